@@ -1,0 +1,68 @@
+using FastPort.Framing;
+
+namespace FastPort.Connections;
+
+/// <summary>What ended a connection, as a small fixed set that can be counted and used as a metric tag.</summary>
+public enum CloseKind
+{
+    /// <summary>The peer closed its side after whole frames, or said Goodbye.</summary>
+    PeerClosed,
+
+    /// <summary>The peer's side ended in the middle of a frame.</summary>
+    PeerTruncated,
+
+    /// <summary>The connection was reset or lost below us.</summary>
+    ConnectionLost,
+
+    /// <summary>This program asked for it.</summary>
+    LocalClosed,
+
+    /// <summary>The peer broke the protocol.</summary>
+    ProtocolError,
+
+    /// <summary>The peer did not say Hello in time.</summary>
+    HandshakeTimeout,
+
+    /// <summary>A frame begun was not finished in time.</summary>
+    FrameTimeout,
+
+    /// <summary>Nothing was received for too long.</summary>
+    IdleTimeout,
+
+    /// <summary>The peer took nothing for too long while bytes were waiting for it.</summary>
+    WriteTimeout,
+
+    /// <summary>The peer answered no heartbeat.</summary>
+    HeartbeatTimeout,
+
+    /// <summary>The send queue was full and the policy is to disconnect.</summary>
+    SlowConsumer,
+
+    /// <summary>The peer is not who it must be.</summary>
+    Unauthenticated,
+
+    /// <summary>A newer session took the routing id over.</summary>
+    TakenOver,
+
+    /// <summary>The server or client is stopping.</summary>
+    Stopping,
+
+    /// <summary>A defect in this library or in a protocol plugged into it; the log has the exception.</summary>
+    Internal,
+}
+
+/// <summary>Why a connection ended. Immutable.</summary>
+/// <param name="Kind">The class of reason.</param>
+/// <param name="Message">One sentence for a log line, with the value that was wrong.</param>
+/// <param name="Code">The wire code told to the peer, if one was.</param>
+/// <param name="Exception">What was thrown, if anything was.</param>
+public sealed record CloseReason(CloseKind Kind, string Message, ErrorCode Code = ErrorCode.None, Exception? Exception = null)
+{
+    internal static readonly CloseReason PeerClosed = new(CloseKind.PeerClosed, "The peer closed the connection.");
+    internal static readonly CloseReason PeerTruncated = new(CloseKind.PeerTruncated, "The peer closed the connection in the middle of a frame.");
+    internal static readonly CloseReason LocalClosed = new(CloseKind.LocalClosed, "Closed by this program.");
+    internal static readonly CloseReason Stopping = new(CloseKind.Stopping, "The server is stopping.", ErrorCode.ShuttingDown);
+
+    /// <inheritdoc/>
+    public override string ToString() => $"{Kind}: {Message}";
+}

@@ -1,0 +1,103 @@
+using System.Net;
+using FastPort.Buffers;
+
+namespace FastPort.Connections;
+
+/// <summary>
+/// Bytes in and out, deadlines, counters and a stop: what every transport offers and every protocol builds on. It knows no message.
+/// <para>
+/// Reading belongs to the connection's loop, which calls the <see cref="Protocol"/>. Writing is safe from any thread: between
+/// <see cref="BeginWrite"/> and <see cref="EndWrite"/> the caller alone owns the end of the send ring. A filter that changes the bytes on
+/// their way (encryption) is a protocol towards the transport and a connection towards the protocol above it.
+/// </para>
+/// </summary>
+public abstract class Connection
+{
+    private static long s_lastId;
+    private readonly TaskCompletionSource<CloseReason> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>A number unique in this process.</summary>
+    public long Id { get; } = Interlocked.Increment(ref s_lastId);
+
+    /// <summary>The peer's address, where the transport has one.</summary>
+    public abstract EndPoint? RemoteEndPoint { get; }
+
+    /// <summary>The address on this side, where the transport has one.</summary>
+    public abstract EndPoint? LocalEndPoint { get; }
+
+    /// <summary>The protocol that reads and writes here; set by <see cref="Start"/>.</summary>
+    public IConnectionProtocol? Protocol { get; private set; }
+
+    /// <summary>Bytes received since the start.</summary>
+    public abstract long BytesReceived { get; }
+
+    /// <summary>Bytes handed to the operating system since the start.</summary>
+    public abstract long BytesSent { get; }
+
+    /// <summary>Bytes written here and not yet taken by the operating system.</summary>
+    public abstract long PendingBytes { get; }
+
+    /// <summary>Whether a close has begun; what is written from then on may be lost.</summary>
+    public abstract bool IsClosing { get; }
+
+    /// <summary>Completes with the reason when the connection is over and all it held has been given back.</summary>
+    public Task<CloseReason> Closed => _closed.Task;
+
+    /// <summary>Plugs the protocol in and begins to read. Call once.</summary>
+    /// <param name="protocol">The protocol of this connection.</param>
+    public void Start(IConnectionProtocol protocol)
+    {
+        ArgumentNullException.ThrowIfNull(protocol);
+        if (Protocol is not null)
+        {
+            throw new InvalidOperationException("The connection has been started already; a connection serves one protocol.");
+        }
+
+        Protocol = protocol;
+        StartCore();
+    }
+
+    /// <summary>
+    /// Begins to write: returns the ring to append to, or null when nothing can be sent any more. After a ring was returned,
+    /// <see cref="EndWrite"/> must follow on the same thread, soon: other writers wait meanwhile. Does not nest.
+    /// </summary>
+    public abstract ArrayPoolCircularBuffer? BeginWrite();
+
+    /// <summary>Ends what <see cref="BeginWrite"/> began. The bytes leave with the next <see cref="Flush"/>.</summary>
+    public abstract void EndWrite();
+
+    /// <summary>
+    /// Hands what was written to the operating system, as much as it takes now; the rest follows by itself. Never blocks.
+    /// During <see cref="IConnectionProtocol.OnReceived"/> it is not needed: the burst is flushed once at its end.
+    /// </summary>
+    public abstract void Flush();
+
+    /// <summary>Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> as soon as no more than this many bytes wait to be sent.</summary>
+    /// <param name="pendingBytes">Low-water mark in bytes, 0 or more.</param>
+    public abstract void NotifyWhenDrained(long pendingBytes);
+
+    /// <summary>Goes on reading after <see cref="ReceiveOutcome.Pause"/>. Safe from any thread, at any time, also needlessly.</summary>
+    public abstract void ResumeReading();
+
+    /// <summary>
+    /// Closes in order: what is written goes out, the send side is shut down, input is drained for a bounded time so that the peer gets the
+    /// last bytes instead of a reset, then the connection ends. Always ends. Safe from any thread; the first reason given stays.
+    /// </summary>
+    /// <param name="reason">Why.</param>
+    public abstract void Close(CloseReason reason);
+
+    /// <summary>Ends the connection now; what waits to be sent is dropped. Safe from any thread; the first reason given stays.</summary>
+    /// <param name="reason">Why.</param>
+    public abstract void Abort(CloseReason reason);
+
+    /// <summary>Begins to read, after <see cref="Protocol"/> was set. Does nothing on a connection that was aborted before.</summary>
+    protected abstract void StartCore();
+
+    /// <summary>Checks the deadlines of this layer and passes the tick on to the protocol.</summary>
+    /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
+    protected internal abstract void Tick(long nowMilliseconds);
+
+    /// <summary>Reports the end, once; to be called by the transport as its last act.</summary>
+    /// <param name="reason">Why.</param>
+    protected void CompleteClosed(CloseReason reason) => _closed.TrySetResult(reason);
+}

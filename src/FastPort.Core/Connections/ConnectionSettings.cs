@@ -1,0 +1,31 @@
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Connections;
+
+/// <summary>What a transport needs to know to run a connection. Immutable; shared by the connections of one listener or connector.</summary>
+public sealed record ConnectionSettings
+{
+    /// <summary>The coarse clock that serves the connections' deadlines.</summary>
+    public required ConnectionClock Clock { get; init; }
+
+    /// <summary>Largest number of unread bytes a receive ring may hold; at least the largest message of the protocol. Defaults to 1 MiB + 4 KiB.</summary>
+    public int MaxReceiveBytes { get; init; } = (1024 * 1024) + 4096;
+
+    /// <summary>Largest number of bytes a send ring may hold. Defaults to 4 MiB.</summary>
+    public int MaxSendBytes { get; init; } = 4 * 1024 * 1024;
+
+    /// <summary>How long bytes may wait without the peer taking any, before the connection is aborted; zero: for ever. Defaults to 30 s.</summary>
+    public TimeSpan WriteTimeout { get; init; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>How long input is drained after the send side was shut down. Defaults to 1 s.</summary>
+    public TimeSpan DrainTimeout { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Time without traffic after which the operating system probes the peer; zero: never. Defaults to 60 s.</summary>
+    public TimeSpan KeepAlive { get; init; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>How long sent bytes may stay unacknowledged before the operating system gives up (TCP_USER_TIMEOUT, Linux only); zero: its default. Defaults to 30 s.</summary>
+    public TimeSpan UserTimeout { get; init; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>Where defects are logged.</summary>
+    public required ILogger Logger { get; init; }
+}

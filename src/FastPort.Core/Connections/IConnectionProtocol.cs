@@ -1,0 +1,47 @@
+using FastPort.Buffers;
+
+namespace FastPort.Connections;
+
+/// <summary>What a protocol wants after it has looked at the unread bytes.</summary>
+public enum ReceiveOutcome
+{
+    /// <summary>Everything that could be consumed was; read on.</summary>
+    Continue,
+
+    /// <summary>Stop reading (back-pressure) until <see cref="Connection.ResumeReading"/>; unread bytes stay where they are.</summary>
+    Pause,
+}
+
+/// <summary>
+/// A byte protocol plugged into a <see cref="Connection"/>: FastPort's frames are one, any other can be another. One instance serves one connection.
+/// <see cref="OnOpened"/>, <see cref="OnReceived"/> and <see cref="OnInputEnded"/> are called one at a time on the connection's loop;
+/// <see cref="OnTick"/> and <see cref="OnOutputDrained"/> may come on other threads at the same time.
+/// </summary>
+public interface IConnectionProtocol
+{
+    /// <summary>The connection is up; called once, before anything else.</summary>
+    /// <param name="connection">The connection, valid until <see cref="OnClosed"/>.</param>
+    void OnOpened(Connection connection);
+
+    /// <summary>
+    /// Bytes have arrived or reading was resumed. Consume every whole message from <paramref name="input"/> and leave the rest; reserve room
+    /// for a long message with <see cref="ArrayPoolCircularBuffer.TryReserve"/>. What is written meanwhile is flushed once, afterwards.
+    /// </summary>
+    /// <param name="input">All unread bytes. Owned by the connection; not to be kept.</param>
+    ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input);
+
+    /// <summary>The peer has ended its side and everything before was offered. The protocol closes the connection when it has answered.</summary>
+    /// <param name="truncated">Whether bytes are left that make no whole message.</param>
+    void OnInputEnded(bool truncated);
+
+    /// <summary>The bytes waiting to be sent fell to what <see cref="Connection.NotifyWhenDrained"/> asked for.</summary>
+    void OnOutputDrained();
+
+    /// <summary>The coarse clock ticked: the place for deadlines.</summary>
+    /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
+    void OnTick(long nowMilliseconds);
+
+    /// <summary>The connection is over; called exactly once, after the last of the other calls on the loop. Nothing can be written any more.</summary>
+    /// <param name="reason">Why.</param>
+    void OnClosed(CloseReason reason);
+}

@@ -1,0 +1,27 @@
+using FastPort.Telemetry;
+
+namespace FastPort.Dispatch;
+
+/// <summary>Handles a message on the session's loop; must not block or wait.</summary>
+/// <param name="request">The message; not to be kept.</param>
+public delegate void InlineHandler(ref InlineRequest request);
+
+/// <summary>Handles a message off the loop, in arrival order per session.</summary>
+/// <param name="context">The message, valid until the returned task ends.</param>
+public delegate ValueTask QueuedHandler(RequestContext context);
+
+/// <summary>What is registered for one message type: exactly one of the two delegates.</summary>
+internal sealed class HandlerEntry(ushort type, string name, InlineHandler? inline, QueuedHandler? queued)
+{
+    public ushort Type { get; } = type;
+
+    /// <summary>Name for logs and reports: the message's name, or the type in hexadecimal.</summary>
+    public string Name { get; } = name;
+
+    public InlineHandler? Inline { get; } = inline;
+
+    public QueuedHandler? Queued { get; } = queued;
+
+    /// <summary>Where its latencies are recorded; attached once at the start, null where nobody measures.</summary>
+    public LatencySeries? Series { get; set; }
+}

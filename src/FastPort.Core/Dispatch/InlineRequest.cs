@@ -1,0 +1,100 @@
+using System.Buffers;
+using FastPort.Framing;
+using FastPort.Sessions;
+
+namespace FastPort.Dispatch;
+
+/// <summary>
+/// A request or one-way message while its inline handler runs, on the session's loop. The body lies in the receive ring and is valid until
+/// the handler returns. A handler that returns without an answer has answered with an empty body.
+/// </summary>
+public ref struct InlineRequest
+{
+    private readonly FrameProtocol _protocol;
+    private readonly FrameHeader _header;
+
+    internal InlineRequest(FrameProtocol protocol, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        _protocol = protocol;
+        _header = header;
+        Body = body;
+        ReceivedNanoseconds = received;
+        Answered = header.IsOneWay;
+    }
+
+    /// <summary>The session the message came from.</summary>
+    public readonly Session Session => _protocol.Session;
+
+    /// <summary>Message type.</summary>
+    public readonly ushort Type => _header.Type;
+
+    /// <summary>Correlation; 0 on one-way messages.</summary>
+    public readonly uint Correlation => _header.Correlation;
+
+    /// <summary>Whether no reply is wanted; replies are then ignored.</summary>
+    public readonly bool IsOneWay => _header.IsOneWay;
+
+    /// <summary>The body: one segment, or two where it lies across the wrap of the ring. Valid until the handler returns.</summary>
+    public ReadOnlySequence<byte> Body { get; }
+
+    /// <summary>When the message was in memory, on the monotonic clock, in nanoseconds.</summary>
+    public long ReceivedNanoseconds { get; }
+
+    /// <summary>Whether an answer has been given (always true for one-way messages).</summary>
+    public bool Answered { get; private set; }
+
+    /// <summary>Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.</summary>
+    /// <param name="body">The reply's body.</param>
+    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
+    public void Reply<TBody>(scoped in TBody body)
+        where TBody : IFrameBody
+    {
+        if (Answer())
+        {
+            _protocol.Reply(_header, ReceivedNanoseconds, in body);
+        }
+    }
+
+    /// <summary>Answers with these bytes as the body.</summary>
+    /// <param name="body">The reply's body; copied.</param>
+    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
+    public void Reply(scoped ReadOnlySpan<byte> body)
+    {
+        if (Answer())
+        {
+            _protocol.Reply(_header, ReceivedNanoseconds, new RawBody(body));
+        }
+    }
+
+    /// <summary>Answers with an error. For a one-way message it is counted only.</summary>
+    /// <param name="code">The code; the connection stays open whatever it is.</param>
+    /// <param name="message">A sentence for the requester. Name no internals.</param>
+    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
+    public void Fail(ErrorCode code, string message)
+    {
+        if (_header.IsOneWay)
+        {
+            _protocol.CountOneWayFailure();
+        }
+        else if (Answer())
+        {
+            _protocol.ReplyError(_header, ReceivedNanoseconds, code, message);
+        }
+    }
+
+    private bool Answer()
+    {
+        if (_header.IsOneWay)
+        {
+            return false;
+        }
+
+        if (Answered)
+        {
+            throw new InvalidOperationException($"The request of type 0x{_header.Type:X4} has been answered already; answer once.");
+        }
+
+        Answered = true;
+        return true;
+    }
+}

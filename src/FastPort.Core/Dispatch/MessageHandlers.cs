@@ -1,0 +1,79 @@
+using FastPort.Framing;
+
+namespace FastPort.Dispatch;
+
+/// <summary>
+/// The handlers of a server or client, by message type: one table for the framework's own diagnostics and for everybody's messages.
+/// Fill it before the start; then it is frozen and read by every session without a lock.
+/// </summary>
+public sealed class MessageHandlers
+{
+    // Two levels of 256: a look-up is two loads, and a table with a few types stays small.
+    private readonly HandlerEntry?[]?[] _pages = new HandlerEntry?[]?[256];
+    private readonly List<HandlerEntry> _entries = [];
+    private bool _frozen;
+
+    /// <summary>The registered types, in the order of their registration.</summary>
+    public IReadOnlyList<ushort> Types => _entries.ConvertAll(static e => e.Type);
+
+    internal IReadOnlyList<HandlerEntry> Entries => _entries;
+
+    /// <summary>Registers a handler that runs on the session's loop. It must not block: everything of that loop waits for it.</summary>
+    /// <param name="type">Message type; not one of Hello, Ping, Goodbye, Cancel.</param>
+    /// <param name="handler">The handler; called for many sessions at the same time.</param>
+    /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
+    /// <exception cref="ArgumentException">The type is taken or belongs to the session layer.</exception>
+    /// <exception cref="InvalidOperationException">The server or client has been started.</exception>
+    public MessageHandlers MapInline(ushort type, InlineHandler handler, string? name = null)
+    {
+        ArgumentNullException.ThrowIfNull(handler);
+        return Add(new HandlerEntry(type, name ?? $"0x{type:X4}", handler, null));
+    }
+
+    /// <summary>
+    /// Registers a handler that runs off the loop. Requests of one session are started in the order they arrived, at most
+    /// <see cref="Sessions.SessionOptions.MaxConcurrency"/> at a time.
+    /// </summary>
+    /// <param name="type">Message type; not one of Hello, Ping, Goodbye, Cancel.</param>
+    /// <param name="handler">The handler; called for many sessions at the same time.</param>
+    /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
+    /// <exception cref="ArgumentException">The type is taken or belongs to the session layer.</exception>
+    /// <exception cref="InvalidOperationException">The server or client has been started.</exception>
+    public MessageHandlers MapQueued(ushort type, QueuedHandler handler, string? name = null)
+    {
+        ArgumentNullException.ThrowIfNull(handler);
+        return Add(new HandlerEntry(type, name ?? $"0x{type:X4}", null, handler));
+    }
+
+    internal void Freeze() => _frozen = true;
+
+    internal HandlerEntry? Find(ushort type)
+    {
+        HandlerEntry?[]? page = _pages[type >> 8];
+        return page?[type & 0xFF];
+    }
+
+    private MessageHandlers Add(HandlerEntry entry)
+    {
+        if (_frozen)
+        {
+            throw new InvalidOperationException($"Type 0x{entry.Type:X4} cannot be registered after the start; register handlers before.");
+        }
+
+        if (entry.Type is 0 or ControlType.Hello or ControlType.Ping or ControlType.Goodbye or ControlType.Cancel)
+        {
+            throw new ArgumentException(
+                $"Type 0x{entry.Type:X4} belongs to the session layer; an application's own types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
+        }
+
+        HandlerEntry?[] page = _pages[entry.Type >> 8] ??= new HandlerEntry?[256];
+        if (page[entry.Type & 0xFF] is { } other)
+        {
+            throw new ArgumentException($"Type 0x{entry.Type:X4} is registered already, as {other.Name}; a type has one handler.", nameof(entry));
+        }
+
+        page[entry.Type & 0xFF] = entry;
+        _entries.Add(entry);
+        return this;
+    }
+}

@@ -1,0 +1,223 @@
+using System.Threading.Channels;
+using FastPort.Framing;
+using FastPort.Sessions;
+
+namespace FastPort.Dispatch;
+
+/// <summary>
+/// The queued requests of one session: a bounded channel that the loop writes and one worker reads, so that requests start in arrival
+/// order. The worker starts the next handler while fewer than the allowed number run; a handler runs on the worker's thread until its
+/// first await. Made when a session's first queued request arrives.
+/// <para>
+/// The channel never refuses: the loop counts requests from queue to completion (<see cref="TryReserve"/>) and stops reading the socket at the
+/// bound. <see cref="_gate"/> guards <see cref="_inFlight"/> (for Cancel); the counts are interlocked.
+/// </para>
+/// </summary>
+internal sealed class RequestQueue
+{
+    // Replies of handlers that end at once leave together, but none waits longer than this for its neighbours.
+    private const long FlushAfterNanoseconds = 50_000;
+
+    private readonly FrameProtocol _protocol;
+    private readonly Channel<RequestContext> _channel;
+    private readonly SemaphoreSlim? _slots;
+    private readonly int _maxInFlight;
+    private readonly long _maxBytes;
+    private readonly Lock _gate = new();
+    private readonly Dictionary<uint, RequestContext> _inFlight = [];
+    private int _count;
+    private long _bytes;
+    private int _waiting;
+
+    public RequestQueue(FrameProtocol protocol, SessionOptions options)
+    {
+        _protocol = protocol;
+        _maxInFlight = options.MaxInFlightRequests;
+        _maxBytes = options.MaxQueuedBytes;
+        _slots = options.MaxConcurrency > 1 ? new SemaphoreSlim(options.MaxConcurrency) : null;
+        _channel = Channel.CreateBounded<RequestContext>(new BoundedChannelOptions(_maxInFlight)
+        {
+            SingleReader = true,
+            SingleWriter = true,
+            AllowSynchronousContinuations = false,
+            FullMode = BoundedChannelFullMode.Wait,
+        });
+        _ = RunAsync();
+    }
+
+    /// <summary>Requests accepted and not yet completed.</summary>
+    public int Count => Volatile.Read(ref _count);
+
+    /// <summary>Whether one more fits; where not, the protocol is resumed as soon as one does. Loop only.</summary>
+    public bool TryReserve()
+    {
+        if (HasRoom())
+        {
+            return true;
+        }
+
+        // Published before looking again: either a completion sees the flag, or we see its room.
+        Interlocked.Exchange(ref _waiting, 1);
+        return HasRoom() && Interlocked.Exchange(ref _waiting, 0) == 1;
+    }
+
+    /// <summary>Queues a request for which <see cref="TryReserve"/> has said yes. Loop only.</summary>
+    public void Enqueue(RequestContext request)
+    {
+        Interlocked.Increment(ref _count);
+        Interlocked.Add(ref _bytes, request.BodySize);
+        if (!request.IsOneWay)
+        {
+            lock (_gate)
+            {
+                _inFlight[request.Correlation] = request;
+            }
+        }
+
+        if (!_channel.Writer.TryWrite(request))
+        {
+            // Only after Complete: the session is over.
+            Completed(request);
+        }
+    }
+
+    /// <summary>The requester no longer wants the reply.</summary>
+    public void Cancel(uint correlation)
+    {
+        RequestContext? request;
+        lock (_gate)
+        {
+            _inFlight.TryGetValue(correlation, out request);
+        }
+
+        request?.Abort();
+    }
+
+    /// <summary>The session is over: running handlers are cancelled, waiting ones never start.</summary>
+    public void Complete()
+    {
+        _channel.Writer.TryComplete();
+        RequestContext[] requests;
+        lock (_gate)
+        {
+            requests = [.. _inFlight.Values];
+        }
+
+        foreach (RequestContext request in requests)
+        {
+            request.Abort();
+        }
+    }
+
+    private bool HasRoom() => Volatile.Read(ref _count) < _maxInFlight && Interlocked.Read(ref _bytes) < _maxBytes;
+
+    private async Task RunAsync()
+    {
+        ChannelReader<RequestContext> reader = _channel.Reader;
+        while (await reader.WaitToReadAsync().ConfigureAwait(false))
+        {
+            long flushed = MonotonicClock.Nanoseconds;
+            while (reader.TryRead(out RequestContext? request))
+            {
+                if (_protocol.IsClosed || request.IsAborted)
+                {
+                    Completed(request);
+                    continue;
+                }
+
+                // A full send ring holds the next request back, as it does the session's reads.
+                if (_protocol.IsOutputFull)
+                {
+                    _protocol.Flush();
+                    await _protocol.WhenDrainedAsync().ConfigureAwait(false);
+                }
+
+                if (_slots is not null)
+                {
+                    if (!_slots.Wait(0))
+                    {
+                        _protocol.Flush();
+                        await _slots.WaitAsync().ConfigureAwait(false);
+                    }
+
+                    _ = RunInSlotAsync(request);
+                }
+                else
+                {
+                    ValueTask running = RunOneAsync(request);
+                    if (!running.IsCompleted)
+                    {
+                        request.Detach();
+                        await running.ConfigureAwait(false);
+                    }
+                }
+
+                long now = MonotonicClock.Nanoseconds;
+                if (now - flushed > FlushAfterNanoseconds)
+                {
+                    _protocol.Flush();
+                    flushed = now;
+                }
+            }
+
+            _protocol.Flush();
+        }
+    }
+
+    private async Task RunInSlotAsync(RequestContext request)
+    {
+        ValueTask running = RunOneAsync(request);
+        if (!running.IsCompleted)
+        {
+            request.Detach();
+        }
+
+        await running.ConfigureAwait(false);
+        _slots!.Release();
+    }
+
+    // Never throws: whatever the handler does, the request is answered once and given back.
+    private async ValueTask RunOneAsync(RequestContext request)
+    {
+        long started = MonotonicClock.Nanoseconds;
+        try
+        {
+            await request.Handler.Queued!(request).ConfigureAwait(false);
+            if (!request.Answered)
+            {
+                request.Reply(default(EmptyBody));
+            }
+        }
+        catch (Exception e)
+        {
+            _protocol.HandlerFailed(request, e);
+        }
+
+        FrameProtocol.RecordQueued(request, started);
+        Completed(request);
+    }
+
+    private void Completed(RequestContext request)
+    {
+        if (!request.IsOneWay)
+        {
+            lock (_gate)
+            {
+                if (_inFlight.TryGetValue(request.Correlation, out RequestContext? current) && ReferenceEquals(current, request))
+                {
+                    _inFlight.Remove(request.Correlation);
+                }
+            }
+        }
+
+        Interlocked.Add(ref _bytes, -request.BodySize);
+        request.End();
+        Interlocked.Decrement(ref _count);
+        if (Volatile.Read(ref _waiting) != 0 && Interlocked.Exchange(ref _waiting, 0) == 1)
+        {
+            _protocol.ResumeReading();
+        }
+
+        _protocol.EndQueuedWork();
+    }
+}

@@ -1,0 +1,140 @@
+namespace FastPort.Framing;
+
+/// <summary>Body of Hello (type 1): who the peer is.</summary>
+internal readonly record struct HelloBody(string RoutingId, string Token, string ClientName) : IFrameBody
+{
+    public int Size => ProtoBody.FieldSize(RoutingId) + ProtoBody.FieldSize(Token) + ProtoBody.FieldSize(ClientName);
+
+    public void Write(Span<byte> destination)
+    {
+        int at = ProtoBody.WriteField(destination, 1, RoutingId);
+        at += ProtoBody.WriteField(destination[at..], 2, Token);
+        ProtoBody.WriteField(destination[at..], 3, ClientName);
+    }
+
+    public static bool TryRead(ReadOnlySpan<byte> body, out HelloBody hello)
+    {
+        string routingId = string.Empty, token = string.Empty, clientName = string.Empty;
+        var reader = new ProtoBodyReader(body);
+        while (reader.Read())
+        {
+            switch (reader.Field)
+            {
+                case 1:
+                    routingId = reader.ReadString();
+                    break;
+                case 2:
+                    token = reader.ReadString();
+                    break;
+                case 3:
+                    clientName = reader.ReadString();
+                    break;
+            }
+        }
+
+        hello = new HelloBody(routingId, token, clientName);
+        return !reader.Malformed;
+    }
+}
+
+/// <summary>Reply body of Hello.</summary>
+internal readonly record struct WelcomeBody(ulong SessionId, string ServerName, uint MaxFrameBytes, uint HeartbeatMilliseconds) : IFrameBody
+{
+    public int Size => ProtoBody.FieldSize(SessionId) + ProtoBody.FieldSize(ServerName)
+        + ProtoBody.FieldSize(MaxFrameBytes) + ProtoBody.FieldSize(HeartbeatMilliseconds);
+
+    public void Write(Span<byte> destination)
+    {
+        int at = ProtoBody.WriteField(destination, 1, SessionId);
+        at += ProtoBody.WriteField(destination[at..], 2, ServerName);
+        at += ProtoBody.WriteField(destination[at..], 3, MaxFrameBytes);
+        ProtoBody.WriteField(destination[at..], 4, HeartbeatMilliseconds);
+    }
+
+    public static bool TryRead(ReadOnlySpan<byte> body, out WelcomeBody welcome)
+    {
+        ulong sessionId = 0;
+        string serverName = string.Empty;
+        uint maxFrame = 0, heartbeat = 0;
+        var reader = new ProtoBodyReader(body);
+        while (reader.Read())
+        {
+            switch (reader.Field)
+            {
+                case 1:
+                    sessionId = reader.Value;
+                    break;
+                case 2:
+                    serverName = reader.ReadString();
+                    break;
+                case 3:
+                    maxFrame = (uint)reader.Value;
+                    break;
+                case 4:
+                    heartbeat = (uint)reader.Value;
+                    break;
+            }
+        }
+
+        welcome = new WelcomeBody(sessionId, serverName, maxFrame, heartbeat);
+        return !reader.Malformed;
+    }
+}
+
+/// <summary>A code and a text: the body of Goodbye (type 3) and of every error reply.</summary>
+internal readonly record struct CodeBody(ErrorCode Code, string Text) : IFrameBody
+{
+    public int Size => ProtoBody.FieldSize((uint)Code) + ProtoBody.FieldSize(Text);
+
+    public void Write(Span<byte> destination)
+    {
+        int at = ProtoBody.WriteField(destination, 1, (uint)Code);
+        ProtoBody.WriteField(destination[at..], 2, Text);
+    }
+
+    public static bool TryRead(ReadOnlySpan<byte> body, out CodeBody result)
+    {
+        uint code = 0;
+        string text = string.Empty;
+        var reader = new ProtoBodyReader(body);
+        while (reader.Read())
+        {
+            switch (reader.Field)
+            {
+                case 1:
+                    code = (uint)reader.Value;
+                    break;
+                case 2:
+                    text = reader.ReadString();
+                    break;
+            }
+        }
+
+        result = new CodeBody((ErrorCode)code, text);
+        return !reader.Malformed;
+    }
+}
+
+/// <summary>Body of Cancel (type 9).</summary>
+internal readonly record struct CancelBody(uint Correlation) : IFrameBody
+{
+    public int Size => ProtoBody.FieldSize(Correlation);
+
+    public void Write(Span<byte> destination) => ProtoBody.WriteField(destination, 1, Correlation);
+
+    public static bool TryRead(ReadOnlySpan<byte> body, out CancelBody cancel)
+    {
+        uint correlation = 0;
+        var reader = new ProtoBodyReader(body);
+        while (reader.Read())
+        {
+            if (reader.Field == 1)
+            {
+                correlation = (uint)reader.Value;
+            }
+        }
+
+        cancel = new CancelBody(correlation);
+        return !reader.Malformed;
+    }
+}

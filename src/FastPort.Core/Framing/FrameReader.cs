@@ -1,0 +1,111 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using FastPort.Buffers;
+
+namespace FastPort.Framing;
+
+/// <summary>What <see cref="FrameReader.TryRead"/> found at the head of the unread bytes.</summary>
+public enum FrameReadStatus
+{
+    /// <summary>A whole frame is there.</summary>
+    Complete,
+
+    /// <summary>More bytes are needed; the size of the frame begun is known once its length field is there.</summary>
+    Incomplete,
+
+    /// <summary>The bytes break the format: <see cref="ErrorCode.MalformedFrame"/>.</summary>
+    Malformed,
+
+    /// <summary>The length is above the limit: <see cref="ErrorCode.FrameTooLarge"/>. Decided on the first 4 bytes.</summary>
+    TooLarge,
+}
+
+/// <summary>
+/// Decodes frames in place: the unread bytes are looked at where they are, as at most two spans, and nothing is copied or allocated.
+/// Stateless and safe for concurrent use on different buffers.
+/// </summary>
+public static class FrameReader
+{
+    /// <summary>Looks for one frame at the head of the unread bytes; consumes nothing.</summary>
+    /// <param name="first">Unread bytes up to the wrap of their ring.</param>
+    /// <param name="second">Unread bytes after the wrap; often empty.</param>
+    /// <param name="limit">Frame limit in bytes: the largest allowed length less the timing block.</param>
+    /// <param name="expectsTiming">
+    /// Whether this side has asked for timing blocks. Only then may a length exceed <paramref name="limit"/> by the block's 16 bytes;
+    /// otherwise 4 bytes are enough to refuse an oversized frame.
+    /// </param>
+    /// <param name="header">The header, as far as it was read: all of it once 12 bytes are there, else only its length.</param>
+    public static FrameReadStatus TryRead(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, bool expectsTiming, out FrameHeader header)
+    {
+        if (first.Length >= FrameHeader.Size)
+        {
+            header = FrameHeader.Read(first);
+            return Judge(header, first.Length + (long)second.Length, limit, expectsTiming);
+        }
+
+        return TryReadSplit(first, second, limit, expectsTiming, out header);
+    }
+
+    /// <summary>Copies a timing block that may lie across the wrap.</summary>
+    internal static FrameTiming ReadTiming(ArrayPoolCircularBuffer buffer)
+    {
+        Span<byte> block = stackalloc byte[FrameTiming.Size];
+        buffer.CopyTo(FrameHeader.Size, block);
+        return FrameTiming.Read(block);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static FrameReadStatus TryReadSplit(
+        ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, bool expectsTiming, out FrameHeader header)
+    {
+        Span<byte> bytes = stackalloc byte[FrameHeader.Size];
+        first.CopyTo(bytes);
+        int available = first.Length + second.Length;
+        second[..Math.Min(second.Length, FrameHeader.Size - first.Length)].CopyTo(bytes[first.Length..]);
+        if (available >= FrameHeader.Size)
+        {
+            header = FrameHeader.Read(bytes);
+            return Judge(header, available, limit, expectsTiming);
+        }
+
+        header = default;
+        if (available < FrameHeader.LengthFieldSize)
+        {
+            return FrameReadStatus.Incomplete;
+        }
+
+        uint length = BinaryPrimitives.ReadUInt32LittleEndian(bytes);
+        header = new FrameHeader(length, 0, FrameFlags.None, FrameHeader.CurrentVersion, 0);
+        if (length < FrameHeader.MinimumLength)
+        {
+            return FrameReadStatus.Malformed;
+        }
+
+        return length > (uint)limit + (expectsTiming ? FrameTiming.Size : 0u) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static FrameReadStatus Judge(in FrameHeader header, long available, int limit, bool expectsTiming)
+    {
+        uint allowance = expectsTiming ? (uint)header.TimingSize : 0u;
+        if (header.Length < FrameHeader.MinimumLength + (uint)header.TimingSize)
+        {
+            return FrameReadStatus.Malformed;
+        }
+
+        if (header.Length > (uint)limit + allowance)
+        {
+            return FrameReadStatus.TooLarge;
+        }
+
+        if (header.Version != FrameHeader.CurrentVersion
+            || (header.Flags & ~FrameFlags.Known) != 0
+            || (header.Flags & (FrameFlags.Error | FrameFlags.Reply)) == FrameFlags.Error
+            || (header.Correlation == 0 && (header.Flags & (FrameFlags.Reply | FrameFlags.OneWay)) == 0))
+        {
+            return FrameReadStatus.Malformed;
+        }
+
+        return available < header.FrameSize ? FrameReadStatus.Incomplete : FrameReadStatus.Complete;
+    }
+}

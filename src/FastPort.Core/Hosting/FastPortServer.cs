@@ -1,0 +1,298 @@
+using System.Collections.Concurrent;
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Sessions;
+using FastPort.Telemetry;
+using FastPort.Transports;
+using FastPort.Transports.Sockets;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace FastPort.Hosting;
+
+/// <summary>
+/// A server: listeners, sessions and handlers. Needs no host; <c>services.AddFastPort</c> runs it in one. Start it once, stop it once.
+/// Its members are safe from any thread; events are raised on sessions' loops and must not block.
+/// </summary>
+public sealed class FastPortServer : ISessionHost, IAsyncDisposable
+{
+    private readonly FastPortServerOptions _options;
+    private readonly FastPortServerHooks _hooks;
+    private readonly ILogger _logger;
+    private readonly TimeProvider _time;
+    private readonly IReadOnlyList<ITransport> _transports;
+    private readonly ConcurrentDictionary<long, Session> _sessions = new();
+    private readonly IdentityRegistry _identities = new();
+    private readonly Admission _admission;
+    private readonly List<ITransportListener> _listeners = [];
+    private SessionSettings? _settings;
+    private ConnectionClock? _clock;
+    private Task? _stopped;
+    private long _rejected;
+    private long _rejectLogged = long.MinValue;
+    private volatile bool _stopping;
+
+    /// <summary>Creates a server; nothing is bound before <see cref="StartAsync"/>.</summary>
+    /// <param name="options">Options; checked here, not to be changed afterwards.</param>
+    /// <param name="handlers">Handlers by message type; frozen here.</param>
+    /// <param name="hooks">Authentication, authorisation, telemetry and transports. Defaults to none of them and the portable transport.</param>
+    /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
+    /// <exception cref="FastPortOptionsException">Options are out of range.</exception>
+    public FastPortServer(
+        FastPortServerOptions options, MessageHandlers handlers, FastPortServerHooks? hooks = null, ILoggerFactory? loggerFactory = null)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(handlers);
+        if (options.Validate() is { Count: > 0 } problems)
+        {
+            throw new FastPortOptionsException(problems);
+        }
+
+        _options = options;
+        _hooks = hooks ?? new FastPortServerHooks();
+        _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server");
+        _time = _hooks.Time ?? TimeProvider.System;
+        _transports = _hooks.Transports.Count == 0 ? [new SocketTransport()] : [.. _hooks.Transports];
+        _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress);
+        Handlers = handlers;
+        handlers.Freeze();
+    }
+
+    /// <summary>A session has been opened; raised once per session, before its first message.</summary>
+    public event Action<Session>? SessionOpened;
+
+    /// <summary>A session is over; raised exactly once per <see cref="SessionOpened"/>, with the reason.</summary>
+    public event Action<Session, CloseReason>? SessionClosed;
+
+    /// <summary>The handlers.</summary>
+    public MessageHandlers Handlers { get; }
+
+    /// <summary>What the server counts.</summary>
+    public ServerCounters Counters { get; } = new();
+
+    /// <summary>Where the server listens, with the ports really bound; empty before the start.</summary>
+    public IReadOnlyList<Endpoint> Endpoints => [.. _listeners.Select(static l => l.Endpoint)];
+
+    /// <summary>The open sessions, as of now.</summary>
+    public ICollection<Session> Sessions => _sessions.Values;
+
+    /// <summary>Connections that are open.</summary>
+    public int ConnectionCount => _admission.Count;
+
+    /// <summary>The session with this routing id; null where there is none.</summary>
+    /// <param name="routingId">The id.</param>
+    public Session? FindSession(string routingId) => _identities.Find(routingId);
+
+    /// <summary>Binds every endpoint and begins to accept. Where one cannot be bound, none stays bound.</summary>
+    /// <param name="cancellationToken">Not started if cancelled already.</param>
+    /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which, why, and what to do.</exception>
+    /// <exception cref="InvalidOperationException">Started already.</exception>
+    public async Task StartAsync(CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        if (_settings is not null || _stopping)
+        {
+            throw new InvalidOperationException("The server has been started already; make a new one to start again.");
+        }
+
+        if (DescriptorLimit.Read() is { } limit && limit < _options.MaxConnections)
+        {
+            ServerLog.DescriptorLimit(_logger, _options.MaxConnections, limit);
+        }
+
+        _clock = new ConnectionClock(_time);
+        _settings = CreateSessionSettings(_clock);
+        AttachSeries();
+        ConnectionSettings connections = CreateConnectionSettings(_clock);
+        try
+        {
+            foreach (string text in _options.Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : _options.Endpoints)
+            {
+                ITransportListener listener = CreateListener(Endpoint.Parse(text), connections);
+                _listeners.Add(listener);
+                listener.Start(OnAccepted);
+                ServerLog.Listening(_logger, listener.Endpoint);
+            }
+        }
+        catch
+        {
+            await StopAsync(CancellationToken.None).ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>
+    /// Stops: no new connections, Goodbye to every session, requests in flight are answered until the deadline
+    /// (<see cref="FastPortServerOptions.ShutdownTimeout"/>), then what is left is aborted. Always ends; idempotent.
+    /// </summary>
+    /// <param name="cancellationToken">Aborts what is left at once.</param>
+    public Task StopAsync(CancellationToken cancellationToken = default)
+    {
+        lock (_listeners)
+        {
+            return _stopped ??= StopCoreAsync(cancellationToken);
+        }
+    }
+
+    /// <summary>Stops the server.</summary>
+    public async ValueTask DisposeAsync() => await StopAsync(CancellationToken.None).ConfigureAwait(false);
+
+    void ISessionHost.OnOpened(Session session)
+    {
+        _sessions[session.Id] = session;
+        Raise(session, nameof(SessionOpened), static (server, s, _) => server.SessionOpened?.Invoke(s), null);
+        if (_stopping)
+        {
+            // Accepted while the stop went over the sessions.
+            session.Protocol.Stop(CloseReason.Stopping, _options.ShutdownGrace);
+        }
+    }
+
+    void ISessionHost.OnClosed(Session session, CloseReason reason)
+    {
+        _sessions.TryRemove(session.Id, out _);
+        _admission.Leave(session.RemoteEndPoint);
+        Counters.ConnectionClosed();
+        Raise(session, nameof(SessionClosed), static (server, s, r) => server.SessionClosed?.Invoke(s, r!), reason);
+    }
+
+    void ISessionHost.OnGoodbye(Session session, CloseReason reason)
+    {
+    }
+
+    private void Raise(Session session, string name, Action<FastPortServer, Session, CloseReason?> raise, CloseReason? reason)
+    {
+        try
+        {
+            raise(this, session, reason);
+        }
+        catch (Exception e)
+        {
+            ServerLog.SubscriberFailed(_logger, session, name, e);
+        }
+    }
+
+    private void OnAccepted(Connection connection)
+    {
+        ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : _admission.TryEnter(connection.RemoteEndPoint);
+        if (rejection is not null)
+        {
+            Reject(connection, rejection.Value);
+            return;
+        }
+
+        Counters.ConnectionAccepted();
+        connection.Start(new FrameProtocol(_settings!));
+    }
+
+    private void Reject(Connection connection, ConnectionRejection rejection)
+    {
+        Counters.ConnectionRejected(rejection);
+        long rejected = Interlocked.Increment(ref _rejected);
+        string reason = rejection switch
+        {
+            ConnectionRejection.ConnectionLimit => $"FastPort:MaxConnections is {_options.MaxConnections}",
+            ConnectionRejection.AddressLimit => $"FastPort:MaxConnectionsPerAddress is {_options.MaxConnectionsPerAddress}",
+            _ => "the server is stopping",
+        };
+
+        // A flood of connections must not become a flood of lines: one a second, with the count.
+        long now = _clock!.PreciseMilliseconds;
+        long last = Volatile.Read(ref _rejectLogged);
+        if ((last == long.MinValue || now - last >= 1000) && Interlocked.CompareExchange(ref _rejectLogged, now, last) == last)
+        {
+            ServerLog.Rejected(_logger, connection.RemoteEndPoint, reason, rejected);
+        }
+
+        connection.Abort(new CloseReason(CloseKind.LocalClosed, reason));
+    }
+
+    private async Task StopCoreAsync(CancellationToken cancellationToken)
+    {
+        _stopping = true;
+        foreach (ITransportListener listener in _listeners)
+        {
+            await listener.StopAsync().ConfigureAwait(false);
+        }
+
+        Session[] sessions = [.. _sessions.Values];
+        if (sessions.Length != 0)
+        {
+            ServerLog.Stopping(_logger, sessions.Length, _options.ShutdownTimeout);
+        }
+
+        foreach (Session session in sessions)
+        {
+            session.Protocol.Stop(CloseReason.Stopping, _options.ShutdownGrace);
+        }
+
+        if (!await AllClosedAsync(_options.ShutdownTimeout, cancellationToken).ConfigureAwait(false))
+        {
+            ServerLog.StopAborts(_logger, _sessions.Count, _options.ShutdownTimeout);
+            foreach (Session session in _sessions.Values)
+            {
+                session.Connection.Abort(CloseReason.Stopping);
+            }
+
+            // An aborted connection ends by itself as soon as its pump has run; the bound is for a handler that blocks its loop.
+            await AllClosedAsync(TimeSpan.FromSeconds(5), CancellationToken.None).ConfigureAwait(false);
+        }
+
+        _clock?.Dispose();
+        ServerLog.Stopped(_logger);
+    }
+
+    private async Task<bool> AllClosedAsync(TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        try
+        {
+            while (_sessions.Values is { Count: > 0 } open)
+            {
+                await Task.WhenAll(open.Select(static s => s.Closed)).WaitAsync(timeout, _time, cancellationToken).ConfigureAwait(false);
+            }
+
+            return true;
+        }
+        catch (Exception e) when (e is TimeoutException or OperationCanceledException)
+        {
+            return _sessions.IsEmpty;
+        }
+    }
+
+    private ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) =>
+        (_transports.FirstOrDefault(t => t.Supports(endpoint.Scheme))
+            ?? throw new EndpointException(endpoint, $"Cannot listen on {endpoint}: no transport serves '{endpoint.Scheme}'. Use tcp://host:port."))
+        .CreateListener(endpoint, settings);
+
+    private SessionSettings CreateSessionSettings(ConnectionClock clock) => new()
+    {
+        Options = _options.Session,
+        Handlers = Handlers,
+        Clock = clock,
+        Logger = _logger,
+        Host = this,
+        Telemetry = new SessionTelemetry(Counters),
+        Authoriser = _hooks.Authoriser,
+        Handshake = new HandshakeSettings
+        {
+            ServerName = _options.ServerName,
+            Identities = _identities,
+            Authenticator = _hooks.Authenticator,
+            RequireRoutingId = _options.RequireRoutingId,
+            Duplicates = _options.DuplicateIdentity,
+        },
+    };
+
+    private ConnectionSettings CreateConnectionSettings(ConnectionClock clock) => _options.Session.ToConnectionSettings(clock, _logger);
+
+    private void AttachSeries()
+    {
+        if (_hooks.LatencyStats is { } stats)
+        {
+            foreach (HandlerEntry entry in Handlers.Entries)
+            {
+                entry.Series = stats.ForType(entry.Type);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+using FastPort.Sessions;
+using FastPort.Transports;
+
+namespace FastPort.Hosting;
+
+/// <summary>Options of a server, bound from configuration section <c>FastPort</c>. Every value has a default and is checked at the start.</summary>
+public sealed class FastPortServerOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string SectionName = "FastPort";
+
+    /// <summary>Where to listen. Defaults to none configured, which means <c>tcp://127.0.0.1:6628</c>.</summary>
+    public IList<string> Endpoints { get; } = [];
+
+    /// <summary>The server's name in Welcome. Defaults to <c>FastPort</c>.</summary>
+    public string ServerName { get; set; } = "FastPort";
+
+    /// <summary>Connections in all; one more is closed at once and counted. 1 to 1,000,000. Defaults to 20,000.</summary>
+    public int MaxConnections { get; set; } = 20_000;
+
+    /// <summary>Connections of one address; 0 to 1,000,000, 0 for no such limit. Defaults to 0.</summary>
+    public int MaxConnectionsPerAddress { get; set; }
+
+    /// <summary>Whether a session has to say Hello with a routing id before anything else. Defaults to false.</summary>
+    public bool RequireRoutingId { get; set; }
+
+    /// <summary>What happens to a Hello with a routing id in use. Defaults to <see cref="DuplicateIdentityPolicy.Refuse"/>.</summary>
+    public DuplicateIdentityPolicy DuplicateIdentity { get; set; } = DuplicateIdentityPolicy.Refuse;
+
+    /// <summary>Time a stopping server gives requests in flight before it aborts them; 0 to 1 hour. Defaults to 5 s.</summary>
+    public TimeSpan ShutdownTimeout { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>
+    /// Time a stopping server still takes requests that crossed its Goodbye on the way; 0 to <see cref="ShutdownTimeout"/>. A peer that answers with its own
+    /// Goodbye ends it at once. Defaults to 500 ms.
+    /// </summary>
+    public TimeSpan ShutdownGrace { get; set; } = TimeSpan.FromMilliseconds(500);
+
+    /// <summary>Limits and deadlines of each session.</summary>
+    public SessionOptions Session { get; } = new();
+
+    /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
+    public IReadOnlyList<string> Validate()
+    {
+        List<string> problems = [];
+        foreach (string endpoint in Endpoints)
+        {
+            if (!Endpoint.TryParse(endpoint, out _, out string? problem))
+            {
+                problems.Add($"{SectionName}:{nameof(Endpoints)}: {problem}");
+            }
+        }
+
+        OptionCheck.Range(problems, SectionName, nameof(MaxConnections), MaxConnections, 1, 1_000_000);
+        OptionCheck.Range(problems, SectionName, nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000);
+        OptionCheck.Defined(problems, SectionName, nameof(DuplicateIdentity), DuplicateIdentity);
+        if (ShutdownTimeout < TimeSpan.Zero || ShutdownTimeout > TimeSpan.FromHours(1))
+        {
+            problems.Add($"{SectionName}:{nameof(ShutdownTimeout)} is {ShutdownTimeout:c}; allowed are 00:00:00 to 01:00:00.");
+        }
+
+        if (ShutdownGrace < TimeSpan.Zero || ShutdownGrace > ShutdownTimeout)
+        {
+            problems.Add($"{SectionName}:{nameof(ShutdownGrace)} is {ShutdownGrace:c}; allowed are 00:00:00 to ShutdownTimeout ({ShutdownTimeout:c}).");
+        }
+
+        if (string.IsNullOrWhiteSpace(ServerName))
+        {
+            problems.Add($"{SectionName}:{nameof(ServerName)} is empty; give the server a name.");
+        }
+
+        Session.Validate($"{SectionName}:{nameof(Session)}", problems);
+        return problems;
+    }
+}

@@ -1,0 +1,29 @@
+using FastPort.Transports;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Hosting;
+
+/// <summary>Log messages of the server; event ids 3000 to 3099.</summary>
+internal static partial class ServerLog
+{
+    [LoggerMessage(3000, LogLevel.Information, "Listening on {Endpoint}")]
+    public static partial void Listening(ILogger logger, Endpoint endpoint);
+
+    [LoggerMessage(3001, LogLevel.Warning, "A connection from {RemoteEndPoint} was rejected: {Reason} ({Rejected} rejected so far)")]
+    public static partial void Rejected(ILogger logger, System.Net.EndPoint? remoteEndPoint, string reason, long rejected);
+
+    [LoggerMessage(3002, LogLevel.Warning, "FastPort:MaxConnections is {MaxConnections}, but this process may open only {DescriptorLimit} descriptors; raise the limit (ulimit -n) or lower the option")]
+    public static partial void DescriptorLimit(ILogger logger, int maxConnections, long descriptorLimit);
+
+    [LoggerMessage(3003, LogLevel.Information, "Stopping: {Sessions} sessions get up to {Timeout} to finish")]
+    public static partial void Stopping(ILogger logger, int sessions, TimeSpan timeout);
+
+    [LoggerMessage(3004, LogLevel.Warning, "{Sessions} sessions did not finish within {Timeout} and are aborted")]
+    public static partial void StopAborts(ILogger logger, int sessions, TimeSpan timeout);
+
+    [LoggerMessage(3005, LogLevel.Information, "Stopped")]
+    public static partial void Stopped(ILogger logger);
+
+    [LoggerMessage(3006, LogLevel.Error, "{Session}: a subscriber of {Event} threw")]
+    public static partial void SubscriberFailed(ILogger logger, Sessions.Session session, string @event, Exception exception);
+}

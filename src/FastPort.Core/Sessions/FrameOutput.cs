@@ -1,0 +1,247 @@
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <summary>
+/// The writing half of the frame protocol: frames into the connection's send ring, the bound on waiting bytes and its policy, and those who
+/// wait for room. Safe from any thread; the connection serialises writers. <see cref="_gate"/> guards <see cref="_drained"/> only.
+/// </summary>
+internal sealed class FrameOutput
+{
+    private readonly Connection _connection;
+    private readonly SessionOptions _options;
+    private readonly Lock _gate = new();
+    private TaskCompletionSource? _drained;
+    private long _messagesSent;
+    private long _messagesDropped;
+    private int _peerLimit;
+    private bool _closed;
+
+    // Guarded by the connection's write section, so that no request follows a Goodbye on the wire.
+    private bool _goodbyeSaid;
+
+    public FrameOutput(Connection connection, SessionOptions options)
+    {
+        _connection = connection;
+        _options = options;
+        _peerLimit = options.MaxFrameBytes;
+    }
+
+    public long MessagesSent => Volatile.Read(ref _messagesSent);
+
+    public long MessagesDropped => Volatile.Read(ref _messagesDropped);
+
+    public bool IsFull => _connection.PendingBytes >= _options.SendQueueBytes;
+
+    /// <summary>The frame limit for what is sent: the smaller of both sides'.</summary>
+    public int Limit
+    {
+        get => Volatile.Read(ref _peerLimit);
+        set => Volatile.Write(ref _peerLimit, value);
+    }
+
+    /// <summary>Set by the loop around a burst on its own thread: what is written there leaves with the burst's flush.</summary>
+    [field: ThreadStatic]
+    private static FrameOutput? Burst { get; set; }
+
+    public void BeginBurst() => Burst = this;
+
+    public static void EndBurst() => Burst = null;
+
+    public void Flush() => _connection.Flush();
+
+    /// <summary>Writes one frame whatever waits already: replies and control messages, which other bounds limit.</summary>
+    public SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct => Write(type, flags, correlation, received, in body, FrameKind.Other);
+
+    /// <summary>Writes a request, unless Goodbye has been said.</summary>
+    public SendStatus WriteRequest<TBody>(ushort type, bool timing, uint correlation, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct =>
+        Write(type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, in body, FrameKind.Request);
+
+    /// <summary>Says Goodbye: the last frame that is not a reply.</summary>
+    public void WriteGoodbye(CodeBody body)
+    {
+        Write(ControlType.Goodbye, FrameFlags.OneWay, 0, 0, in body, FrameKind.Goodbye);
+        FlushUnlessInBurst();
+    }
+
+    /// <summary>Copies a frame that is encoded already.</summary>
+    public SendStatus TrySendEncoded(ReadOnlySpan<byte> frame)
+    {
+        if (IsFull)
+        {
+            return Full();
+        }
+
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        try
+        {
+            if (_goodbyeSaid)
+            {
+                return SendStatus.Closed;
+            }
+
+            if (!ring.TryReserve(frame.Length))
+            {
+                return SendStatus.Full;
+            }
+
+            ring.Write(frame);
+            _messagesSent++;
+        }
+        finally
+        {
+            _connection.EndWrite();
+        }
+
+        FlushUnlessInBurst();
+        return SendStatus.Queued;
+    }
+
+    private SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, FrameKind kind)
+        where TBody : IFrameBody, allows ref struct
+    {
+        int size = body.Size;
+        if (!FrameWriter.Fits(size, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        try
+        {
+            if (kind != FrameKind.Other)
+            {
+                if (_goodbyeSaid)
+                {
+                    return SendStatus.Closed;
+                }
+
+                _goodbyeSaid = kind == FrameKind.Goodbye;
+            }
+
+            if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size + size))
+            {
+                return SendStatus.Full;
+            }
+
+            FrameWriter.Write(ring, type, flags, correlation, received, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
+            _messagesSent++;
+            return SendStatus.Queued;
+        }
+        finally
+        {
+            _connection.EndWrite();
+        }
+    }
+
+    /// <summary>Writes and, outside this session's own burst, flushes.</summary>
+    public SendStatus WriteAndFlush<TBody>(ushort type, FrameFlags flags, uint correlation, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        SendStatus status = Write(type, flags, correlation, 0, in body);
+        FlushUnlessInBurst();
+        return status;
+    }
+
+    public SendStatus TrySendOneWay<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (IsFull)
+        {
+            return Full();
+        }
+
+        SendStatus status = Write(type, FrameFlags.OneWay, 0, 0, in body, FrameKind.OneWay);
+        FlushUnlessInBurst();
+        return status;
+    }
+
+    public void DisconnectSlowConsumer() => _connection.Abort(new CloseReason(
+        CloseKind.SlowConsumer, $"{_connection.PendingBytes} bytes were waiting for the peer; the bound is {_options.SendQueueBytes}.", ErrorCode.Overloaded));
+
+    public void FlushUnlessInBurst()
+    {
+        if (!ReferenceEquals(Burst, this))
+        {
+            _connection.Flush();
+        }
+    }
+
+    /// <summary>Completes when half of the bound is free, or the session is over.</summary>
+    public Task WhenDrainedAsync()
+    {
+        Task task;
+        lock (_gate)
+        {
+            if (_closed || !IsFull)
+            {
+                return Task.CompletedTask;
+            }
+
+            task = (_drained ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
+        }
+
+        // Outside the lock: it may call back at once.
+        _connection.NotifyWhenDrained(_options.SendQueueBytes / 2);
+        return task;
+    }
+
+    public void OnDrained()
+    {
+        TaskCompletionSource? drained;
+        lock (_gate)
+        {
+            drained = _drained;
+            _drained = null;
+        }
+
+        drained?.SetResult();
+    }
+
+    public void OnClosed()
+    {
+        lock (_gate)
+        {
+            _closed = true;
+        }
+
+        OnDrained();
+    }
+
+    private SendStatus Full()
+    {
+        switch (_options.SendQueueFull)
+        {
+            case SendQueueFullPolicy.DropOneWay:
+                Interlocked.Increment(ref _messagesDropped);
+                return SendStatus.Dropped;
+            case SendQueueFullPolicy.Disconnect:
+                DisconnectSlowConsumer();
+                return SendStatus.Closed;
+            default:
+                return SendStatus.Full;
+        }
+    }
+
+    private enum FrameKind
+    {
+        Other,
+        Request,
+        OneWay,
+        Goodbye,
+    }
+}

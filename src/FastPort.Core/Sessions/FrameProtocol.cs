@@ -1,0 +1,594 @@
+using System.Buffers;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <summary>
+/// FastPort's frame protocol on one connection, the same on both sides: decodes in place, answers control messages, dispatches requests to
+/// handlers, matches replies with requests.
+/// <para>
+/// The decode loop and everything it calls run on the connection's loop. What other threads touch: <see cref="Output"/> and
+/// <see cref="Outstanding"/> (their own locks), the request queue (its own), and the counters here, which are interlocked or volatile.
+/// A session ends in order through <see cref="SessionEnd"/>: it counts the work under way, a burst being one piece of it.
+/// </para>
+/// </summary>
+internal sealed class FrameProtocol : IConnectionProtocol
+{
+    private readonly SessionSettings _settings;
+    private readonly SessionDeadlines _deadlines;
+    private readonly Handshake? _handshake;
+    private readonly Gatekeeper? _gatekeeper;
+    private Connection _connection = null!;
+    private SessionEnd _end = null!;
+    private TrafficMeter _traffic = null!;
+    private RequestQueue? _queue;
+    private long _messagesReceived;
+    private volatile bool _closed;
+
+    public FrameProtocol(SessionSettings settings)
+    {
+        _settings = settings;
+        _deadlines = new SessionDeadlines(settings.Options, settings.Clock);
+        _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
+        _gatekeeper = settings.Authoriser is null ? null : new Gatekeeper(settings.Authoriser, this);
+    }
+
+    public Session Session { get; private set; } = null!;
+
+    public FrameOutput Output { get; private set; } = null!;
+
+    public OutstandingRequests Outstanding { get; } = new();
+
+    public SessionSettings Settings => _settings;
+
+    public SessionDeadlines Deadlines => _deadlines;
+
+    public long MessagesReceived => Volatile.Read(ref _messagesReceived);
+
+    public bool IsClosed => _closed;
+
+    public bool IsOutputFull => Output.IsFull;
+
+    public void OnOpened(Connection connection)
+    {
+        _connection = connection;
+        Output = new FrameOutput(connection, _settings.Options);
+        Session = new Session(this, connection);
+        _end = new SessionEnd(this, connection);
+        _traffic = new TrafficMeter(connection, this, _settings.Telemetry.Counters);
+        _deadlines.Start(connection, handshakeRequired: _handshake?.IsRequired == true);
+        _settings.Telemetry.Counters.SessionOpened();
+        SessionLog.Opened(_settings.Logger, Session);
+        _settings.Host.OnOpened(Session);
+    }
+
+    public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    {
+        _end.BeginWork();
+        Output.BeginBurst();
+        try
+        {
+            ReceiveOutcome outcome = Decode(input, MonotonicClock.Nanoseconds);
+            _deadlines.AfterBurst(input, paused: outcome == ReceiveOutcome.Pause);
+            return outcome;
+        }
+        finally
+        {
+            FrameOutput.EndBurst();
+            _end.EndWork();
+        }
+    }
+
+    public void OnInputEnded(bool truncated)
+    {
+        if (truncated)
+        {
+            _connection.Close(CloseReason.PeerTruncated);
+        }
+        else
+        {
+            _end.FinishWhenIdle(CloseReason.PeerClosed);
+        }
+    }
+
+    public void OnOutputDrained()
+    {
+        Output.OnDrained();
+        _connection.ResumeReading();
+    }
+
+    public void OnTick(long nowMilliseconds)
+    {
+        _traffic.Report();
+        if (Outstanding.RemoveExpired(nowMilliseconds) is { } expired)
+        {
+            foreach ((uint correlation, PendingReply pending) in expired)
+            {
+                pending.OnFailed(RequestFailure.TimedOut, "The reply did not come in time.");
+                SendCancel(correlation);
+            }
+
+            _end.AfterReply();
+        }
+
+        switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason))
+        {
+            case DeadlineAction.Close:
+                CloseWithGoodbye(reason!);
+                break;
+            case DeadlineAction.Unauthenticated:
+                RefuseUnauthenticated(0, 0, reason!);
+                break;
+            case DeadlineAction.Ping:
+                Heartbeat();
+                break;
+        }
+
+        _end.OnTick(nowMilliseconds);
+    }
+
+    public void OnClosed(CloseReason reason)
+    {
+        _closed = true;
+        _traffic.Report();
+        _queue?.Complete();
+        _handshake?.OnClosed();
+        _gatekeeper?.OnClosed();
+        Output.OnClosed();
+        _settings.Telemetry.CountClose(reason);
+        _settings.Telemetry.Counters.SessionClosed();
+        if (reason.Kind is CloseKind.PeerClosed or CloseKind.LocalClosed or CloseKind.Stopping or CloseKind.ConnectionLost)
+        {
+            SessionLog.Closed(_settings.Logger, Session, reason);
+        }
+        else
+        {
+            SessionLog.ClosedOnFault(_settings.Logger, Session, reason);
+        }
+
+        foreach (PendingReply pending in Outstanding.Close())
+        {
+            pending.OnFailed(RequestFailure.ConnectionLost, $"The connection was lost while the request was in flight ({reason.Message})");
+        }
+
+        _settings.Host.OnClosed(Session, reason);
+    }
+
+    /// <summary>Sends a request if there is room; the failure of a request that was not sent is the returned status alone.</summary>
+    public SendStatus TryRequest<TBody>(
+        ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
+        where TBody : IFrameBody, allows ref struct
+    {
+        correlation = 0;
+        if (_closed || _connection.IsClosing)
+        {
+            return SendStatus.Closed;
+        }
+
+        if (Output.IsFull)
+        {
+            if (_settings.Options.SendQueueFull != SendQueueFullPolicy.Disconnect)
+            {
+                return SendStatus.Full;
+            }
+
+            Output.DisconnectSlowConsumer();
+            return SendStatus.Closed;
+        }
+
+        pending.Type = type;
+        pending.DeadlineMilliseconds = timeout > TimeSpan.Zero ? _settings.Clock.PreciseMilliseconds + (long)Math.Ceiling(timeout.TotalMilliseconds) : 0;
+        pending.StartedNanoseconds = MonotonicClock.Nanoseconds;
+        if (!Outstanding.TryAdd(pending, out correlation))
+        {
+            return SendStatus.Closed;
+        }
+
+        SendStatus status = Output.WriteRequest(type, timing, correlation, in body);
+        if (status == SendStatus.Queued)
+        {
+            Output.FlushUnlessInBurst();
+            return status;
+        }
+
+        // Whoever removed it first (the end of the session) has told the caller already.
+        return Outstanding.TryRemove(correlation, type, out _) ? status : SendStatus.Queued;
+    }
+
+    public bool CancelRequest(uint correlation)
+    {
+        if (!Outstanding.TryRemove(correlation, null, out PendingReply? pending))
+        {
+            return false;
+        }
+
+        SendCancel(correlation);
+        pending!.OnFailed(RequestFailure.Cancelled, "The request was cancelled.");
+        _end.AfterReply();
+        return true;
+    }
+
+    /// <summary>Answers a request; what cannot be answered as wanted becomes an error.</summary>
+    public void Reply<TBody>(in FrameHeader request, long received, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        FrameFlags flags = FrameFlags.Reply | (request.Flags & FrameFlags.Timing);
+        if (Output.Write(request.Type, flags, request.Correlation, received, in body) == SendStatus.TooLarge)
+        {
+            ReplyError(
+                request, received, ErrorCode.ReplyTooLarge, $"The reply's body has {body.Size} bytes; the frame limit allows {FrameLimits.LargestBody(Output.Limit)}.");
+        }
+    }
+
+    public void ReplyError(in FrameHeader request, long received, ErrorCode code, string message)
+    {
+        FrameFlags flags = FrameFlags.Reply | FrameFlags.Error | (request.Flags & FrameFlags.Timing);
+        _settings.Telemetry.ErrorSent(code);
+        Output.Write(request.Type, flags, request.Correlation, received, new CodeBody(code, message));
+    }
+
+    public void CountOneWayFailure(ErrorCode code = ErrorCode.None) => _settings.Telemetry.Counters.OneWayFailed((uint)code);
+
+    public void Flush() => Output.Flush();
+
+    public Task WhenDrainedAsync() => Output.WhenDrainedAsync();
+
+    public void ResumeReading() => _connection.ResumeReading();
+
+    /// <summary>All queued requests have been completed.</summary>
+    public void EndQueuedWork() => _end.EndWork();
+
+    public void HandlerFailed(RequestContext request, Exception exception)
+    {
+        request.Handler.Series?.RecordError();
+        if (exception is OperationCanceledException && request.Aborted.IsCancellationRequested)
+        {
+            return;
+        }
+
+        SessionLog.HandlerFailed(_settings.Logger, Session, request.Handler.Name, exception);
+        if (request.IsOneWay)
+        {
+            CountOneWayFailure(ErrorCode.Internal);
+        }
+        else if (!request.Answered)
+        {
+            request.Fail(ErrorCode.Internal, "The request failed inside the server.");
+        }
+    }
+
+    public static void RecordQueued(RequestContext request, long started)
+    {
+        if (request.Handler.Series is { } series)
+        {
+            long now = MonotonicClock.Nanoseconds;
+            series.RecordHandled(now - request.ReceivedNanoseconds, started - request.ReceivedNanoseconds, now - started, now);
+        }
+    }
+
+    /// <summary>Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello.</summary>
+    public void Stop(CloseReason reason, TimeSpan grace) => _end.Stop(reason, grace);
+
+    /// <summary>Sends no more requests and closes when those in flight have their replies.</summary>
+    public void Leave(CloseReason reason) => _end.Leave(reason);
+
+    /// <summary>The Welcome came: the peer's limit and heartbeat apply.</summary>
+    public void Welcomed(in WelcomeBody welcome)
+    {
+        if (welcome.MaxFrameBytes != 0)
+        {
+            Output.Limit = (int)Math.Min(welcome.MaxFrameBytes, (uint)_settings.Options.MaxFrameBytes);
+        }
+
+        Session.IsIdentified = true;
+        TimeSpan heartbeat = _settings.Options.HeartbeatInterval;
+        if (welcome.HeartbeatMilliseconds != 0 && heartbeat > TimeSpan.Zero)
+        {
+            heartbeat = TimeSpan.FromMilliseconds(Math.Min(welcome.HeartbeatMilliseconds, heartbeat.TotalMilliseconds));
+        }
+
+        _deadlines.Identified(heartbeat);
+    }
+
+    /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for.</summary>
+    public void CloseWithGoodbye(CloseReason reason)
+    {
+        SendGoodbye(reason);
+        _connection.Close(reason);
+    }
+
+    public void SendGoodbye(CloseReason reason)
+    {
+        // A server sends nothing unsolicited before Hello; the connecting side has no such rule.
+        if (_handshake is null || Session.IsIdentified)
+        {
+            Output.WriteGoodbye(new CodeBody(reason.Code, reason.Message));
+        }
+    }
+
+    /// <summary>Answers Unauthenticated and closes; type and correlation are 0 where there was no request.</summary>
+    public void RefuseUnauthenticated(ushort type, uint correlation, CloseReason reason)
+    {
+        _settings.Telemetry.ErrorSent(ErrorCode.Unauthenticated);
+        Output.WriteAndFlush(type, FrameFlags.Reply | FrameFlags.Error, correlation, new CodeBody(ErrorCode.Unauthenticated, reason.Message));
+        _connection.Close(reason);
+    }
+
+    private ReceiveOutcome Decode(ArrayPoolCircularBuffer input, long received)
+    {
+        while (!_connection.IsClosing)
+        {
+            if (Output.IsFull && !TryMakeRoom())
+            {
+                return ReceiveOutcome.Pause;
+            }
+
+            input.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+            switch (FrameReader.TryRead(first, second, _settings.Options.MaxFrameBytes, _settings.ExpectsTiming, out FrameHeader header))
+            {
+                case FrameReadStatus.Complete:
+                    if (!Dispatch(header, input, received))
+                    {
+                        return ReceiveOutcome.Pause;
+                    }
+
+                    Volatile.Write(ref _messagesReceived, _messagesReceived + 1);
+                    input.Consume((int)header.FrameSize);
+                    break;
+                case FrameReadStatus.Incomplete:
+                    return ReceiveOutcome.Continue;
+                case FrameReadStatus.TooLarge:
+                    ProtocolError(
+                        ErrorCode.FrameTooLarge, header.Type, $"The frame's length is {header.Length}; the limit is {_settings.Options.MaxFrameBytes} bytes.");
+                    break;
+                default:
+                    ProtocolError(
+                        ErrorCode.MalformedFrame,
+                        header.Type,
+                        $"The frame header is malformed (length {header.Length}, type 0x{header.Type:X4}, flags 0x{(byte)header.Flags:X2}, version {header.Version}, correlation {header.Correlation}).");
+                    break;
+            }
+        }
+
+        return ReceiveOutcome.Continue;
+    }
+
+    // The send ring is at its bound: try the socket once, else stop reading until it has drained.
+    private bool TryMakeRoom()
+    {
+        if (_settings.Options.SendQueueFull == SendQueueFullPolicy.Disconnect)
+        {
+            Output.DisconnectSlowConsumer();
+            return false;
+        }
+
+        Output.Flush();
+        if (!Output.IsFull)
+        {
+            return true;
+        }
+
+        _connection.NotifyWhenDrained(_settings.Options.SendQueueBytes / 2);
+        return false;
+    }
+
+    // False to see the same frame again after a resume.
+    private bool Dispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    {
+        if (header.IsReply)
+        {
+            DeliverReply(header, input, received);
+            return true;
+        }
+
+        if (_handshake is not null && !_handshake.Admits(header))
+        {
+            RefuseUnauthenticated(
+                header.IsOneWay ? (ushort)0 : header.Type,
+                header.IsOneWay ? 0 : header.Correlation,
+                new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello.", ErrorCode.Unauthenticated));
+            return true;
+        }
+
+        ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size, header.BodySize);
+        switch (header.Type)
+        {
+            case ControlType.Hello when _handshake is not null:
+                return _handshake.OnHello(header, body, received);
+            case ControlType.Ping:
+                if (!header.IsOneWay)
+                {
+                    Reply(header, received, default(EmptyBody));
+                }
+
+                return true;
+            case ControlType.Goodbye:
+                OnGoodbye(header, body, received);
+                return true;
+            case ControlType.Cancel:
+                OnCancel(header, body, received);
+                return true;
+            default:
+                return DispatchToHandler(header, body, received);
+        }
+    }
+
+    private bool DispatchToHandler(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        HandlerEntry? handler = _settings.Handlers.Find(header.Type);
+        if (handler is null)
+        {
+            Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
+            return true;
+        }
+
+        if (_end.RefusesRequests)
+        {
+            Refuse(header, received, ErrorCode.ShuttingDown, "The server is stopping; the request was not run.");
+            return true;
+        }
+
+        if (_gatekeeper is not null)
+        {
+            switch (_gatekeeper.Ask(header.Type))
+            {
+                case GateAnswer.Wait:
+                    return false;
+                case GateAnswer.Forbidden:
+                    Refuse(header, received, ErrorCode.Forbidden, $"This session may not use message type 0x{header.Type:X4}.");
+                    return true;
+            }
+        }
+
+        if (handler.Inline is not null)
+        {
+            RunInline(handler, header, body, received);
+            return true;
+        }
+
+        _queue ??= new RequestQueue(this, _settings.Options);
+        if (!_queue.TryReserve())
+        {
+            _gatekeeper?.Keep();
+            return false;
+        }
+
+        _end.BeginWork();
+        _queue.Enqueue(new RequestContext(this, handler, header, RentedBuffer.CopyOf(body), received));
+        return true;
+    }
+
+    private void RunInline(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        var request = new InlineRequest(this, header, body, received);
+        long started = handler.Series is null ? 0 : MonotonicClock.Nanoseconds;
+        try
+        {
+            handler.Inline!(ref request);
+            if (!request.Answered)
+            {
+                request.Reply(default(EmptyBody));
+            }
+        }
+        catch (Exception e)
+        {
+            SessionLog.HandlerFailed(_settings.Logger, Session, handler.Name, e);
+            handler.Series?.RecordError();
+            if (header.IsOneWay)
+            {
+                CountOneWayFailure(ErrorCode.Internal);
+            }
+            else if (!request.Answered)
+            {
+                request.Fail(ErrorCode.Internal, "The request failed inside the server.");
+            }
+        }
+
+        if (handler.Series is { } series)
+        {
+            long now = MonotonicClock.Nanoseconds;
+            series.RecordHandled(now - received, started - received, now - started, now);
+        }
+    }
+
+    private void DeliverReply(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    {
+        ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size + header.TimingSize, header.BodySize);
+        var reply = new InboundReply(header, body, header.TimingSize == 0 ? default : FrameReader.ReadTiming(input), received);
+        if (header.Correlation == 0)
+        {
+            // About the connection, not about a request: the peer closes it next.
+            (ErrorCode code, string message) = reply.ReadError();
+            SessionLog.PeerError(_settings.Logger, Session, code, message);
+            return;
+        }
+
+        if (Outstanding.TryRemove(header.Correlation, header.Type, out PendingReply? pending))
+        {
+            pending!.OnReply(in reply);
+            _end.AfterReply();
+        }
+        else
+        {
+            _settings.Telemetry.Counters.ReplyToNothing();
+        }
+    }
+
+    private void OnGoodbye(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        if (!CodeBody.TryRead(body.ToArray(), out CodeBody goodbye))
+        {
+            Refuse(header, received, ErrorCode.MalformedBody, "The body is no Goodbye message.");
+            return;
+        }
+
+        if (!header.IsOneWay)
+        {
+            Reply(header, received, default(EmptyBody));
+        }
+
+        var reason = new CloseReason(CloseKind.PeerClosed, $"The peer said Goodbye ({goodbye.Code}): {goodbye.Text}", goodbye.Code);
+        _settings.Host.OnGoodbye(Session, reason);
+        _end.PeerSaidGoodbye(reason);
+    }
+
+    private void OnCancel(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        if (!CancelBody.TryRead(body.ToArray(), out CancelBody cancel))
+        {
+            Refuse(header, received, ErrorCode.MalformedBody, "The body is no Cancel message.");
+            return;
+        }
+
+        if (!header.IsOneWay)
+        {
+            Reply(header, received, default(EmptyBody));
+        }
+
+        _queue?.Cancel(cancel.Correlation);
+    }
+
+    internal void Refuse(in FrameHeader header, long received, ErrorCode code, string message)
+    {
+        if (header.IsOneWay)
+        {
+            CountOneWayFailure(code);
+        }
+        else
+        {
+            ReplyError(header, received, code, message);
+        }
+    }
+
+    private void ProtocolError(ErrorCode code, ushort type, string message)
+    {
+        _settings.Telemetry.ErrorSent(code);
+        Output.Write(type, FrameFlags.Reply | FrameFlags.Error, 0, 0, new CodeBody(code, message));
+        _connection.Close(new CloseReason(CloseKind.ProtocolError, message, code));
+    }
+
+    private void SendCancel(uint correlation) => Output.WriteAndFlush(ControlType.Cancel, FrameFlags.OneWay, 0, new CancelBody(correlation));
+
+    private void Heartbeat()
+    {
+        if (Outstanding.TryAdd(new HeartbeatReply { Type = ControlType.Ping }, out uint correlation))
+        {
+            Output.WriteAndFlush(ControlType.Ping, FrameFlags.None, correlation, default(EmptyBody));
+        }
+    }
+
+    // Any byte counts as life, so the answer itself needs no attention.
+    private sealed class HeartbeatReply : PendingReply
+    {
+        protected internal override void OnReply(scoped in InboundReply reply)
+        {
+        }
+
+        protected internal override void OnFailed(RequestFailure failure, string message)
+        {
+        }
+    }
+}

@@ -1,0 +1,137 @@
+using System.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <summary>
+/// The accepting side's answer to Hello: authentication, routing id, Welcome. Runs on the loop; while an authenticator is still thinking,
+/// reading is paused and the Hello frame stays in the ring, to be seen again with the verdict.
+/// </summary>
+internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protocol)
+{
+    private CancellationTokenSource? _cancel;
+    private Task<AuthenticationResult>? _verdict;
+    private bool _closed;
+
+    public bool IsRequired => settings.IsRequired;
+
+    /// <summary>Whether a frame may pass in the present state.</summary>
+    public bool Admits(in FrameHeader header) => !settings.IsRequired || header.Type == ControlType.Hello || protocol.Session.IsIdentified;
+
+    /// <summary>False while the verdict is awaited.</summary>
+    public bool OnHello(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        Session session = protocol.Session;
+        if (session.IsIdentified)
+        {
+            protocol.Refuse(header, received, ErrorCode.MalformedBody, "Hello was said already; a session says it once.");
+            return true;
+        }
+
+        if (!HelloBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out HelloBody hello))
+        {
+            protocol.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Hello message.");
+            return true;
+        }
+
+        AuthenticationResult result = AuthenticationResult.Accept();
+        if (settings.Authenticator is not null)
+        {
+            _verdict ??= AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, session));
+            if (!_verdict.IsCompleted)
+            {
+                _verdict.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+                return false;
+            }
+
+            result = _verdict.Result;
+            _verdict = null;
+        }
+
+        if (!result.IsAccepted)
+        {
+            SessionLog.HelloRefused(protocol.Settings.Logger, session, result.Message);
+            protocol.RefuseUnauthenticated(
+                header.Type, header.Correlation, new CloseReason(CloseKind.Unauthenticated, result.Message, ErrorCode.Unauthenticated));
+            return true;
+        }
+
+        if (settings.RequireRoutingId && hello.RoutingId.Length == 0)
+        {
+            protocol.RefuseUnauthenticated(
+                header.Type,
+                header.Correlation,
+                new CloseReason(CloseKind.Unauthenticated, "This server wants a routing_id in Hello.", ErrorCode.Unauthenticated));
+            return true;
+        }
+
+        if (hello.RoutingId.Length != 0 && !TakeRoutingId(hello.RoutingId))
+        {
+            protocol.Refuse(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
+            return true;
+        }
+
+        session.RoutingId = hello.RoutingId;
+        session.ClientName = hello.ClientName;
+        session.User = result.User;
+        session.IsIdentified = true;
+        TimeSpan heartbeat = protocol.Settings.Options.HeartbeatInterval;
+        if (!header.IsOneWay)
+        {
+            protocol.Reply(
+                header,
+                received,
+                new WelcomeBody((ulong)session.Id, settings.ServerName, (uint)protocol.Settings.Options.MaxFrameBytes, (uint)heartbeat.TotalMilliseconds));
+        }
+
+        protocol.Deadlines.Identified(heartbeat);
+        return true;
+    }
+
+    public void OnClosed()
+    {
+        _closed = true;
+        _cancel?.Cancel();
+        if (protocol.Session.RoutingId.Length != 0)
+        {
+            settings.Identities.Release(protocol.Session.RoutingId, protocol.Session);
+        }
+    }
+
+    private bool TakeRoutingId(string routingId)
+    {
+        bool takeOver = settings.Duplicates == DuplicateIdentityPolicy.TakeOver;
+        if (!settings.Identities.TryTake(routingId, protocol.Session, takeOver, out Session? previous))
+        {
+            return false;
+        }
+
+        previous?.Protocol.CloseWithGoodbye(
+            new CloseReason(CloseKind.TakenOver, $"A newer session took the routing id '{routingId}' over.", ErrorCode.DuplicateIdentity));
+        return true;
+    }
+
+    private async Task<AuthenticationResult> AskAsync(HelloRequest hello)
+    {
+        _cancel = new CancellationTokenSource();
+        if (_closed)
+        {
+            await _cancel.CancelAsync().ConfigureAwait(false);
+        }
+
+        try
+        {
+            return await settings.Authenticator!(hello, _cancel.Token).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            if (e is not OperationCanceledException)
+            {
+                SessionLog.HookFailed(protocol.Settings.Logger, protocol.Session, "authenticator", e);
+            }
+
+            return AuthenticationResult.Refuse("Authentication failed.");
+        }
+    }
+}

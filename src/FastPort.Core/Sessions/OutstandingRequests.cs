@@ -1,0 +1,115 @@
+namespace FastPort.Sessions;
+
+/// <summary>
+/// The requests this side has in flight, by correlation. Whoever removes an entry is the one who completes it, so each is completed
+/// exactly once. <see cref="_gate"/> guards everything; nothing is called under it.
+/// </summary>
+internal sealed class OutstandingRequests
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<uint, PendingReply> _pending = [];
+    private uint _last;
+    private int _withDeadline;
+    private bool _closed;
+
+    /// <summary>Requests in flight.</summary>
+    public int Count
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _pending.Count;
+            }
+        }
+    }
+
+    /// <summary>Takes a request in and gives it a correlation, never 0; false where the session is over.</summary>
+    public bool TryAdd(PendingReply pending, out uint correlation)
+    {
+        lock (_gate)
+        {
+            correlation = 0;
+            if (_closed)
+            {
+                return false;
+            }
+
+            do
+            {
+                _last = _last == uint.MaxValue ? 1 : _last + 1;
+            }
+            while (!_pending.TryAdd(_last, pending));
+            correlation = _last;
+            if (pending.DeadlineMilliseconds != 0)
+            {
+                _withDeadline++;
+            }
+
+            return true;
+        }
+    }
+
+    /// <summary>Removes a request: its reply came, or its caller gave up.</summary>
+    public bool TryRemove(uint correlation, ushort? type, out PendingReply? pending)
+    {
+        lock (_gate)
+        {
+            if (!_pending.TryGetValue(correlation, out pending) || (type is not null && pending.Type != type))
+            {
+                pending = null;
+                return false;
+            }
+
+            _pending.Remove(correlation);
+            if (pending.DeadlineMilliseconds != 0)
+            {
+                _withDeadline--;
+            }
+
+            return true;
+        }
+    }
+
+    /// <summary>Removes the requests whose deadline has passed; null where there are none.</summary>
+    public List<(uint Correlation, PendingReply Pending)>? RemoveExpired(long nowMilliseconds)
+    {
+        lock (_gate)
+        {
+            if (_withDeadline == 0)
+            {
+                return null;
+            }
+
+            List<(uint, PendingReply)>? expired = null;
+            foreach ((uint correlation, PendingReply pending) in _pending)
+            {
+                if (pending.DeadlineMilliseconds != 0 && nowMilliseconds >= pending.DeadlineMilliseconds)
+                {
+                    (expired ??= []).Add((correlation, pending));
+                }
+            }
+
+            foreach ((uint correlation, _) in expired ?? [])
+            {
+                _pending.Remove(correlation);
+                _withDeadline--;
+            }
+
+            return expired;
+        }
+    }
+
+    /// <summary>Takes no more requests and gives back all that are in flight.</summary>
+    public PendingReply[] Close()
+    {
+        lock (_gate)
+        {
+            _closed = true;
+            PendingReply[] all = [.. _pending.Values];
+            _pending.Clear();
+            _withDeadline = 0;
+            return all;
+        }
+    }
+}

@@ -1,0 +1,20 @@
+namespace FastPort.Sessions;
+
+/// <summary>What became of a send. Expected outcomes are values, not exceptions.</summary>
+public enum SendStatus
+{
+    /// <summary>The message is in the send queue and will leave in order, unless the connection dies first.</summary>
+    Queued,
+
+    /// <summary>The send queue is full; nothing was taken. Wait with <see cref="Session.WhenWritableAsync"/> or use an awaiting send.</summary>
+    Full,
+
+    /// <summary>The send queue is full and the policy drops one-way messages; counted.</summary>
+    Dropped,
+
+    /// <summary>The session is closed or closing.</summary>
+    Closed,
+
+    /// <summary>The message exceeds the frame limit; nothing was taken.</summary>
+    TooLarge,
+}

@@ -1,0 +1,132 @@
+using System.Net;
+using System.Security.Claims;
+using FastPort.Connections;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <summary>
+/// One peer that speaks the frame protocol: who it is, what it sent, and the way to send to it. Safe from any thread. A session lives as long
+/// as its connection; a client that reconnects gets a new one.
+/// </summary>
+public sealed class Session
+{
+    private static long s_lastId;
+    private readonly FrameProtocol _protocol;
+
+    internal Session(FrameProtocol protocol, Connection connection)
+    {
+        _protocol = protocol;
+        Connection = connection;
+    }
+
+    /// <summary>A number unique in this process, at least 1.</summary>
+    public long Id { get; } = Interlocked.Increment(ref s_lastId);
+
+    /// <summary>The routing id from Hello; empty before, or where none was asked for.</summary>
+    public string RoutingId { get; internal set; } = string.Empty;
+
+    /// <summary>The peer's own name for itself, from Hello; empty before.</summary>
+    public string ClientName { get; internal set; } = string.Empty;
+
+    /// <summary>The identity the authenticator gave; null where there is none.</summary>
+    public ClaimsPrincipal? User { get; internal set; }
+
+    /// <summary>Whether the peer has said Hello and was accepted.</summary>
+    public bool IsIdentified { get; internal set; }
+
+    /// <summary>The peer's address, where the transport has one.</summary>
+    public EndPoint? RemoteEndPoint => Connection.RemoteEndPoint;
+
+    /// <summary>A place for the application's own state of this session. Assign it once, for example when the session connects.</summary>
+    public object? State { get; set; }
+
+    /// <summary>The connection underneath.</summary>
+    public Connection Connection { get; }
+
+    /// <summary>Messages received: requests, one-way messages and replies.</summary>
+    public long MessagesReceived => _protocol.MessagesReceived;
+
+    /// <summary>Messages handed to the send queue.</summary>
+    public long MessagesSent => _protocol.Output.MessagesSent;
+
+    /// <summary>One-way messages dropped because the send queue was full.</summary>
+    public long MessagesDropped => _protocol.Output.MessagesDropped;
+
+    /// <summary>Requests this side has in flight.</summary>
+    public int OutstandingRequests => _protocol.Outstanding.Count;
+
+    /// <summary>Whether the session is closed or closing.</summary>
+    public bool IsClosed => _protocol.IsClosed || Connection.IsClosing;
+
+    /// <summary>Completes with the reason when the session is over.</summary>
+    public Task<CloseReason> Closed => Connection.Closed;
+
+    /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body, encoded straight into the send queue.</param>
+    public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct => _protocol.Output.TrySendOneWay(type, in body);
+
+    /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; copied.</param>
+    public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => TrySend(type, new RawBody(body));
+
+    /// <summary>Sends a one-way message, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody
+    {
+        SendStatus status = TrySend(type, in body);
+        return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
+    }
+
+    /// <summary>Sends a request if there is room now. The reply comes to <paramref name="pending"/>.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body, encoded straight into the send queue.</param>
+    /// <param name="pending">Receives reply or failure; must not be in flight already. Untouched unless the result is Queued.</param>
+    /// <param name="timing">Whether the reply shall carry a timing block.</param>
+    /// <param name="timeout">Time for the reply; zero for none. Checked by a coarse clock, every 100 ms.</param>
+    /// <param name="correlation">The number of the request, for <see cref="Cancel"/>.</param>
+    public SendStatus TryRequest<TBody>(
+        ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
+        where TBody : IFrameBody, allows ref struct => _protocol.TryRequest(type, in body, pending, timing, timeout, out correlation);
+
+    /// <summary>Gives a request up: its <see cref="PendingReply"/> fails as cancelled and the peer is told. False where it has ended already.</summary>
+    /// <param name="correlation">The request's number.</param>
+    public bool Cancel(uint correlation) => _protocol.CancelRequest(correlation);
+
+    /// <summary>Completes when there is room in the send queue again, or the session is closed.</summary>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    public Task WhenWritableAsync(CancellationToken cancellationToken = default) => _protocol.Output.WhenDrainedAsync().WaitAsync(cancellationToken);
+
+    /// <summary>Says Goodbye with a reason, answers what is in flight, then closes.</summary>
+    /// <param name="code">Code for the peer. Defaults to none.</param>
+    /// <param name="message">Sentence for the peer and the log.</param>
+    public void Close(ErrorCode code = ErrorCode.None, string message = "Closed by this program.") =>
+        _protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, message, code));
+
+    /// <summary>Ends the connection at once.</summary>
+    public void Abort() => Connection.Abort(CloseReason.LocalClosed);
+
+    /// <inheritdoc/>
+    public override string ToString() => RoutingId.Length == 0 ? $"session {Id} ({RemoteEndPoint})" : $"session {Id} '{RoutingId}' ({RemoteEndPoint})";
+
+    internal FrameProtocol Protocol => _protocol;
+
+    private async ValueTask<SendStatus> SendSlowAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
+        where TBody : IFrameBody
+    {
+        SendStatus status;
+        do
+        {
+            await WhenWritableAsync(cancellationToken).ConfigureAwait(false);
+            status = TrySend(type, in body);
+        }
+        while (status == SendStatus.Full);
+        return status;
+    }
+}

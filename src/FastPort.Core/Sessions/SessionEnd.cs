@@ -1,0 +1,117 @@
+using FastPort.Connections;
+
+namespace FastPort.Sessions;
+
+/// <summary>
+/// Ends a session in order. It counts the work under way: each burst of the loop and each queued request is one piece. Whoever takes the
+/// count to zero looks whether the session shall end; whoever decides that it shall, looks whether the count is zero. Both use interlocked
+/// operations, so one of the two always sees the other, and nothing accepted goes unanswered.
+/// </summary>
+internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
+{
+    private CloseReason? _finish;
+    private CloseReason? _stop;
+    private CloseReason? _leave;
+    private long _graceEnds;
+    private int _work;
+    private int _refuses;
+    private volatile bool _peerSaidGoodbye;
+
+    /// <summary>Whether new requests are answered with ShuttingDown.</summary>
+    public bool RefusesRequests => Volatile.Read(ref _refuses) != 0;
+
+    public void BeginWork() => Interlocked.Increment(ref _work);
+
+    public void EndWork()
+    {
+        if (Interlocked.Decrement(ref _work) == 0)
+        {
+            FinishIfIdle();
+        }
+    }
+
+    /// <summary>No more requests can or may come: closes as soon as nothing is under way.</summary>
+    public void FinishWhenIdle(CloseReason reason)
+    {
+        Interlocked.CompareExchange(ref _finish, reason, null);
+        FinishIfIdle();
+    }
+
+    /// <summary>The peer sends no more requests. It may still wait for replies and read ours.</summary>
+    public void PeerSaidGoodbye(CloseReason reason)
+    {
+        _peerSaidGoodbye = true;
+        if (protocol.Settings.Handshake is not null)
+        {
+            FinishWhenIdle(_stop ?? reason);
+        }
+        else
+        {
+            // The connecting side was asked to leave.
+            Leave(reason);
+        }
+    }
+
+    /// <summary>Says Goodbye, after which this side sends no requests, and closes when those in flight have their replies.</summary>
+    public void Leave(CloseReason reason)
+    {
+        if (Interlocked.CompareExchange(ref _leave, reason, null) is null)
+        {
+            protocol.SendGoodbye(new CloseReason(CloseKind.LocalClosed, "The client is leaving."));
+            AfterReply();
+        }
+    }
+
+    /// <summary>A request of this side has ended.</summary>
+    public void AfterReply()
+    {
+        // Written before the count is read, here and by whoever ends a request: one of the two sees both.
+        if (Volatile.Read(ref _leave) is { } leave && protocol.Outstanding.Count == 0)
+        {
+            FinishWhenIdle(leave);
+        }
+    }
+
+    /// <summary>
+    /// Says Goodbye, then gives requests that crossed it on the way a grace period, then refuses new ones; closes when all is answered.
+    /// A peer that answers with its own Goodbye ends the grace at once.
+    /// </summary>
+    public void Stop(CloseReason reason, TimeSpan grace)
+    {
+        if (Interlocked.CompareExchange(ref _stop, reason, null) is not null)
+        {
+            return;
+        }
+
+        Volatile.Write(ref _graceEnds, protocol.Settings.Clock.PreciseMilliseconds + (long)grace.TotalMilliseconds);
+        protocol.SendGoodbye(reason);
+        if (_peerSaidGoodbye || grace <= TimeSpan.Zero)
+        {
+            EndGrace();
+        }
+    }
+
+    public void OnTick(long nowMilliseconds)
+    {
+        if (Volatile.Read(ref _stop) is not null && _finish is null && nowMilliseconds >= Volatile.Read(ref _graceEnds))
+        {
+            EndGrace();
+        }
+    }
+
+    private void EndGrace()
+    {
+        Interlocked.Exchange(ref _refuses, 1);
+        FinishWhenIdle(_stop!);
+    }
+
+    private void FinishIfIdle()
+    {
+        // The full fences of the callers' interlocked operations order this reading after their own change.
+        CloseReason? finish = Volatile.Read(ref _finish);
+        if (finish is not null && Interlocked.CompareExchange(ref _work, 0, 0) == 0)
+        {
+            connection.Close(finish);
+        }
+    }
+}

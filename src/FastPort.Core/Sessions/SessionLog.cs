@@ -1,0 +1,29 @@
+using FastPort.Framing;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Sessions;
+
+/// <summary>Log messages of sessions; event ids 2000 to 2099.</summary>
+internal static partial class SessionLog
+{
+    [LoggerMessage(2000, LogLevel.Debug, "{Session} is open")]
+    public static partial void Opened(ILogger logger, Session session);
+
+    [LoggerMessage(2001, LogLevel.Debug, "{Session} is closed: {Reason}")]
+    public static partial void Closed(ILogger logger, Session session, Connections.CloseReason reason);
+
+    [LoggerMessage(2002, LogLevel.Warning, "{Session} is closed: {Reason}")]
+    public static partial void ClosedOnFault(ILogger logger, Session session, Connections.CloseReason reason);
+
+    [LoggerMessage(2003, LogLevel.Error, "{Session}: the handler of {Message} threw; the requester gets Internal")]
+    public static partial void HandlerFailed(ILogger logger, Session session, string message, Exception exception);
+
+    [LoggerMessage(2004, LogLevel.Error, "{Session}: the {Hook} threw; the peer is refused")]
+    public static partial void HookFailed(ILogger logger, Session session, string hook, Exception exception);
+
+    [LoggerMessage(2005, LogLevel.Information, "{Session}: Hello was refused: {Message}")]
+    public static partial void HelloRefused(ILogger logger, Session session, string message);
+
+    [LoggerMessage(2006, LogLevel.Warning, "{Session}: the peer reports {Code}: {Message}")]
+    public static partial void PeerError(ILogger logger, Session session, ErrorCode code, string message);
+}

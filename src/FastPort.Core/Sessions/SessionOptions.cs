@@ -1,0 +1,109 @@
+using FastPort.Connections;
+using FastPort.Framing;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Sessions;
+
+/// <summary>What happens to a send when the bytes waiting for the peer reach the bound.</summary>
+public enum SendQueueFullPolicy
+{
+    /// <summary>The sender waits (asynchronously) until there is room.</summary>
+    Wait,
+
+    /// <summary>One-way messages are dropped and counted; requests and replies wait.</summary>
+    DropOneWay,
+
+    /// <summary>The session is closed as a slow consumer.</summary>
+    Disconnect,
+}
+
+/// <summary>What happens when a Hello asks for a routing id that another session has.</summary>
+public enum DuplicateIdentityPolicy
+{
+    /// <summary>The newcomer gets DuplicateIdentity and may try another id.</summary>
+    Refuse,
+
+    /// <summary>The older session is closed and the newcomer takes the id.</summary>
+    TakeOver,
+}
+
+/// <summary>Limits and deadlines of one session, the same on both sides. Every value has a default and is checked at the start.</summary>
+public sealed class SessionOptions
+{
+    /// <summary>Largest frame, in bytes after the length field and less the timing block; 1 KiB to 256 MiB. Defaults to 1 MiB.</summary>
+    public int MaxFrameBytes { get; set; } = FrameLimits.Default;
+
+    /// <summary>Bytes that may wait to be sent before <see cref="SendQueueFull"/> applies; 4 KiB to 1 GiB. One message may exceed it. Defaults to 1 MiB.</summary>
+    public int SendQueueBytes { get; set; } = 1024 * 1024;
+
+    /// <summary>What happens when the send queue is full. Defaults to <see cref="SendQueueFullPolicy.Wait"/>.</summary>
+    public SendQueueFullPolicy SendQueueFull { get; set; } = SendQueueFullPolicy.Wait;
+
+    /// <summary>Queued requests of one session that may be waiting or running; at the bound its socket is not read. 1 to 1,000,000. Defaults to 1,024.</summary>
+    public int MaxInFlightRequests { get; set; } = 1024;
+
+    /// <summary>Bytes of bodies of queued requests that may be held for one session; at the bound its socket is not read. 1 KiB to 1 GiB. Defaults to 16 MiB.</summary>
+    public int MaxQueuedBytes { get; set; } = 16 * 1024 * 1024;
+
+    /// <summary>Queued handlers of one session that may run at the same time; 1 to 10,000. Defaults to 1: strictly one after the other.</summary>
+    public int MaxConcurrency { get; set; } = 1;
+
+    /// <summary>Time for the first Hello where one is required; zero turns it off. Defaults to 10 s.</summary>
+    public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Time for a frame begun to be complete; zero turns it off. Defaults to 30 s.</summary>
+    public TimeSpan FrameTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>Time without any byte from the peer; what this side sends does not count. Zero turns it off. Defaults to 5 min.</summary>
+    public TimeSpan IdleTimeout { get; set; } = TimeSpan.FromMinutes(5);
+
+    /// <summary>Time in which the peer takes none of the bytes that wait for it; zero turns it off. Defaults to 30 s.</summary>
+    public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>
+    /// After a Hello: silence after which a Ping is sent; after as long again without any byte the session is closed. Zero turns it off.
+    /// Defaults to 15 s.
+    /// </summary>
+    public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero turns it off. Defaults to 60 s.</summary>
+    public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30 s.</summary>
+    public TimeSpan UserTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>Appends a sentence for every value out of its range.</summary>
+    /// <param name="section">Configuration path of this section, for the messages.</param>
+    /// <param name="problems">Receives the sentences.</param>
+    public void Validate(string section, ICollection<string> problems)
+    {
+        OptionCheck.Range(problems, section, nameof(MaxFrameBytes), MaxFrameBytes, FrameLimits.Minimum, FrameLimits.Maximum);
+        OptionCheck.Range(problems, section, nameof(SendQueueBytes), SendQueueBytes, 4096, 1024 * 1024 * 1024);
+        OptionCheck.Range(problems, section, nameof(MaxInFlightRequests), MaxInFlightRequests, 1, 1_000_000);
+        OptionCheck.Range(problems, section, nameof(MaxQueuedBytes), MaxQueuedBytes, 1024, 1024 * 1024 * 1024);
+        OptionCheck.Range(problems, section, nameof(MaxConcurrency), MaxConcurrency, 1, 10_000);
+        OptionCheck.Defined(problems, section, nameof(SendQueueFull), SendQueueFull);
+        OptionCheck.Timeout(problems, section, nameof(HandshakeTimeout), HandshakeTimeout);
+        OptionCheck.Timeout(problems, section, nameof(FrameTimeout), FrameTimeout);
+        OptionCheck.Timeout(problems, section, nameof(IdleTimeout), IdleTimeout);
+        OptionCheck.Timeout(problems, section, nameof(WriteTimeout), WriteTimeout);
+        OptionCheck.Timeout(problems, section, nameof(HeartbeatInterval), HeartbeatInterval);
+        OptionCheck.Timeout(problems, section, nameof(KeepAlive), KeepAlive);
+        OptionCheck.Timeout(problems, section, nameof(UserTimeout), UserTimeout);
+    }
+
+    internal ConnectionSettings ToConnectionSettings(ConnectionClock clock, ILogger logger) => new()
+    {
+        Clock = clock,
+        Logger = logger,
+        WriteTimeout = WriteTimeout,
+        KeepAlive = KeepAlive,
+        UserTimeout = UserTimeout,
+
+        // Room for the largest frame and what came with it.
+        MaxReceiveBytes = MaxFrameBytes + (64 * 1024),
+
+        // The bound lets one message exceed it, and replies and control frames are written whatever waits.
+        MaxSendBytes = (int)Math.Min(SendQueueBytes + (2L * MaxFrameBytes) + (64 * 1024), 1 << 30),
+    };
+}

@@ -1,0 +1,60 @@
+using FastPort.Connections;
+using FastPort.Dispatch;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Sessions;
+
+/// <summary>Who runs a session: server or client. Called from the session's loop unless said otherwise.</summary>
+internal interface ISessionHost
+{
+    /// <summary>The session is open.</summary>
+    void OnOpened(Session session);
+
+    /// <summary>The session is over; called exactly once per <see cref="OnOpened"/>.</summary>
+    void OnClosed(Session session, CloseReason reason);
+
+    /// <summary>The peer said that it takes no new requests.</summary>
+    void OnGoodbye(Session session, CloseReason reason);
+}
+
+/// <summary>What all sessions of one server or client share. Immutable.</summary>
+internal sealed class SessionSettings
+{
+    public required SessionOptions Options { get; init; }
+
+    public required MessageHandlers Handlers { get; init; }
+
+    public required ConnectionClock Clock { get; init; }
+
+    public required ILogger Logger { get; init; }
+
+    public required ISessionHost Host { get; init; }
+
+    public required SessionTelemetry Telemetry { get; init; }
+
+    /// <summary>The accepting side's part of Hello; null on the connecting side.</summary>
+    public HandshakeSettings? Handshake { get; init; }
+
+    public Authoriser? Authoriser { get; init; }
+
+    /// <summary>Whether replies may carry timing blocks because this side asks for them.</summary>
+    public bool ExpectsTiming { get; init; }
+}
+
+/// <summary>How the accepting side answers Hello. Immutable.</summary>
+internal sealed class HandshakeSettings
+{
+    public required string ServerName { get; init; }
+
+    public required IdentityRegistry Identities { get; init; }
+
+    public Authenticator? Authenticator { get; init; }
+
+    /// <summary>Whether a session has to say Hello with a routing id before anything else.</summary>
+    public bool RequireRoutingId { get; init; }
+
+    public DuplicateIdentityPolicy Duplicates { get; init; }
+
+    /// <summary>Whether anything before Hello is Unauthenticated.</summary>
+    public bool IsRequired => Authenticator is not null || RequireRoutingId;
+}

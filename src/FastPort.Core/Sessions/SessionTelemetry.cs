@@ -1,0 +1,36 @@
+using FastPort.Connections;
+using FastPort.Framing;
+using FastPort.Telemetry;
+
+namespace FastPort.Sessions;
+
+/// <summary>Where the sessions of one server or client count. Thread-safe.</summary>
+internal sealed class SessionTelemetry(ServerCounters counters)
+{
+    public ServerCounters Counters { get; } = counters;
+
+    /// <summary>Counts a close by one of the deadlines; other reasons are no timeouts.</summary>
+    public void CountClose(CloseReason reason)
+    {
+        switch (reason.Kind)
+        {
+            case CloseKind.HandshakeTimeout:
+                Counters.TimeoutClosed(ConnectionTimeout.Handshake);
+                break;
+            case CloseKind.FrameTimeout:
+                Counters.TimeoutClosed(ConnectionTimeout.FrameProgress);
+                break;
+            case CloseKind.IdleTimeout:
+                Counters.TimeoutClosed(ConnectionTimeout.Idle);
+                break;
+            case CloseKind.WriteTimeout:
+                Counters.TimeoutClosed(ConnectionTimeout.Write);
+                break;
+            case CloseKind.HeartbeatTimeout:
+                Counters.TimeoutClosed(ConnectionTimeout.Heartbeat);
+                break;
+        }
+    }
+
+    public void ErrorSent(ErrorCode code) => Counters.ErrorSent((uint)code);
+}

@@ -1,0 +1,53 @@
+using System.Net.Sockets;
+
+namespace FastPort.Transports.Sockets;
+
+/// <summary>How an accept loop goes on after an error.</summary>
+internal enum AcceptErrorClass
+{
+    /// <summary>One peer's bad luck: accept the next at once.</summary>
+    Transient,
+
+    /// <summary>The machine is short of something: wait, longer each time, then try again.</summary>
+    Pressure,
+
+    /// <summary>The listening socket itself is unusable.</summary>
+    Fatal,
+}
+
+/// <summary>Sorts accept errors. What is unknown counts as pressure: retrying at once could spin, giving up could be premature.</summary>
+internal static class AcceptErrors
+{
+    public static AcceptErrorClass Sort(SocketError error) => error switch
+    {
+        SocketError.ConnectionReset or SocketError.ConnectionAborted or SocketError.Interrupted or SocketError.WouldBlock
+            or SocketError.NetworkDown or SocketError.NetworkUnreachable or SocketError.HostDown or SocketError.HostUnreachable
+            or SocketError.ProtocolOption or SocketError.TimedOut => AcceptErrorClass.Transient,
+        SocketError.NotSocket or SocketError.InvalidArgument or SocketError.OperationAborted or SocketError.OperationNotSupported
+            or SocketError.Shutdown => AcceptErrorClass.Fatal,
+        _ => AcceptErrorClass.Pressure,
+    };
+}
+
+/// <summary>Delays between accepts under pressure: 100 ms doubling to 5 s, starting anew after a success. Used by one thread at a time.</summary>
+internal sealed class AcceptBackoff
+{
+    private static readonly TimeSpan First = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan Longest = TimeSpan.FromSeconds(5);
+    private TimeSpan _next = First;
+
+    public TimeSpan Next()
+    {
+        TimeSpan delay = _next;
+        _next = delay + delay < Longest ? delay + delay : Longest;
+        return delay;
+    }
+
+    /// <summary>Starts anew; true where there was a delay since the last success.</summary>
+    public bool Succeeded()
+    {
+        bool wasDelayed = _next != First;
+        _next = First;
+        return wasDelayed;
+    }
+}

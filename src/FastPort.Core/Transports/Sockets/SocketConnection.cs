@@ -1,0 +1,457 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Buffers;
+using FastPort.Connections;
+
+namespace FastPort.Transports.Sockets;
+
+/// <summary>
+/// A stream socket driven by SocketAsyncEventArgs. The "loop" of the connection is its pump: a state machine that runs on one pool thread at
+/// a time, so receive ring and protocol need no lock.
+/// <para>
+/// It waits for data with a zero-byte receive, which needs no buffer, then receives straight into the ring until the kernel has no more.
+/// States of the pump (<see cref="_state"/>, changed by compare-and-swap only): <c>Running</c> also while it waits for the socket;
+/// <c>Parked</c> when the protocol paused it; <c>Again</c> when a resume came while it ran; <c>Done</c> at the end.
+/// </para>
+/// </summary>
+internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
+{
+    private const int ReceiveSize = 64 * 1024;
+    private const int MaxReceiveSize = 512 * 1024;
+    private const int MinimumCapacity = 1024;
+
+    // After this many receives in a row the pump goes to the back of the pool's queue: one busy peer must not starve the others.
+    private const int ReceivesPerTurn = 32;
+
+    private const int Parked = 0;
+    private const int Running = 1;
+    private const int Again = 2;
+    private const int Done = 3;
+
+    private readonly Socket _socket;
+    private readonly ConnectionSettings _settings;
+    private readonly ArrayPoolCircularBuffer _input;
+    private readonly SocketOutput _output;
+    private readonly WaitArgs _wait;
+    private CloseReason? _reason;
+    private long _received;
+    private long _deadline;
+    private long _lastSent;
+    private long _lastProgress;
+    private int _state = Running;
+    private int _claimed;
+    private int _receiveSize = ReceiveSize;
+    private bool _inputEnded;
+    private bool _inputEndReported;
+    private volatile bool _closing;
+    private volatile bool _aborted;
+    private volatile bool _outputDown;
+
+    public SocketConnection(Socket socket, ConnectionSettings settings)
+    {
+        _socket = socket;
+        _settings = settings;
+        RemoteEndPoint = TryGet(static s => s.RemoteEndPoint);
+        LocalEndPoint = TryGet(static s => s.LocalEndPoint);
+        _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes);
+        _output = new SocketOutput(socket, this, settings.MaxSendBytes);
+        _wait = new WaitArgs(this);
+    }
+
+    public override EndPoint? RemoteEndPoint { get; }
+
+    public override EndPoint? LocalEndPoint { get; }
+
+    public override long BytesReceived => Volatile.Read(ref _received);
+
+    public override long BytesSent => _output.BytesSent;
+
+    public override long PendingBytes => _output.PendingBytes;
+
+    public override bool IsClosing => _closing;
+
+    public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();
+
+    public override void EndWrite() => _output.EndWrite();
+
+    public override void Flush() => _output.Flush();
+
+    public override void NotifyWhenDrained(long pendingBytes) => _output.NotifyWhenDrained(pendingBytes);
+
+    public override void ResumeReading()
+    {
+        while (true)
+        {
+            int state = Volatile.Read(ref _state);
+            if (state is Again or Done)
+            {
+                return;
+            }
+
+            int next = state == Parked ? Running : Again;
+            if (Interlocked.CompareExchange(ref _state, next, state) == state)
+            {
+                if (state == Parked)
+                {
+                    ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+                }
+
+                return;
+            }
+        }
+    }
+
+    public override void Close(CloseReason reason)
+    {
+        if (Interlocked.CompareExchange(ref _reason, reason, null) is not null)
+        {
+            return;
+        }
+
+        Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)Math.Max(_settings.DrainTimeout.TotalMilliseconds, 1000));
+        _closing = true;
+        _output.ShutdownWhenFlushed();
+        ResumeReading();
+    }
+
+    public override void Abort(CloseReason reason)
+    {
+        Interlocked.CompareExchange(ref _reason, reason, null);
+        _closing = true;
+        if (_aborted)
+        {
+            return;
+        }
+
+        _aborted = true;
+        if (Interlocked.Exchange(ref _claimed, 1) == 0)
+        {
+            // Never started: there is no pump that could come to its end.
+            End();
+            return;
+        }
+
+        try
+        {
+            // Ends pending operations on both sides, so that the pump itself comes to its end and disposes; no other thread disposes under it.
+            _socket.Shutdown(SocketShutdown.Both);
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            // Not connected any more: pending operations have ended already.
+        }
+
+        ResumeReading();
+    }
+
+    void IThreadPoolWorkItem.Execute() => Pump();
+
+    protected override void StartCore()
+    {
+        if (Interlocked.Exchange(ref _claimed, 1) != 0)
+        {
+            return;
+        }
+
+        _lastProgress = _settings.Clock.PreciseMilliseconds;
+        _settings.Clock.Add(this);
+        try
+        {
+            Protocol!.OnOpened(this);
+        }
+        catch (Exception e)
+        {
+            Fault(e);
+        }
+
+        Pump();
+    }
+
+    protected internal override void Tick(long nowMilliseconds)
+    {
+        if (_closing)
+        {
+            if (nowMilliseconds >= Volatile.Read(ref _deadline))
+            {
+                Abort(CloseReason.LocalClosed);
+            }
+
+            return;
+        }
+
+        long sent = _output.BytesSent;
+        if (sent != _lastSent || _output.PendingBytes == 0)
+        {
+            _lastSent = sent;
+            _lastProgress = nowMilliseconds;
+        }
+        else if (_settings.WriteTimeout > TimeSpan.Zero && nowMilliseconds - _lastProgress >= _settings.WriteTimeout.TotalMilliseconds)
+        {
+            Abort(new CloseReason(
+                CloseKind.WriteTimeout,
+                $"The peer took none of {_output.PendingBytes} waiting bytes for {_settings.WriteTimeout.TotalSeconds:0.#} s.",
+                Framing.ErrorCode.Timeout));
+            return;
+        }
+
+        Protocol!.OnTick(nowMilliseconds);
+    }
+
+    /// <summary>The send side was shut down after its last byte: the time for draining input begins.</summary>
+    internal void OutputShutDown()
+    {
+        Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)_settings.DrainTimeout.TotalMilliseconds);
+        _outputDown = true;
+        ResumeReading();
+    }
+
+    /// <summary>The socket refused to send. Its rings are given back already.</summary>
+    internal void OutputFailed(SocketError error) => Abort(Lost(error));
+
+    /// <summary>The last flusher has ended after the pump did.</summary>
+    internal void OutputQuiescent() => Finish();
+
+    private void Pump()
+    {
+        try
+        {
+            while (!RunPump())
+            {
+            }
+        }
+        catch (Exception e)
+        {
+            Fault(e);
+            End();
+        }
+    }
+
+    // False to run again at once, true when the pump waits, is parked or has ended.
+    private bool RunPump()
+    {
+        bool offer = !_input.IsEmpty;
+        for (int receives = 0; receives < ReceivesPerTurn; receives++)
+        {
+            bool drained = false;
+            if (_aborted || (_closing && _outputDown && _inputEnded))
+            {
+                End();
+                return true;
+            }
+
+            if (!offer && !_inputEnded)
+            {
+                switch (Receive(out drained))
+                {
+                    case SocketError.Success:
+                        break;
+                    case SocketError.WouldBlock:
+                        if (WaitForData())
+                        {
+                            return true;
+                        }
+
+                        continue;
+                    default:
+                        End();
+                        return true;
+                }
+            }
+
+            offer = false;
+            if (_closing)
+            {
+                // What still comes is dropped: only the peer's end of stream is of interest.
+                _input.Consume(_input.Length);
+            }
+            else if (!Offer())
+            {
+                if (Park())
+                {
+                    return true;
+                }
+
+                offer = true;
+                continue;
+            }
+
+            if (_inputEnded)
+            {
+                if (!_closing && !_inputEndReported)
+                {
+                    _inputEndReported = true;
+                    Protocol!.OnInputEnded(!_input.IsEmpty);
+                }
+
+                if (_aborted || (_closing && _outputDown))
+                {
+                    End();
+                    return true;
+                }
+
+                // Nothing more can be read; Close or Abort resumes the pump to its end.
+                if (Park())
+                {
+                    return true;
+                }
+            }
+            else if (drained && WaitForData())
+            {
+                return true;
+            }
+        }
+
+        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        return true;
+    }
+
+    // One burst: everything that is there is offered, everything answered leaves with one flush. False where the protocol paused.
+    private bool Offer()
+    {
+        ReceiveOutcome outcome = ReceiveOutcome.Continue;
+        if (!_input.IsEmpty || !_inputEnded)
+        {
+            outcome = Protocol!.OnReceived(_input);
+            _output.Flush();
+        }
+
+        return outcome == ReceiveOutcome.Continue;
+    }
+
+    private SocketError Receive(out bool drained)
+    {
+        drained = false;
+        int room = Math.Min(_receiveSize, Math.Max(_input.MaximumCapacity - _input.Length, 1));
+        if (_input.Capacity - _input.Length < room && !_input.TryReserve(room))
+        {
+            _input.TryReserve(1);
+        }
+
+        Span<byte> span = _input.GetWritableSpan(1);
+        while (true)
+        {
+            int count = _socket.Receive(span, SocketFlags.None, out SocketError error);
+            if (error == SocketError.Success)
+            {
+                if (count == 0)
+                {
+                    _inputEnded = true;
+                    return SocketError.Success;
+                }
+
+                _input.Advance(count);
+                Volatile.Write(ref _received, _received + count);
+                drained = count < span.Length;
+                _receiveSize = drained ? Math.Max(ReceiveSize, _receiveSize - (_receiveSize >> 3)) : Math.Min(_receiveSize * 2, MaxReceiveSize);
+                return SocketError.Success;
+            }
+
+            if (error == SocketError.Interrupted)
+            {
+                continue;
+            }
+
+            if (error != SocketError.WouldBlock)
+            {
+                Interlocked.CompareExchange(ref _reason, Lost(error), null);
+                _closing = true;
+            }
+
+            return error;
+        }
+    }
+
+    // True while waiting: the completion runs the pump again. False where data (or the end) is there already.
+    private bool WaitForData()
+    {
+        if (!_input.TryReleaseWhenEmpty())
+        {
+            _input.TryShrink();
+        }
+
+        return _socket.ReceiveAsync(_wait);
+    }
+
+    private bool Park()
+    {
+        if (Interlocked.CompareExchange(ref _state, Parked, Running) == Running)
+        {
+            return true;
+        }
+
+        Volatile.Write(ref _state, Running);
+        return false;
+    }
+
+    private void End()
+    {
+        Interlocked.CompareExchange(ref _reason, CloseReason.LocalClosed, null);
+        _closing = true;
+        Volatile.Write(ref _state, Done);
+        _input.Dispose();
+        if (_output.Close())
+        {
+            Finish();
+        }
+        else
+        {
+            // A flusher is waiting for the socket: make its operation fail.
+            Abort(_reason!);
+        }
+    }
+
+    private void Finish()
+    {
+        _settings.Clock.Remove(this);
+        if (_aborted && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed))
+        {
+            // What the peer did not take is not worth a lingering socket.
+            try
+            {
+                _socket.LingerState = new LingerOption(enable: true, seconds: 0);
+            }
+            catch (SocketException)
+            {
+            }
+        }
+
+        _socket.Dispose();
+        _wait.Dispose();
+        try
+        {
+            Protocol?.OnClosed(_reason!);
+        }
+        catch (Exception e)
+        {
+            TransportLog.ProtocolFault(_settings.Logger, Id, e);
+        }
+
+        CompleteClosed(_reason!);
+    }
+
+    private void Fault(Exception e)
+    {
+        TransportLog.ProtocolFault(_settings.Logger, Id, e);
+        Abort(new CloseReason(CloseKind.Internal, "The protocol threw; see the log.", Framing.ErrorCode.Internal, e));
+    }
+
+    private static CloseReason Lost(SocketError error) => new(CloseKind.ConnectionLost, $"The connection was lost ({error}).");
+
+    private EndPoint? TryGet(Func<Socket, EndPoint?> read)
+    {
+        try
+        {
+            return read(_socket);
+        }
+        catch (SocketException)
+        {
+            // Reset before it was accepted.
+            return null;
+        }
+    }
+
+    private sealed class WaitArgs(SocketConnection connection) : SocketAsyncEventArgs(true)
+    {
+        protected override void OnCompleted(SocketAsyncEventArgs e) => connection.Pump();
+    }
+}

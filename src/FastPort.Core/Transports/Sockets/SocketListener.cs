@@ -1,0 +1,163 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Connections;
+
+namespace FastPort.Transports.Sockets;
+
+/// <summary>
+/// Accepts TCP connections with one reused SocketAsyncEventArgs. One accept is under way at a time; its completion accepts the next, so the
+/// fields need no lock. No error ends the loop but the listener's own end (see <see cref="AcceptErrors"/>).
+/// </summary>
+internal sealed class SocketListener : ITransportListener
+{
+    private const int Backlog = 4096;
+
+    private readonly ConnectionSettings _settings;
+    private readonly AcceptBackoff _backoff = new();
+    private Socket? _socket;
+    private AcceptArgs? _args;
+    private ITimer? _retry;
+    private Action<Connection>? _accepted;
+    private volatile bool _stopped;
+
+    public SocketListener(Endpoint endpoint, ConnectionSettings settings)
+    {
+        Endpoint = endpoint;
+        _settings = settings;
+    }
+
+    public Endpoint Endpoint { get; private set; }
+
+    public void Start(Action<Connection> accepted)
+    {
+        _accepted = accepted;
+        IPEndPoint address = SocketAddresses.ForListening(Endpoint);
+        var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        try
+        {
+            if (address.Address.Equals(IPAddress.IPv6Any))
+            {
+                socket.DualMode = true;
+            }
+
+            socket.Bind(address);
+            socket.Listen(Backlog);
+        }
+        catch (SocketException e)
+        {
+            socket.Dispose();
+            throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, e), e);
+        }
+
+        Endpoint = Endpoint with { Port = ((IPEndPoint)socket.LocalEndPoint!).Port };
+        _socket = socket;
+        _args = new AcceptArgs(this);
+        _retry = _settings.Clock.Time.CreateTimer(
+            static state => ((SocketListener)state!).Accept(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
+    }
+
+    public async ValueTask StopAsync()
+    {
+        _stopped = true;
+        _socket?.Dispose();
+        if (_retry is not null)
+        {
+            await _retry.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+
+    public ValueTask DisposeAsync() => StopAsync();
+
+    private void Accept()
+    {
+        while (!_stopped)
+        {
+            _args!.AcceptSocket = null;
+            try
+            {
+                if (_socket!.AcceptAsync(_args))
+                {
+                    return;
+                }
+            }
+            catch (ObjectDisposedException)
+            {
+                return;
+            }
+
+            if (!Completed())
+            {
+                return;
+            }
+        }
+    }
+
+    // True where the next accept can begin at once.
+    private bool Completed()
+    {
+        SocketError error = _args!.SocketError;
+        if (error == SocketError.Success)
+        {
+            if (_backoff.Succeeded())
+            {
+                TransportLog.AcceptRecovered(_settings.Logger, Endpoint);
+            }
+
+            HandOver(_args.AcceptSocket!);
+            return true;
+        }
+
+        _args.AcceptSocket?.Dispose();
+        if (_stopped)
+        {
+            return false;
+        }
+
+        switch (AcceptErrors.Sort(error))
+        {
+            case AcceptErrorClass.Transient:
+                TransportLog.AcceptTransient(_settings.Logger, Endpoint, error.ToString());
+                return true;
+            case AcceptErrorClass.Pressure:
+                TimeSpan delay = _backoff.Next();
+                TransportLog.AcceptPressure(_settings.Logger, Endpoint, error.ToString(), delay.TotalMilliseconds);
+                _retry!.Change(delay, Timeout.InfiniteTimeSpan);
+                return false;
+            default:
+                TransportLog.AcceptFatal(_settings.Logger, Endpoint, error.ToString());
+                return false;
+        }
+    }
+
+    private void HandOver(Socket socket)
+    {
+        try
+        {
+            SocketTuning.Apply(socket, _settings);
+            _accepted!(new SocketConnection(socket, _settings));
+        }
+        catch (SocketException e)
+        {
+            // Reset between accept and here.
+            socket.Dispose();
+            TransportLog.AcceptTransient(_settings.Logger, Endpoint, e.SocketErrorCode.ToString());
+        }
+        catch (Exception e)
+        {
+            socket.Dispose();
+            TransportLog.AcceptedFault(_settings.Logger, Endpoint, e);
+        }
+    }
+
+    private sealed class AcceptArgs(SocketListener listener) : SocketAsyncEventArgs(true)
+    {
+        protected override void OnCompleted(SocketAsyncEventArgs e)
+        {
+            if (listener.Completed())
+            {
+                listener.Accept();
+            }
+        }
+    }
+}

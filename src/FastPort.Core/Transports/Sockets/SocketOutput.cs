@@ -1,0 +1,308 @@
+using System.Net.Sockets;
+using System.Runtime.CompilerServices;
+using FastPort.Buffers;
+
+namespace FastPort.Transports.Sockets;
+
+/// <summary>
+/// The send side of a socket connection: two rings, one being filled by writers, one being sent by whoever flushes.
+/// <para>
+/// <see cref="_gate"/> guards <see cref="_filling"/>, the swap of the rings and the flags. The ring being sent belongs to the one flusher
+/// (<see cref="_flushing"/>), so no lock is held during a system call and writers never wait for the kernel. A ring whose bytes are all
+/// sent gives its array back at once: the next burst, of any connection, gets the same warm array from the pool, and an idle connection holds none.
+/// </para>
+/// </summary>
+internal sealed class SocketOutput : IThreadPoolWorkItem
+{
+    private const int MinimumCapacity = 4096;
+
+    // A pending operation reports nothing until all its bytes are taken: small pieces let the write timeout see progress.
+    private const int PendingChunk = 64 * 1024;
+
+    // A flusher that other threads keep feeding goes to the back of the pool's queue after this many rounds.
+    private const int RoundsPerTurn = 16;
+
+    private readonly Lock _gate = new();
+    private readonly Socket _socket;
+    private readonly SocketConnection _connection;
+    private ArrayPoolCircularBuffer _filling;
+    private ArrayPoolCircularBuffer _sending;
+    private SendArgs? _args;
+    private long _writeStart;
+    private long _written;
+    private long _sent;
+    private long _notifyAt = -1;
+    private int _sizeHint = MinimumCapacity;
+    private bool _flushing;
+    private bool _closed;
+    private bool _shutdownWhenFlushed;
+    private bool _shutdownDone;
+
+    public SocketOutput(Socket socket, SocketConnection connection, int maximumBytes)
+    {
+        _socket = socket;
+        _connection = connection;
+        _filling = new ArrayPoolCircularBuffer(MinimumCapacity, maximumBytes);
+        _sending = new ArrayPoolCircularBuffer(MinimumCapacity, maximumBytes);
+    }
+
+    public long PendingBytes => Volatile.Read(ref _written) - Volatile.Read(ref _sent);
+
+    public long BytesSent => Volatile.Read(ref _sent);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ArrayPoolCircularBuffer? BeginWrite()
+    {
+        _gate.Enter();
+        if (_closed || _shutdownWhenFlushed)
+        {
+            _gate.Exit();
+            return null;
+        }
+
+        if (_filling.Capacity == 0)
+        {
+            _filling.TryReserve(_sizeHint);
+        }
+
+        _writeStart = _filling.WritePosition;
+        return _filling;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void EndWrite()
+    {
+        Volatile.Write(ref _written, _written + (_filling.WritePosition - _writeStart));
+        _gate.Exit();
+    }
+
+    public void Flush()
+    {
+        lock (_gate)
+        {
+            if (_flushing || _closed)
+            {
+                return;
+            }
+
+            if (_filling.IsEmpty)
+            {
+                ShutdownIfAsked();
+                return;
+            }
+
+            _flushing = true;
+            Swap();
+        }
+
+        Send();
+    }
+
+    /// <summary>Sends what was written, then ends this side of the stream. Later writes are refused.</summary>
+    public void ShutdownWhenFlushed()
+    {
+        lock (_gate)
+        {
+            _shutdownWhenFlushed = true;
+        }
+
+        Flush();
+    }
+
+    public void NotifyWhenDrained(long pendingBytes)
+    {
+        // Interlocked: a full fence between publishing the mark and looking at the counters, so that a flusher sees the mark or we see its progress.
+        Interlocked.Exchange(ref _notifyAt, pendingBytes);
+        NotifyIfDrained();
+    }
+
+    /// <summary>Ends the send side for good; true where no flusher is at work, else the flusher reports the end.</summary>
+    public bool Close()
+    {
+        lock (_gate)
+        {
+            _closed = true;
+            if (_flushing)
+            {
+                return false;
+            }
+
+            DisposeRings();
+            return true;
+        }
+    }
+
+    void IThreadPoolWorkItem.Execute() => Send();
+
+    private void Send()
+    {
+        int rounds = 0;
+        do
+        {
+            while (!_sending.IsEmpty)
+            {
+                int count = _socket.Send(_sending.FirstReadableSpan, SocketFlags.None, out SocketError error);
+                if (error == SocketError.Success)
+                {
+                    Sent(count);
+                }
+                else if (error is SocketError.WouldBlock)
+                {
+                    if (SendPending())
+                    {
+                        return;
+                    }
+                }
+                else if (error is not SocketError.Interrupted)
+                {
+                    Fail(error);
+                    return;
+                }
+            }
+
+            if (++rounds == RoundsPerTurn)
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+                return;
+            }
+        }
+        while (TakeMore());
+    }
+
+    // True while the operation is under way: its completion goes on from there.
+    private bool SendPending()
+    {
+        _args ??= new SendArgs(this);
+        ReadOnlyMemory<byte> memory = _sending.FirstReadableMemory;
+        _args.SetBuffer(System.Runtime.InteropServices.MemoryMarshal.AsMemory(memory[..Math.Min(memory.Length, PendingChunk)]));
+        return _socket.SendAsync(_args) || !Completed();
+    }
+
+    // True where sending can go on on this thread.
+    private bool Completed()
+    {
+        if (_args!.SocketError != SocketError.Success)
+        {
+            Fail(_args.SocketError);
+            return false;
+        }
+
+        Sent(_args.BytesTransferred);
+        return true;
+    }
+
+    private void Sent(int count)
+    {
+        _sending.Consume(count);
+        Interlocked.Add(ref _sent, count);
+        NotifyIfDrained();
+    }
+
+    private void NotifyIfDrained()
+    {
+        long mark = Volatile.Read(ref _notifyAt);
+        if (mark >= 0 && PendingBytes <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
+        {
+            _connection.Protocol!.OnOutputDrained();
+        }
+    }
+
+    private bool TakeMore()
+    {
+        bool quiescent = false;
+        lock (_gate)
+        {
+            if (!_filling.IsEmpty && !_closed)
+            {
+                Swap();
+                return true;
+            }
+
+            _sending.TryReleaseWhenEmpty();
+            _flushing = false;
+            if (_closed)
+            {
+                DisposeRings();
+                quiescent = true;
+            }
+            else
+            {
+                ShutdownIfAsked();
+            }
+        }
+
+        if (quiescent)
+        {
+            _connection.OutputQuiescent();
+        }
+
+        return false;
+    }
+
+    private void Swap()
+    {
+        (_filling, _sending) = (_sending, _filling);
+
+        // The next burst is likely as large as this one; the memory falls back by an eighth per burst when it is not.
+        _sizeHint = Math.Max(Math.Max(_sending.Length, _sizeHint - (_sizeHint >> 3)), MinimumCapacity);
+        _filling.TryReleaseWhenEmpty();
+    }
+
+    private void ShutdownIfAsked()
+    {
+        if (_shutdownWhenFlushed && !_shutdownDone)
+        {
+            _shutdownDone = true;
+            try
+            {
+                _socket.Shutdown(SocketShutdown.Send);
+            }
+            catch (SocketException)
+            {
+                // The peer was faster; the reading side learns the same.
+            }
+
+            _connection.OutputShutDown();
+        }
+    }
+
+    private void Fail(SocketError error)
+    {
+        bool closed;
+        lock (_gate)
+        {
+            _flushing = false;
+            closed = _closed;
+            _closed = true;
+            DisposeRings();
+        }
+
+        if (closed)
+        {
+            _connection.OutputQuiescent();
+        }
+        else
+        {
+            _connection.OutputFailed(error);
+        }
+    }
+
+    private void DisposeRings()
+    {
+        _filling.Dispose();
+        _sending.Dispose();
+        Volatile.Write(ref _written, Volatile.Read(ref _sent));
+        _args?.Dispose();
+    }
+
+    private sealed class SendArgs(SocketOutput output) : SocketAsyncEventArgs(true)
+    {
+        protected override void OnCompleted(SocketAsyncEventArgs e)
+        {
+            if (output.Completed())
+            {
+                output.Send();
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Transports.Sockets;
+
+/// <summary>Log messages of the transports; event ids 1000 to 1099.</summary>
+internal static partial class TransportLog
+{
+    [LoggerMessage(1000, LogLevel.Error, "Connection {ConnectionId}: the protocol threw; the connection is aborted")]
+    public static partial void ProtocolFault(ILogger logger, long connectionId, Exception exception);
+
+    [LoggerMessage(1001, LogLevel.Warning, "Accepting at {Endpoint} failed for want of resources ({Error}); next try in {DelayMilliseconds} ms. Raise the descriptor limit (ulimit -n) or lower the connection limit")]
+    public static partial void AcceptPressure(ILogger logger, Endpoint endpoint, string error, double delayMilliseconds);
+
+    [LoggerMessage(1002, LogLevel.Debug, "A connection at {Endpoint} was gone before it was accepted ({Error})")]
+    public static partial void AcceptTransient(ILogger logger, Endpoint endpoint, string error);
+
+    [LoggerMessage(1003, LogLevel.Critical, "Accepting at {Endpoint} cannot go on ({Error}); no new connections are taken there")]
+    public static partial void AcceptFatal(ILogger logger, Endpoint endpoint, string error);
+
+    [LoggerMessage(1004, LogLevel.Information, "Accepting at {Endpoint} works again")]
+    public static partial void AcceptRecovered(ILogger logger, Endpoint endpoint);
+
+    [LoggerMessage(1005, LogLevel.Error, "A connection accepted at {Endpoint} could not be set up; it is closed")]
+    public static partial void AcceptedFault(ILogger logger, Endpoint endpoint, Exception exception);
+}
