@@ -1,0 +1,126 @@
+using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
+
+namespace FastPort.Buffers;
+
+public sealed partial class ArrayPoolCircularBuffer
+{
+    // Made when a wrapped range is first asked for and reused from then on.
+    private RingSegment? _wrappedFirst;
+    private RingSegment? _wrappedSecond;
+
+    /// <summary>The unread bytes up to the wrap: all of them where they do not wrap, empty where there are none.</summary>
+    public ReadOnlySpan<byte> FirstReadableSpan
+    {
+        get
+        {
+            int length = Length;
+            return new ReadOnlySpan<byte>(_array, _head, Math.Min(length, _capacity - _head));
+        }
+    }
+
+    /// <summary>The same bytes as <see cref="FirstReadableSpan"/>, for operations that take a memory.</summary>
+    public ReadOnlyMemory<byte> FirstReadableMemory
+    {
+        get
+        {
+            int length = Length;
+            return new ReadOnlyMemory<byte>(_array, _head, Math.Min(length, _capacity - _head));
+        }
+    }
+
+    /// <summary>All unread bytes, oldest first.</summary>
+    /// <param name="first">The unread bytes up to the wrap.</param>
+    /// <param name="second">The unread bytes behind the wrap; empty where they do not wrap.</param>
+    public void GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second)
+    {
+        int length = Length;
+        int beforeWrap = Math.Min(length, _capacity - _head);
+        first = new ReadOnlySpan<byte>(_array, _head, beforeWrap);
+        second = new ReadOnlySpan<byte>(_array, 0, length - beforeWrap);
+    }
+
+    /// <summary>
+    /// A range of the unread bytes as a sequence, without a copy and, but for the first wrapped range of a ring, without an allocation.
+    /// </summary>
+    /// <remarks>
+    /// Valid until the range is consumed or a member is called that may move bytes. A wrapped range lies in two segments that the ring owns
+    /// and reuses: the next wrapped range invalidates the one before it, so no more than one can be in use.
+    /// </remarks>
+    /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
+    /// <param name="length">Bytes of the range, 0 to <see cref="Length"/> less <paramref name="offset"/>.</param>
+    /// <returns>The range; a single segment unless it wraps.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
+    public ReadOnlySequence<byte> GetReadableSequence(int offset, int length)
+    {
+        CheckRange(offset, length);
+        if (length == 0)
+        {
+            return ReadOnlySequence<byte>.Empty;
+        }
+
+        int start = (_head + offset) & (_capacity - 1);
+        int beforeWrap = _capacity - start;
+        return length <= beforeWrap
+            ? new ReadOnlySequence<byte>(_array!, start, length)
+            : GetWrappedSequence(start, beforeWrap, length - beforeWrap);
+    }
+
+    /// <summary>Copies unread bytes, across the wrap, without consuming them.</summary>
+    /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
+    /// <param name="destination">Is filled altogether; its length is at most <see cref="Length"/> less <paramref name="offset"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
+    public void CopyTo(int offset, Span<byte> destination)
+    {
+        CheckRange(offset, destination.Length);
+        int start = (_head + offset) & (_capacity - 1);
+        int beforeWrap = Math.Min(destination.Length, _capacity - start);
+        new ReadOnlySpan<byte>(_array, start, beforeWrap).CopyTo(destination);
+        new ReadOnlySpan<byte>(_array, 0, destination.Length - beforeWrap).CopyTo(destination[beforeWrap..]);
+    }
+
+    /// <summary>Drops the oldest unread bytes. Once all are consumed the next write has the whole array in one piece.</summary>
+    /// <remarks>A region handed out for writing stays valid: a receive may be under way while older bytes are consumed.</remarks>
+    /// <param name="count">Bytes, 0 to <see cref="Length"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative or above <see cref="Length"/>.</exception>
+    public void Consume(int count)
+    {
+        int length = Length;
+        if ((uint)count > (uint)length)
+        {
+            ThrowConsumePastEnd(count, length);
+        }
+
+        // Back to index 0 once empty is left to the next write: reset here, a region handed out before would no longer follow the unread bytes.
+        _head = (_head + count) & (_capacity - 1);
+        _length = length - count;
+        _readPosition += count;
+    }
+
+    private ReadOnlySequence<byte> GetWrappedSequence(int start, int beforeWrap, int afterWrap)
+    {
+        RingSegment second = _wrappedSecond ??= new RingSegment();
+        RingSegment first = _wrappedFirst ??= new RingSegment();
+        second.Set(new ReadOnlyMemory<byte>(_array, 0, afterWrap), beforeWrap, next: null);
+        first.Set(new ReadOnlyMemory<byte>(_array, start, beforeWrap), 0, second);
+        return new ReadOnlySequence<byte>(first, 0, second, afterWrap);
+    }
+
+    private void CheckRange(int offset, int count)
+    {
+        int length = Length;
+        if ((uint)offset > (uint)length || (uint)count > (uint)(length - offset))
+        {
+            ThrowRange(offset, count, length);
+        }
+    }
+
+    [DoesNotReturn]
+    private static void ThrowRange(int offset, int count, int length) =>
+        throw new ArgumentOutOfRangeException(
+            nameof(offset), offset, $"{count} bytes at offset {offset} do not lie within the {length} unread bytes of the ring.");
+
+    [DoesNotReturn]
+    private static void ThrowConsumePastEnd(int count, int length) =>
+        throw new ArgumentOutOfRangeException(nameof(count), count, $"Cannot consume {count} bytes: the ring holds {length} unread bytes.");
+}
