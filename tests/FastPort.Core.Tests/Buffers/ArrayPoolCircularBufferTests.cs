@@ -233,6 +233,21 @@ public sealed class ArrayPoolCircularBufferTests
     }
 
     [Fact]
+    public void Keeps_no_returned_array_alive_through_a_wrapped_sequence()
+    {
+        using var ring = new ArrayPoolCircularBuffer(16, 64, new TrackingArrayPool());
+        MoveHeadTo(ring, head: 12, length: 9);
+        ReadOnlySequence<byte> wrapped = ring.GetReadableSequence(0, 9);
+        var first = Assert.IsAssignableFrom<ReadOnlySequenceSegment<byte>>(wrapped.Start.GetObject());
+        ReadOnlySequenceSegment<byte> second = first.Next!;
+        Assert.Equal((4, 5), (first.Memory.Length, second.Memory.Length));
+
+        ring.Consume(9);
+        Assert.True(ring.TryReleaseWhenEmpty());
+        Assert.True(first.Memory.IsEmpty && second.Memory.IsEmpty);
+    }
+
+    [Fact]
     public void Stays_as_it_was_when_the_pool_throws()
     {
         var pool = new TrackingArrayPool();
