@@ -56,6 +56,9 @@ public sealed class Session
     /// <summary>Requests this side has in flight.</summary>
     public int OutstandingRequests => _protocol.Outstanding.Count;
 
+    /// <summary>The largest body that can be sent here, in bytes: the smaller frame limit of both sides, less the header's share.</summary>
+    public int LargestBody => FrameLimits.LargestBody(_protocol.Output.Limit);
+
     /// <summary>Whether the session is closed or closing.</summary>
     public bool IsClosed => _protocol.IsClosed || Connection.IsClosing;
 

@@ -1,0 +1,52 @@
+using FastPort.Framing;
+using FastPort.Sessions;
+
+namespace FastPort.Clients;
+
+/// <summary>Reads a reply's body on the session's loop, while it is still in the receive ring. Must not block.</summary>
+/// <typeparam name="TResult">What comes of it.</typeparam>
+/// <param name="reply">The reply, no error; not to be kept.</param>
+public delegate TResult ReplyReader<out TResult>(scoped in InboundReply reply);
+
+/// <summary>A request in flight whose caller awaits a task. Continuations run on the pool, never on the loop.</summary>
+internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader) : PendingReply
+{
+    private readonly TaskCompletionSource<TResult> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public Task<TResult> Task => _result.Task;
+
+    /// <summary>Whether the server said that it did not run the request, so that it may be sent again.</summary>
+    public bool WasRefusedByStop { get; private set; }
+
+    protected internal override void OnReply(scoped in InboundReply reply)
+    {
+        if (reply.IsError)
+        {
+            (ErrorCode code, string message) = reply.ReadError();
+            WasRefusedByStop = code == ErrorCode.ShuttingDown;
+            _result.TrySetException(new RequestFailedException(code, message));
+            return;
+        }
+
+        try
+        {
+            _result.TrySetResult(reader(in reply));
+        }
+        catch (Exception e)
+        {
+            _result.TrySetException(e);
+        }
+    }
+
+    protected internal override void OnFailed(RequestFailure failure, string message)
+    {
+        if (failure == RequestFailure.Cancelled)
+        {
+            _result.TrySetCanceled();
+        }
+        else
+        {
+            _result.TrySetException(new RequestFailedException(failure, message));
+        }
+    }
+}

@@ -1,0 +1,20 @@
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Clients;
+
+/// <summary>Log messages of the client; event ids 4000 to 4099.</summary>
+internal static partial class ClientLog
+{
+    [LoggerMessage(4000, LogLevel.Debug, "Connected: {Session}")]
+    public static partial void Connected(ILogger logger, Session session);
+
+    [LoggerMessage(4001, LogLevel.Information, "Disconnected: {Session}: {Reason}")]
+    public static partial void Disconnected(ILogger logger, Session session, Connections.CloseReason reason);
+
+    [LoggerMessage(4002, LogLevel.Warning, "Connecting to {Endpoint} failed; trying again. {Message}")]
+    public static partial void ConnectFailed(ILogger logger, string endpoint, string message);
+
+    [LoggerMessage(4003, LogLevel.Error, "{Session}: a subscriber of {Event} threw")]
+    public static partial void SubscriberFailed(ILogger logger, Session session, string @event, Exception exception);
+}

@@ -1,0 +1,74 @@
+using FastPort.Sessions;
+
+namespace FastPort.Clients;
+
+/// <summary>Options of a client. Every value has a default and is checked when the client is made.</summary>
+public sealed class FastPortClientOptions
+{
+    /// <summary>The server, as a URI. Defaults to <c>tcp://127.0.0.1:6628</c>.</summary>
+    public string Endpoint { get; set; } = "tcp://127.0.0.1:6628";
+
+    /// <summary>Time for one attempt to connect and to be welcomed; above 0. Defaults to 5 s.</summary>
+    public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Time for a request, waiting for a connection included, where the call names none; zero for no limit. Defaults to 30 s.</summary>
+    public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>Time a closing client waits for replies in flight. Defaults to 5 s.</summary>
+    public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Routing id to ask for; empty for none. Defaults to none.</summary>
+    public string RoutingId { get; set; } = string.Empty;
+
+    /// <summary>Token for the server's authenticator; empty for none. Defaults to none.</summary>
+    public string Token { get; set; } = string.Empty;
+
+    /// <summary>This client's name for itself, shown in the server's logs and peer lists. Defaults to the process's name.</summary>
+    public string ClientName { get; set; } = AppDomain.CurrentDomain.FriendlyName;
+
+    /// <summary>Whether to connect again after a loss or the server's Goodbye, until the client is closed. Defaults to true.</summary>
+    public bool Reconnect { get; set; } = true;
+
+    /// <summary>First delay between attempts to reconnect (the very first is made at once); doubles up to <see cref="MaxReconnectDelay"/>, jittered. Defaults to 100 ms.</summary>
+    public TimeSpan ReconnectDelay { get; set; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>Longest delay between attempts. Defaults to 1 s.</summary>
+    public TimeSpan MaxReconnectDelay { get; set; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Whether requests ask for timing blocks, so that server and network time can be told apart. Defaults to false.</summary>
+    public bool Timing { get; set; }
+
+    /// <summary>Limits and deadlines of the session.</summary>
+    public SessionOptions Session { get; } = new();
+
+    /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
+    public IReadOnlyList<string> Validate()
+    {
+        const string Section = "FastPortClient";
+        List<string> problems = [];
+        if (!Transports.Endpoint.TryParse(Endpoint, out _, out string? problem))
+        {
+            problems.Add($"{Section}:{nameof(Endpoint)}: {problem}");
+        }
+
+        Positive(nameof(ConnectTimeout), ConnectTimeout);
+        Positive(nameof(ReconnectDelay), ReconnectDelay);
+        if (MaxReconnectDelay < ReconnectDelay)
+        {
+            problems.Add($"{Section}:{nameof(MaxReconnectDelay)} is {MaxReconnectDelay:c}; allowed are values from ReconnectDelay ({ReconnectDelay:c}) upwards.");
+        }
+
+        OptionCheck.Timeout(problems, Section, nameof(RequestTimeout), RequestTimeout);
+        OptionCheck.Timeout(problems, Section, nameof(CloseTimeout), CloseTimeout);
+        Session.Validate($"{Section}:{nameof(Session)}", problems);
+        return problems;
+
+        void Positive(string key, TimeSpan value)
+        {
+            if (value <= TimeSpan.Zero)
+            {
+                problems.Add($"{Section}:{key} is {value:c}; allowed are values above 00:00:00.");
+            }
+        }
+    }
+}

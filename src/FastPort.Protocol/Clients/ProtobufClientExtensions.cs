@@ -1,0 +1,70 @@
+using FastPort.Clients;
+using FastPort.Protocol.Handlers;
+using FastPort.Sessions;
+using Google.Protobuf;
+
+namespace FastPort.Protocol.Clients;
+
+/// <summary>Requests and one-way messages that are Protocol Buffers messages.</summary>
+public static class ProtobufClientExtensions
+{
+    /// <summary>Sends a request and parses its reply.</summary>
+    /// <param name="client">The client.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="request">The request; must not change until the task ends.</param>
+    /// <param name="parser">The reply's parser: <c>MyReply.Parser</c>.</param>
+    /// <param name="timeout">Time for all of it. Defaults to the client's request timeout.</param>
+    /// <param name="cancellationToken">Gives the request up; the server is told.</param>
+    /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
+    public static async Task<TReply> RequestAsync<TReply>(
+        this FastPortClient client,
+        ushort type,
+        IMessage request,
+        MessageParser<TReply> parser,
+        TimeSpan? timeout = null,
+        CancellationToken cancellationToken = default)
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(client);
+        ArgumentNullException.ThrowIfNull(parser);
+        return await client.RequestAsync(
+            type,
+            new ProtobufBody(request),
+            (scoped in InboundReply reply) => reply.Body.IsSingleSegment ? parser.ParseFrom(reply.Body.FirstSpan) : parser.ParseFrom(reply.Body),
+            timeout,
+            cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Sends a one-way message, waiting for a connection and for room.</summary>
+    /// <param name="client">The client.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="message">The message; must not change until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    public static ValueTask<SendStatus> SendAsync(
+        this FastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(client);
+        return client.SendAsync(type, new ProtobufBody(message), cancellationToken);
+    }
+
+    /// <summary>Sends a one-way message to a session if there is room now.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="message">The message.</param>
+    public static SendStatus TrySend(this Session session, ushort type, IMessage message)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        return session.TrySend(type, new ProtobufBody(message));
+    }
+
+    /// <summary>Sends a one-way message to every member of a group, encoded once.</summary>
+    /// <param name="group">The group.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="message">The message.</param>
+    /// <returns>How many send queues took it.</returns>
+    public static int Broadcast(this SessionGroup group, ushort type, IMessage message)
+    {
+        ArgumentNullException.ThrowIfNull(group);
+        return group.Broadcast(type, new ProtobufBody(message));
+    }
+}

@@ -1,0 +1,144 @@
+using System.Buffers;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Sessions;
+using Google.Protobuf;
+
+namespace FastPort.Protocol.Handlers;
+
+/// <summary>
+/// Registers handlers that take and return Protocol Buffers messages. The built-in diagnostics use the same methods. A body that does not
+/// parse is answered with MalformedBody before the handler is called.
+/// </summary>
+public static class ProtobufHandlers
+{
+    /// <summary>Registers a handler that runs on the session's loop and must not block.</summary>
+    /// <param name="handlers">The table.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
+    /// <param name="handler">Gets the request and its session, returns the reply. The reply of a one-way message is dropped.</param>
+    public static MessageHandlers MapInline<TRequest, TReply>(
+        this MessageHandlers handlers, ushort type, MessageParser<TRequest> parser, Func<TRequest, Session, TReply> handler)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(handlers);
+        ArgumentNullException.ThrowIfNull(parser);
+        ArgumentNullException.ThrowIfNull(handler);
+        return handlers.MapInline(
+            type,
+            (ref InlineRequest request) =>
+            {
+                if (TryParse(parser, request.Body, out TRequest? message))
+                {
+                    request.Reply(new ProtobufBody(handler(message!, request.Session)));
+                }
+                else
+                {
+                    request.Fail(ErrorCode.MalformedBody, Malformed(type, typeof(TRequest).Name));
+                }
+            },
+            typeof(TRequest).Name);
+    }
+
+    /// <summary>Registers a handler of messages that need no reply; it runs on the session's loop and must not block. A request gets an empty reply.</summary>
+    /// <param name="handlers">The table.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
+    /// <param name="handler">Gets the message and its session.</param>
+    public static MessageHandlers MapInline<TMessage>(
+        this MessageHandlers handlers, ushort type, MessageParser<TMessage> parser, Action<TMessage, Session> handler)
+        where TMessage : IMessage<TMessage>
+    {
+        ArgumentNullException.ThrowIfNull(handlers);
+        ArgumentNullException.ThrowIfNull(parser);
+        ArgumentNullException.ThrowIfNull(handler);
+        return handlers.MapInline(
+            type,
+            (ref InlineRequest request) =>
+            {
+                if (TryParse(parser, request.Body, out TMessage? message))
+                {
+                    handler(message!, request.Session);
+                }
+                else
+                {
+                    request.Fail(ErrorCode.MalformedBody, Malformed(type, typeof(TMessage).Name));
+                }
+            },
+            typeof(TMessage).Name);
+    }
+
+    /// <summary>Registers a handler that runs off the loop and may wait. Requests of one session are started in arrival order.</summary>
+    /// <param name="handlers">The table.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
+    /// <param name="handler">Gets the request and its context (session, cancellation), returns the reply.</param>
+    public static MessageHandlers MapQueued<TRequest, TReply>(
+        this MessageHandlers handlers, ushort type, MessageParser<TRequest> parser, Func<TRequest, RequestContext, ValueTask<TReply>> handler)
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(handlers);
+        ArgumentNullException.ThrowIfNull(parser);
+        ArgumentNullException.ThrowIfNull(handler);
+        return handlers.MapQueued(
+            type,
+            async context =>
+            {
+                if (TryParse(parser, new ReadOnlySequence<byte>(context.Body), out TRequest? message))
+                {
+                    context.Reply(new ProtobufBody(await handler(message!, context).ConfigureAwait(false)));
+                }
+                else
+                {
+                    context.Fail(ErrorCode.MalformedBody, Malformed(type, typeof(TRequest).Name));
+                }
+            },
+            typeof(TRequest).Name);
+    }
+
+    /// <summary>Registers a handler of messages that need no reply; it runs off the loop and may wait. A request gets an empty reply when it ends.</summary>
+    /// <param name="handlers">The table.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
+    /// <param name="handler">Gets the message and its context.</param>
+    public static MessageHandlers MapQueued<TMessage>(
+        this MessageHandlers handlers, ushort type, MessageParser<TMessage> parser, Func<TMessage, RequestContext, ValueTask> handler)
+        where TMessage : IMessage<TMessage>
+    {
+        ArgumentNullException.ThrowIfNull(handlers);
+        ArgumentNullException.ThrowIfNull(parser);
+        ArgumentNullException.ThrowIfNull(handler);
+        return handlers.MapQueued(
+            type,
+            context =>
+            {
+                if (TryParse(parser, new ReadOnlySequence<byte>(context.Body), out TMessage? message))
+                {
+                    return handler(message!, context);
+                }
+
+                context.Fail(ErrorCode.MalformedBody, Malformed(type, typeof(TMessage).Name));
+                return ValueTask.CompletedTask;
+            },
+            typeof(TMessage).Name);
+    }
+
+    private static string Malformed(ushort type, string name) => $"The body of message 0x{type:X4} is no {name} message.";
+
+    private static bool TryParse<T>(MessageParser<T> parser, in ReadOnlySequence<byte> body, out T? message)
+        where T : IMessage<T>
+    {
+        try
+        {
+            message = body.IsSingleSegment ? parser.ParseFrom(body.FirstSpan) : parser.ParseFrom(body);
+            return true;
+        }
+        catch (InvalidProtocolBufferException)
+        {
+            message = default;
+            return false;
+        }
+    }
+}
