@@ -1,1 +1,34 @@
-return 0;
+using System.CommandLine;
+using FastPort.Server;
+
+var listen = new Option<string[]>("--listen")
+{
+    Description = "Endpoint to listen on instead of the configured ones, for example tcp://127.0.0.1:7000. Port 0 lets the system choose. Can be given several times.",
+    HelpName = "URI",
+};
+var queuedEcho = new Option<bool>("--queued-echo")
+{
+    Description = "Also answer message type 0x1001 as Echo does, but through a queued handler (for measurements).",
+};
+var root = new RootCommand("FastPort server: Echo, Sink and Source over framed Protocol Buffers messages. Configured by appsettings.json and environment variables.")
+{
+    listen,
+    queuedEcho,
+};
+root.SetAction((result, cancellationToken) =>
+    ServerProgram.RunAsync(result.GetValue(listen) ?? [], result.GetValue(queuedEcho), cancellationToken));
+
+ParseResult parsed = root.Parse(args);
+if (parsed.Errors.Count > 0)
+{
+    foreach (System.CommandLine.Parsing.ParseError error in parsed.Errors)
+    {
+        await Console.Error.WriteLineAsync(error.Message);
+    }
+
+    await Console.Error.WriteLineAsync("Run with --help to see the options.");
+    return ExitCode.Usage;
+}
+
+// Ctrl+C and SIGTERM belong to the host, which stops in order; the parser must not end the process first.
+return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null });

@@ -45,6 +45,10 @@ public sealed class MessageHandlers
         return Add(new HandlerEntry(type, name ?? $"0x{type:X4}", null, handler));
     }
 
+    /// <summary>The name a type was registered with; null for an unknown type.</summary>
+    /// <param name="type">Message type.</param>
+    public string? NameOf(ushort type) => Find(type)?.Name;
+
     internal void Freeze() => _frozen = true;
 
     internal HandlerEntry? Find(ushort type)

@@ -1,0 +1,56 @@
+using FastPort.Telemetry;
+using Microsoft.Extensions.Configuration;
+
+namespace FastPort.Hosting;
+
+/// <summary>Reads options from configuration; a key nobody knows or a value nobody can read is an error that names it.</summary>
+public static class FastPortConfiguration
+{
+    /// <summary>Reads and checks section <c>FastPort</c>.</summary>
+    /// <param name="configuration">The configuration's root.</param>
+    /// <exception cref="FastPortOptionsException">A key is unknown, or a value unreadable or out of range.</exception>
+    public static FastPortServerOptions BindServer(IConfiguration configuration)
+    {
+        ArgumentNullException.ThrowIfNull(configuration);
+        var options = new FastPortServerOptions();
+        Guard(
+            FastPortServerOptions.SectionName,
+            () => configuration.GetSection(FastPortServerOptions.SectionName).Bind(options, static o => o.ErrorOnUnknownConfiguration = true));
+        Check(options.Validate());
+        return options;
+    }
+
+    /// <summary>Reads and checks section <c>LatencyStats</c>.</summary>
+    /// <param name="configuration">The configuration's root.</param>
+    /// <exception cref="FastPortOptionsException">A key is unknown, or a value unreadable or out of range.</exception>
+    public static LatencyStatsOptions BindLatencyStats(IConfiguration configuration)
+    {
+        ArgumentNullException.ThrowIfNull(configuration);
+        var options = new LatencyStatsOptions();
+        Guard(
+            LatencyStatsOptions.SectionName,
+            () => configuration.GetSection(LatencyStatsOptions.SectionName).Bind(options, static o => o.ErrorOnUnknownConfiguration = true));
+        Check(options.Validate());
+        return options;
+    }
+
+    private static void Guard(string section, Action bind)
+    {
+        try
+        {
+            bind();
+        }
+        catch (InvalidOperationException e)
+        {
+            throw new FastPortOptionsException([$"{section}: {e.Message}"]);
+        }
+    }
+
+    private static void Check(IReadOnlyList<string> problems)
+    {
+        if (problems.Count != 0)
+        {
+            throw new FastPortOptionsException(problems);
+        }
+    }
+}

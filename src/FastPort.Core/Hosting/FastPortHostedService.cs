@@ -1,0 +1,46 @@
+using System.Diagnostics.Metrics;
+using FastPort.Telemetry;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Hosting;
+
+/// <summary>Runs a server, its meter and its latency report with the host.</summary>
+internal sealed class FastPortHostedService(
+    FastPortServer server, LatencyStats stats, LatencyStatsOptions options, ILoggerFactory loggerFactory, IMeterFactory? meters)
+    : IHostedService, IAsyncDisposable
+{
+    private LatencyStatsWriter? _writer;
+    private FastPortMeter? _meter;
+
+    public async Task StartAsync(CancellationToken cancellationToken)
+    {
+        await server.StartAsync(cancellationToken).ConfigureAwait(false);
+        _meter = new FastPortMeter(server.Counters, meters);
+        if (options.EnableConsoleOutput || options.EnableFileOutput)
+        {
+            _writer = new LatencyStatsWriter(stats, options, loggerFactory.CreateLogger<LatencyStatsWriter>());
+            _writer.Start();
+        }
+    }
+
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        await server.StopAsync(cancellationToken).ConfigureAwait(false);
+        if (_writer is not null)
+        {
+            await _writer.FinishAsync().ConfigureAwait(false);
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await server.DisposeAsync().ConfigureAwait(false);
+        if (_writer is not null)
+        {
+            await _writer.DisposeAsync().ConfigureAwait(false);
+        }
+
+        _meter?.Dispose();
+    }
+}
