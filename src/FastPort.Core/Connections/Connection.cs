@@ -13,11 +13,11 @@ namespace FastPort.Connections;
 /// </summary>
 public abstract class Connection
 {
-    private static long s_lastId;
+    private static long _lastId;
     private readonly TaskCompletionSource<CloseReason> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>A number unique in this process.</summary>
-    public long Id { get; } = Interlocked.Increment(ref s_lastId);
+    public long Id { get; } = Interlocked.Increment(ref _lastId);
 
     /// <summary>The peer's address, where the transport has one.</summary>
     public abstract EndPoint? RemoteEndPoint { get; }

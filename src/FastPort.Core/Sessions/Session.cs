@@ -11,7 +11,7 @@ namespace FastPort.Sessions;
 /// </summary>
 public sealed class Session
 {
-    private static long s_lastId;
+    private static long _lastId;
     private readonly FrameProtocol _protocol;
 
     internal Session(FrameProtocol protocol, Connection connection)
@@ -21,7 +21,7 @@ public sealed class Session
     }
 
     /// <summary>A number unique in this process, at least 1.</summary>
-    public long Id { get; } = Interlocked.Increment(ref s_lastId);
+    public long Id { get; } = Interlocked.Increment(ref _lastId);
 
     /// <summary>The routing id from Hello; empty before, or where none was asked for.</summary>
     public string RoutingId { get; internal set; } = string.Empty;
