@@ -1,0 +1,130 @@
+using System.Diagnostics.Metrics;
+
+namespace FastPort.Telemetry;
+
+/// <summary>Publishes a server's counters and durations through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
+/// <remarks>
+/// The counters are observed: they cost nothing until a listener asks. The durations are histograms in seconds, recorded only while somebody
+/// listens. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
+/// </remarks>
+public sealed class FastPortMeter : IDisposable
+{
+    /// <summary>Name of the meter.</summary>
+    public const string MeterName = "FastPort";
+
+    private const double SecondsPerNanosecond = 1e-9;
+
+    // Of the wire protocol's error table; tags must not be made per measurement.
+    private static readonly string[] ErrorNames =
+    [
+        "Other", "MalformedFrame", "FrameTooLarge", "UnknownType", "MalformedBody", "Unauthenticated", "Forbidden", "Timeout", "Overloaded",
+        "Internal", "ShuttingDown", "DuplicateIdentity", "NotFound", "Unavailable", "ReplyTooLarge",
+    ];
+
+    private readonly Meter _meter;
+    private readonly Histogram<double> _requestDuration;
+    private readonly Histogram<double> _queueDuration;
+    private readonly Histogram<double> _handlerDuration;
+
+    /// <summary>Makes the meter and its instruments.</summary>
+    /// <param name="counters">What to publish.</param>
+    /// <param name="factory">Makes the meter, and then owns it. Defaults to none: a meter of this object's own, which <see cref="Dispose"/> ends.</param>
+    /// <param name="serverName">Tag <c>fastport.server</c> of the meter, to tell several servers of a process apart. Defaults to none.</param>
+    public FastPortMeter(ServerCounters counters, IMeterFactory? factory = null, string? serverName = null)
+    {
+        ArgumentNullException.ThrowIfNull(counters);
+        var options = new MeterOptions(MeterName)
+        {
+            Version = typeof(FastPortMeter).Assembly.GetName().Version?.ToString(3),
+            Tags = serverName is null ? null : [new KeyValuePair<string, object?>("fastport.server", serverName)],
+        };
+        _meter = factory is null ? new Meter(options) : factory.Create(options);
+        ObserveTotals(counters);
+        ObserveTagged(counters);
+        _requestDuration = Duration("fastport.request.duration", "Last byte of a request in memory until its reply is handed to the transport");
+        _queueDuration = Duration("fastport.request.queue.duration", "Last byte of a request in memory until its handler starts");
+        _handlerDuration = Duration("fastport.request.handler.duration", "Start of a handler until its end");
+    }
+
+    /// <summary>Whether somebody listens to the durations; without that there is no need to call <see cref="RecordHandled"/>.</summary>
+    public bool RecordsDurations => _requestDuration.Enabled || _queueDuration.Enabled || _handlerDuration.Enabled;
+
+    /// <summary>Records the durations of a handled message.</summary>
+    /// <param name="messageType">Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never something a peer chose.</param>
+    /// <param name="decodeToSend">Nanoseconds.</param>
+    /// <param name="queue">Nanoseconds.</param>
+    /// <param name="handler">Nanoseconds.</param>
+    public void RecordHandled(string messageType, long decodeToSend, long queue, long handler)
+    {
+        if (!RecordsDurations)
+        {
+            return;
+        }
+
+        var tag = new KeyValuePair<string, object?>("message.type", messageType);
+        _requestDuration.Record(decodeToSend * SecondsPerNanosecond, tag);
+        _queueDuration.Record(queue * SecondsPerNanosecond, tag);
+        _handlerDuration.Record(handler * SecondsPerNanosecond, tag);
+    }
+
+    /// <summary>Ends the instruments. A meter that a factory made is ended by the factory.</summary>
+    public void Dispose() => _meter.Dispose();
+
+    private static IEnumerable<Measurement<long>> Tagged(int tags, string key, Func<int, string> name, Func<int, long> count)
+    {
+        for (var tag = 0; tag < tags; tag++)
+        {
+            if (count(tag) is > 0 and var value)
+            {
+                yield return new Measurement<long>(value, new KeyValuePair<string, object?>(key, name(tag)));
+            }
+        }
+    }
+
+    private static IEnumerable<Measurement<long>> ByName<TTag>(string key, Func<TTag, long> count)
+        where TTag : struct, Enum
+    {
+        var tags = Enum.GetValues<TTag>();
+        var names = Enum.GetNames<TTag>();
+        return Tagged(tags.Length, key, tag => names[tag], tag => count(tags[tag]));
+    }
+
+    private static IEnumerable<Measurement<long>> ByCode(Func<uint, long> count) =>
+        Tagged(ErrorNames.Length, "code", static tag => ErrorNames[tag], tag => count((uint)tag));
+
+    private void ObserveTotals(ServerCounters counters)
+    {
+        _meter.CreateObservableUpDownCounter(
+            "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Connections open now");
+        _meter.CreateObservableUpDownCounter("fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Sessions open now");
+        Count("fastport.connections.accepted", "{connection}", "Connections let in", () => counters.Snapshot().ConnectionsAccepted);
+        Count("fastport.accept.errors", "{error}", "Accepts that failed", () => counters.Snapshot().AcceptErrors);
+        Count("fastport.messages.received", "{message}", "Whole frames received", () => counters.Snapshot().MessagesIn);
+        Count("fastport.messages.sent", "{message}", "Whole frames sent", () => counters.Snapshot().MessagesOut);
+        Count("fastport.bytes.received", "By", "Bytes received, headers included", () => counters.Snapshot().BytesIn);
+        Count("fastport.bytes.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
+        Count("fastport.replies.unmatched", "{reply}", "Replies that belong to no request", () => counters.Snapshot().RepliesToNothing);
+    }
+
+    private void ObserveTagged(ServerCounters counters)
+    {
+        CountTagged(
+            "fastport.connections.rejected",
+            "{connection}",
+            "Connections turned away",
+            () => ByName<ConnectionRejection>("reason", counters.Snapshot().ConnectionsRejectedFor));
+        CountTagged("fastport.frames.dropped", "{frame}", "Frames dropped", () => ByName<FrameDrop>("reason", counters.Snapshot().FramesDroppedFor));
+        CountTagged(
+            "fastport.timeouts", "{connection}", "Connections closed by a deadline", () => ByName<ConnectionTimeout>("kind", counters.Snapshot().TimeoutsClosedBy));
+        CountTagged("fastport.errors.sent", "{error}", "Error frames sent", () => ByCode(counters.Snapshot().ErrorsSentWith));
+        CountTagged("fastport.oneway.failures", "{message}", "One-way messages that failed", () => ByCode(counters.Snapshot().OneWayFailuresWith));
+    }
+
+    private void Count(string name, string unit, string description, Func<long> count) =>
+        _meter.CreateObservableCounter(name, count, unit, description);
+
+    private void CountTagged(string name, string unit, string description, Func<IEnumerable<Measurement<long>>> counts) =>
+        _meter.CreateObservableCounter(name, counts, unit, description);
+
+    private Histogram<double> Duration(string name, string description) => _meter.CreateHistogram<double>(name, "s", description);
+}

@@ -1,0 +1,249 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+
+namespace FastPort.Telemetry;
+
+/// <summary>
+/// The latencies of one client or one server: over all, per message type, and per session where asked, in intervals and for life.
+/// Thread-safe; readable while it records.
+/// </summary>
+/// <remarks>
+/// A message is recorded once, with its type; the figures over all are merged from the types when read, so they cost nothing per message.
+/// Memory: see <see cref="StripedLatencyHistogram"/>, three histograms per message type and per session asked for.
+/// </remarks>
+public sealed class LatencyStats
+{
+    private readonly ConcurrentDictionary<ushort, LatencySeries> _types = new();
+    private readonly ConcurrentDictionary<ulong, LatencySeries> _sessions = new();
+    private readonly Func<ushort, string?>? _typeName;
+    private long _otherErrors;
+
+    // Guards what follows and every series' interval: reports and restarts come one at a time.
+    private readonly Lock _readers = new();
+    private readonly LatencyHistogram _merged = new();
+    private DateTimeOffset _measuringSince;
+    private long _lifetimeStart;
+    private long _intervalStart;
+    private long _otherErrorsAtCut;
+    private long _otherErrorsAtStart;
+
+    /// <summary>Begins to measure.</summary>
+    /// <param name="role">Which end this is.</param>
+    /// <param name="maxSamplesInMemory">Recent samples kept one by one, 0 to 10,000,000. Defaults to 0: none.</param>
+    /// <param name="typeName">Looks up the name of a message type, null where it has none; asked once per type. Defaults to none.</param>
+    /// <param name="time">The clock. Defaults to <see cref="TimeProvider.System"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxSamplesInMemory"/> is out of range.</exception>
+    public LatencyStats(LatencyRole role, int maxSamplesInMemory = 0, Func<ushort, string?>? typeName = null, TimeProvider? time = null)
+    {
+        Role = role;
+        Time = time ?? TimeProvider.System;
+        RecentSamples = new RecentSamples(maxSamplesInMemory);
+        _typeName = typeName;
+        Started = _measuringSince = Time.GetUtcNow();
+        _lifetimeStart = _intervalStart = Time.GetTimestamp();
+    }
+
+    /// <summary>Which end this is.</summary>
+    public LatencyRole Role { get; }
+
+    /// <summary>The clock of start times, rates and sample timestamps.</summary>
+    public TimeProvider Time { get; }
+
+    /// <summary>When this object was made.</summary>
+    public DateTimeOffset Started { get; }
+
+    /// <summary>The most recent samples of all types.</summary>
+    public RecentSamples RecentSamples { get; }
+
+    /// <summary>The handle to record messages of a type with; the same one for the same type. Ask only for known types: each costs memory.</summary>
+    /// <param name="messageType">The message type.</param>
+    public LatencySeries ForType(ushort messageType) =>
+        _types.GetOrAdd(
+            messageType,
+            static (type, stats) => new LatencySeries(stats, LatencyScope.MessageType, type, stats.NameOf(type), stats.RecentSamples, stripes: 0),
+            this);
+
+    /// <summary>
+    /// The handle to record messages of a session with, besides their type's, which alone counts towards the figures over all.
+    /// End it with <see cref="EndSession"/>.
+    /// </summary>
+    /// <param name="sessionId">The session id.</param>
+    public LatencySeries ForSession(ulong sessionId) =>
+        _sessions.GetOrAdd(
+            sessionId,
+            static (id, stats) => new LatencySeries(
+                stats, LatencyScope.Session, id, id.ToString(CultureInfo.InvariantCulture), samples: null, stripes: 1),
+            this);
+
+    /// <summary>Forgets a session's series and returns its last figures; the figures over all and per type keep its messages.</summary>
+    /// <param name="sessionId">The session id.</param>
+    /// <returns>The session's figures, or null when none were asked for.</returns>
+    public LatencyScopeReport? EndSession(ulong sessionId)
+    {
+        if (!_sessions.TryRemove(sessionId, out var series))
+        {
+            return null;
+        }
+
+        lock (_readers)
+        {
+            return series.Report(cut: false);
+        }
+    }
+
+    /// <summary>Counts an error that belongs to no known message type.</summary>
+    public void RecordError() => Interlocked.Increment(ref _otherErrors);
+
+    /// <summary>Forgets everything up to now, the warm-up for instance: the measured time begins here.</summary>
+    public void StartMeasuring()
+    {
+        lock (_readers)
+        {
+            foreach (var series in AllSeries())
+            {
+                series.Restart();
+            }
+
+            RecentSamples.Clear();
+            _measuringSince = Time.GetUtcNow();
+            _lifetimeStart = _intervalStart = Time.GetTimestamp();
+            _otherErrorsAtStart = _otherErrorsAtCut = Interlocked.Read(ref _otherErrors);
+        }
+    }
+
+    /// <summary>The figures of now; the interval goes on. For readers beside the one that cuts intervals; see <see cref="LatencySnapshot.Since"/>.</summary>
+    public LatencyReport Read() => Report(cut: false);
+
+    /// <summary>The figures of now; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
+    public LatencyReport CutInterval() => Report(cut: true);
+
+    private LatencyReport Report(bool cut)
+    {
+        lock (_readers)
+        {
+            var types = Reports(_types.Values, cut);
+            types.Sort(static (a, b) => a.Key.CompareTo(b.Key));
+            var sessions = Reports(_sessions.Values, cut);
+            sessions.Sort(static (a, b) => b.LifetimeCount.CompareTo(a.LifetimeCount) is var order and not 0 ? order : a.Key.CompareTo(b.Key));
+            return new LatencyReport
+            {
+                Role = Role,
+                Started = Started,
+                MeasuringSince = _measuringSince,
+                Taken = Time.GetUtcNow(),
+                ProcessId = Environment.ProcessId,
+                All = OverAll(types, cut),
+                Types = types,
+                Sessions = sessions,
+                Recent = RecentReport(),
+            };
+        }
+    }
+
+    private static List<LatencyScopeReport> Reports(ICollection<LatencySeries> series, bool cut)
+    {
+        var reports = new List<LatencyScopeReport>(series.Count);
+        foreach (var one in series)
+        {
+            var report = one.Report(cut);
+            if (report.LifetimeCount > 0 || report.LifetimeErrors > 0)
+            {
+                reports.Add(report);
+            }
+        }
+
+        return reports;
+    }
+
+    private LatencyScopeReport OverAll(List<LatencyScopeReport> types, bool cut)
+    {
+        var now = Time.GetTimestamp();
+        var errors = Interlocked.Read(ref _otherErrors);
+        var intervalErrors = errors - _otherErrorsAtCut;
+        var lifetimeErrors = errors - _otherErrorsAtStart;
+        foreach (var type in types)
+        {
+            intervalErrors += type.IntervalErrors;
+            lifetimeErrors += type.LifetimeErrors;
+        }
+
+        var metrics = LatencyMetric.Of(Role);
+        var merged = new LatencyMetricReport[metrics.Count];
+        for (var i = 0; i < merged.Length; i++)
+        {
+            merged[i] = new LatencyMetricReport(
+                metrics[i],
+                Merge(types.ConvertAll(type => type.Metrics[i].Interval)),
+                Merge(types.ConvertAll(type => type.Metrics[i].Lifetime)));
+        }
+
+        var report = new LatencyScopeReport
+        {
+            Scope = LatencyScope.All,
+            Key = 0,
+            Name = "all",
+            Interval = Time.GetElapsedTime(_intervalStart, now),
+            Lifetime = Time.GetElapsedTime(_lifetimeStart, now),
+            IntervalErrors = intervalErrors,
+            LifetimeErrors = lifetimeErrors,
+            Metrics = merged,
+        };
+        if (cut)
+        {
+            _intervalStart = now;
+            _otherErrorsAtCut = errors;
+        }
+
+        return report;
+    }
+
+    private LatencySnapshot Merge(List<LatencySnapshot> snapshots)
+    {
+        if (snapshots.Count == 1)
+        {
+            return snapshots[0];
+        }
+
+        _merged.Reset();
+        foreach (var snapshot in snapshots)
+        {
+            _merged.Merge(snapshot);
+        }
+
+        return _merged.Snapshot();
+    }
+
+    private LatencyRecentReport? RecentReport()
+    {
+        var samples = RecentSamples.ToArray();
+        if (samples.Length == 0)
+        {
+            return null;
+        }
+
+        var withParts = Array.FindAll(samples, static sample => sample.HasParts);
+        return new LatencyRecentReport
+        {
+            Count = samples.Length,
+            Window = Time.GetElapsedTime(samples[0].Timestamp, samples[^1].Timestamp),
+            Metrics =
+            [
+                Exact(samples, static sample => sample.Whole),
+                Exact(withParts, static sample => sample.FirstPart),
+                Exact(withParts, static sample => sample.SecondPart),
+            ],
+        };
+    }
+
+    private static LatencySummary Exact(LatencySample[] samples, Converter<LatencySample, long> part)
+    {
+        var values = Array.ConvertAll(samples, part);
+        Array.Sort(values);
+        return LatencySummary.FromSorted(values);
+    }
+
+    private IEnumerable<LatencySeries> AllSeries() => _types.Values.Concat(_sessions.Values);
+
+    private string NameOf(ushort type) =>
+        _typeName?.Invoke(type) is { Length: > 0 } name ? name : string.Create(CultureInfo.InvariantCulture, $"0x{type:X4}");
+}

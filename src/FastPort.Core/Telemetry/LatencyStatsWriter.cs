@@ -1,0 +1,171 @@
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Telemetry;
+
+/// <summary>
+/// Writes <see cref="LatencyStats"/> to the console and to files every <see cref="LatencyStatsOptions.FileWriteIntervalSeconds"/>
+/// and once at the end.
+/// </summary>
+/// <remarks>
+/// Nothing here throws into traffic: an output that fails costs a warning when it begins to fail, a count in <see cref="FailedWrites"/>
+/// each time, and a line in the log when it works again; it is tried again at each interval.
+/// The files are named <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, the start in local time.
+/// All members are thread-safe.
+/// </remarks>
+public sealed class LatencyStatsWriter : IAsyncDisposable
+{
+    private readonly LatencyStats _stats;
+    private readonly ILogger _logger;
+    private readonly TextWriter? _console;
+    private readonly PeriodicTimer _timer;
+
+    // Outputs and their state are touched by the loop alone, and after it has ended by the final report.
+    private readonly LatencyStatsFiles? _files;
+    private bool _filesFail;
+    private bool _consoleFails;
+    private int _reports;
+
+    // Guards the two tasks.
+    private readonly Lock _lifecycle = new();
+    private Task? _loop;
+    private Task? _finish;
+
+    private long _failedWrites;
+
+    /// <summary>Makes a writer that waits for <see cref="Start"/>.</summary>
+    /// <param name="stats">What to write. The writer is the one that cuts its intervals, by the stats' clock.</param>
+    /// <param name="options">Read once, here.</param>
+    /// <param name="logger">Told of outputs that fail and recover.</param>
+    /// <param name="console">Where tables go if <see cref="LatencyStatsOptions.EnableConsoleOutput"/>; not disposed. Defaults to <see cref="Console.Out"/>.</param>
+    /// <exception cref="ArgumentException">An option is wrong; the message names key, value and range.</exception>
+    public LatencyStatsWriter(LatencyStats stats, LatencyStatsOptions options, ILogger<LatencyStatsWriter> logger, TextWriter? console = null)
+    {
+        ArgumentNullException.ThrowIfNull(stats);
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(logger);
+        if (options.Validate() is { Count: > 0 } failures)
+        {
+            throw new ArgumentException(string.Join(' ', failures), nameof(options));
+        }
+
+        _stats = stats;
+        _logger = logger;
+        _console = options.EnableConsoleOutput ? console ?? Console.Out : null;
+        _files = options.EnableFileOutput
+            ? new LatencyStatsFiles(
+                options.OutputDirectory, options.OutputFilePrefix, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone), stats.Role)
+            : null;
+        _timer = new PeriodicTimer(TimeSpan.FromSeconds(options.FileWriteIntervalSeconds), stats.Time);
+    }
+
+    /// <summary>Writes of a file or to the console that failed.</summary>
+    public long FailedWrites => Interlocked.Read(ref _failedWrites);
+
+    /// <summary>Begins to write in the background. Without it only the final report is written.</summary>
+    /// <exception cref="InvalidOperationException">Called a second time, or after <see cref="FinishAsync"/>.</exception>
+    public void Start()
+    {
+        lock (_lifecycle)
+        {
+            if (_loop is not null || _finish is not null)
+            {
+                throw new InvalidOperationException("A LatencyStatsWriter is started once.");
+            }
+
+            _loop = Task.Run(RunAsync);
+        }
+    }
+
+    /// <summary>Ends the background task and writes the final report, once: later calls wait for the same.</summary>
+    /// <remarks>Waits as long as the disk makes it wait; give up with <see cref="Task.WaitAsync(CancellationToken)"/>.</remarks>
+    public Task FinishAsync()
+    {
+        lock (_lifecycle)
+        {
+            return _finish ??= Task.Run(FinishCoreAsync);
+        }
+    }
+
+    /// <summary>The same as <see cref="FinishAsync"/>.</summary>
+    public async ValueTask DisposeAsync() => await FinishAsync();
+
+    private async Task RunAsync()
+    {
+        while (await _timer.WaitForNextTickAsync())
+        {
+            await WriteReportAsync(final: false);
+        }
+    }
+
+    private async Task FinishCoreAsync()
+    {
+        // Ends the wait for the next tick; a report under way is written to its end.
+        _timer.Dispose();
+        if (_loop is { } loop)
+        {
+            await loop;
+        }
+
+        await WriteReportAsync(final: true);
+    }
+
+    private async Task WriteReportAsync(bool final)
+    {
+        var report = _stats.CutInterval();
+        if (_console is not null)
+        {
+            await WriteConsoleAsync(_console, final ? LatencyTable.Lifetime(report) : LatencyTable.Interval(report));
+        }
+
+        if (_files is not null)
+        {
+            await WriteFilesAsync(_files, report, final);
+        }
+
+        TelemetryLog.ReportWritten(_logger, ++_reports, final);
+    }
+
+    private async Task WriteConsoleAsync(TextWriter console, string table)
+    {
+        try
+        {
+            await console.WriteAsync(table);
+            await console.FlushAsync();
+        }
+        catch (Exception error)
+        {
+            // A closed pipe, most often.
+            Interlocked.Increment(ref _failedWrites);
+            if (!_consoleFails)
+            {
+                _consoleFails = true;
+                TelemetryLog.ConsoleFailed(_logger, error);
+            }
+
+            return;
+        }
+
+        if (_consoleFails)
+        {
+            _consoleFails = false;
+            TelemetryLog.ConsoleRecovered(_logger);
+        }
+    }
+
+    private async Task WriteFilesAsync(LatencyStatsFiles files, LatencyReport report, bool final)
+    {
+        var result = await files.WriteAsync(report, final);
+        Interlocked.Add(ref _failedWrites, result.FailedFiles);
+        var fails = result.FailedFiles > 0;
+        if (fails && !_filesFail)
+        {
+            TelemetryLog.FilesFailed(_logger, result.Path!, result.Error!.Message);
+        }
+        else if (!fails && _filesFail)
+        {
+            TelemetryLog.FilesRecovered(_logger);
+        }
+
+        _filesFail = fails;
+    }
+}

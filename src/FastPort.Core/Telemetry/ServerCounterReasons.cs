@@ -1,0 +1,49 @@
+namespace FastPort.Telemetry;
+
+/// <summary>Why a connection was turned away when it was accepted.</summary>
+public enum ConnectionRejection
+{
+    /// <summary>The limit of connections in all was reached.</summary>
+    ConnectionLimit,
+
+    /// <summary>The limit of connections of one address was reached.</summary>
+    AddressLimit,
+
+    /// <summary>The server was stopping.</summary>
+    ShuttingDown,
+
+    /// <summary>A rule of the embedding application refused it.</summary>
+    Refused,
+}
+
+/// <summary>Why a frame was not sent or not handled.</summary>
+public enum FrameDrop
+{
+    /// <summary>The send queue was full and the policy is to drop one-way frames.</summary>
+    SendQueueFull,
+
+    /// <summary>The connection closed before the frame was sent.</summary>
+    ConnectionClosed,
+
+    /// <summary>A rate or size policy refused it.</summary>
+    Policy,
+}
+
+/// <summary>Which deadline closed a connection.</summary>
+public enum ConnectionTimeout
+{
+    /// <summary>No Hello in time where one is required.</summary>
+    Handshake,
+
+    /// <summary>A frame was begun and not finished in time.</summary>
+    FrameProgress,
+
+    /// <summary>Nothing was received for too long.</summary>
+    Idle,
+
+    /// <summary>The peer took nothing for too long.</summary>
+    Write,
+
+    /// <summary>A heartbeat was not answered.</summary>
+    Heartbeat,
+}

@@ -1,0 +1,96 @@
+namespace FastPort.Telemetry;
+
+/// <summary>Everything a server counts. Thread-safe; adding never blocks or allocates.</summary>
+/// <remarks>
+/// Messages and bytes are counted per connection in plain fields by its loop; it adds them here once per burst, not once per message.
+/// <see cref="FastPortMeter"/> publishes the counters.
+/// </remarks>
+public sealed class ServerCounters
+{
+    private readonly TrafficCounters _traffic = new();
+    private readonly TaggedCounts _rejected = new(Enum.GetValues<ConnectionRejection>().Length);
+    private readonly TaggedCounts _dropped = new(Enum.GetValues<FrameDrop>().Length);
+    private readonly TaggedCounts _timeouts = new(Enum.GetValues<ConnectionTimeout>().Length);
+    private readonly TaggedCounts _errorsSent = new(ServerCountersSnapshot.ErrorTags);
+    private readonly TaggedCounts _oneWayFailures = new(ServerCountersSnapshot.ErrorTags);
+    private long _connectionsAccepted;
+    private long _connectionsClosed;
+    private long _sessionsOpened;
+    private long _sessionsClosed;
+    private long _acceptErrors;
+    private long _repliesToNothing;
+
+    /// <summary>Counts a connection let in; <see cref="ConnectionClosed"/> is its counterpart.</summary>
+    public void ConnectionAccepted() => Interlocked.Increment(ref _connectionsAccepted);
+
+    /// <summary>Counts the end of a connection let in.</summary>
+    public void ConnectionClosed() => Interlocked.Increment(ref _connectionsClosed);
+
+    /// <summary>Counts a connection turned away; it counts as neither accepted nor closed.</summary>
+    /// <param name="reason">Why.</param>
+    public void ConnectionRejected(ConnectionRejection reason) => _rejected.Add((uint)reason);
+
+    /// <summary>Counts an accept that failed.</summary>
+    public void AcceptFailed() => Interlocked.Increment(ref _acceptErrors);
+
+    /// <summary>Counts a session's Connected.</summary>
+    public void SessionOpened() => Interlocked.Increment(ref _sessionsOpened);
+
+    /// <summary>Counts a session's Closed.</summary>
+    public void SessionClosed() => Interlocked.Increment(ref _sessionsClosed);
+
+    /// <summary>Adds what a burst received.</summary>
+    /// <param name="messages">Whole frames, 0 or more.</param>
+    /// <param name="bytes">Bytes, headers included, 0 or more.</param>
+    public void Received(long messages, long bytes) => _traffic.AddReceived(messages, bytes);
+
+    /// <summary>Adds what a burst sent.</summary>
+    /// <param name="messages">Whole frames, 0 or more.</param>
+    /// <param name="bytes">Bytes, headers included, 0 or more.</param>
+    public void Sent(long messages, long bytes) => _traffic.AddSent(messages, bytes);
+
+    /// <summary>Counts an error frame sent.</summary>
+    /// <param name="code">Its code in the wire protocol's error table; others are counted together as 0.</param>
+    public void ErrorSent(uint code) => _errorsSent.Add(ErrorTag(code));
+
+    /// <summary>Counts a one-way message that failed: nobody is told of it otherwise.</summary>
+    /// <param name="code">The code of the error frame a request would have got; unknown ones are counted together as 0.</param>
+    public void OneWayFailed(uint code) => _oneWayFailures.Add(ErrorTag(code));
+
+    /// <summary>Counts frames dropped.</summary>
+    /// <param name="reason">Why.</param>
+    /// <param name="frames">How many. Defaults to 1.</param>
+    public void FramesDropped(FrameDrop reason, long frames = 1) => _dropped.Add((uint)reason, frames);
+
+    /// <summary>Counts a reply whose correlation belongs to no request.</summary>
+    public void ReplyToNothing() => Interlocked.Increment(ref _repliesToNothing);
+
+    /// <summary>Counts a connection closed by a deadline.</summary>
+    /// <param name="kind">Which deadline.</param>
+    public void TimeoutClosed(ConnectionTimeout kind) => _timeouts.Add((uint)kind);
+
+    /// <summary>The counts of now. Each is exact; they are read one after the other while traffic goes on.</summary>
+    public ServerCountersSnapshot Snapshot()
+    {
+        // Closed before opened: read the other way round, a short connection in between would make the number open negative.
+        var connectionsClosed = Interlocked.Read(ref _connectionsClosed);
+        var sessionsClosed = Interlocked.Read(ref _sessionsClosed);
+        var traffic = _traffic.Sum();
+        return new ServerCountersSnapshot(
+            _rejected.ToArray(), _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray())
+        {
+            ConnectionsAccepted = Interlocked.Read(ref _connectionsAccepted),
+            ConnectionsClosed = connectionsClosed,
+            SessionsOpened = Interlocked.Read(ref _sessionsOpened),
+            SessionsClosed = sessionsClosed,
+            AcceptErrors = Interlocked.Read(ref _acceptErrors),
+            MessagesIn = traffic.MessagesIn,
+            MessagesOut = traffic.MessagesOut,
+            BytesIn = traffic.BytesIn,
+            BytesOut = traffic.BytesOut,
+            RepliesToNothing = Interlocked.Read(ref _repliesToNothing),
+        };
+    }
+
+    private static uint ErrorTag(uint code) => code < ServerCountersSnapshot.ErrorTags ? code : 0;
+}
