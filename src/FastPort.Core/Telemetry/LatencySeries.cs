@@ -68,7 +68,9 @@ public sealed class LatencySeries
     }
 
     /// <summary>Records a handled message, in nanoseconds of the server's clock.</summary>
-    /// <param name="decodeToSend">Last byte of the request in memory until the reply is handed to the transport; of a one-way message: until its handler ended.</param>
+    /// <param name="decodeToSend">
+    /// Last byte of the request in memory until the reply is handed to the transport; of a one-way message: until its handler ended.
+    /// </param>
     /// <param name="queue">Last byte of the request in memory until the handler starts.</param>
     /// <param name="handler">Handler's start until its end.</param>
     /// <param name="timestamp">The moment of the end as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: read when needed.</param>

@@ -111,7 +111,9 @@ public sealed class LatencyStats
         }
     }
 
-    /// <summary>The figures of now; the interval goes on. For readers beside the one that cuts intervals; see <see cref="LatencySnapshot.Since"/>.</summary>
+    /// <summary>
+    /// The figures of now; the interval goes on. For readers beside the one that cuts intervals; see <see cref="LatencySnapshot.Since"/>.
+    /// </summary>
     public LatencyReport Read() => Report(cut: false);
 
     /// <summary>The figures of now; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>

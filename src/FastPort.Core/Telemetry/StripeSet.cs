@@ -28,7 +28,7 @@ internal sealed class StripeSet<T>
     /// <summary>The stripes at most.</summary>
     internal int Capacity => _stripes.Length;
 
-    /// <summary>Takes a free stripe for the calling thread, this processor's if possible; the caller gives it back with <see cref="Stripe.Exit"/>.</summary>
+    /// <summary>Takes a free stripe, this processor's if possible; the caller gives it back with <see cref="Stripe.Exit"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Enter()
     {

@@ -5,7 +5,8 @@ namespace FastPort.Core.Tests.Telemetry;
 
 public sealed class LatencyHistogramTests
 {
-    public static TheoryData<string> Distributions => new("uniform", "exponential", "log-normal", "bimodal", "constant", "single", "two", "every power", "whole range");
+    public static TheoryData<string> Distributions =>
+        new("uniform", "exponential", "log-normal", "bimodal", "constant", "single", "two", "every power", "whole range");
 
     [Theory]
     [MemberData(nameof(Distributions))]
