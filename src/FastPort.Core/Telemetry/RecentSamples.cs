@@ -24,11 +24,17 @@ public sealed class RecentSamples
     /// <param name="capacity">Samples kept, 0 to 10,000,000; 0 keeps none and costs nothing.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is out of range.</exception>
     public RecentSamples(int capacity)
+        : this(capacity, stripes: 0)
+    {
+    }
+
+    /// <summary>As the public one, with a number of stripes that does not depend on the machine.</summary>
+    internal RecentSamples(int capacity, int stripes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(capacity);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(capacity, LatencyStatsOptions.MaxSamplesLimit);
         Capacity = capacity;
-        _batches = capacity == 0 ? null : new StripeSet<SampleBatch>(static () => new SampleBatch(BatchLength));
+        _batches = capacity == 0 ? null : new StripeSet<SampleBatch>(static () => new SampleBatch(BatchLength), stripes);
     }
 
     /// <summary>Samples kept at most.</summary>
@@ -38,12 +44,16 @@ public sealed class RecentSamples
     /// <param name="sample">The sample; samples are ordered by their timestamps.</param>
     public void Record(in LatencySample sample)
     {
-        if (_batches is null)
+        if (_batches is not null)
         {
-            return;
+            Record(sample, _batches.Home);
         }
+    }
 
-        var batch = _batches.Enter();
+    /// <summary>Keeps a sample through one stripe.</summary>
+    internal void Record(in LatencySample sample, int stripe)
+    {
+        var batch = _batches!.Enter(stripe);
         try
         {
             batch.Samples[batch.Count++] = sample;

@@ -25,6 +25,27 @@ public sealed class RecentSamplesTests
     }
 
     [Fact]
+    public void Samples_that_waited_in_a_batch_push_no_later_ones_out()
+    {
+        var samples = new RecentSamples(100, stripes: 4);
+        for (var stripe = 1; stripe < 4; stripe++)
+        {
+            for (var i = 0; i < 31; i++)
+            {
+                samples.Record(Sample(i), stripe);
+            }
+        }
+
+        for (var i = 1_000; i < 1_100; i++)
+        {
+            samples.Record(Sample(i), 0);
+        }
+
+        // The read moves 93 old samples into the ring, after the 100 later ones.
+        Assert.Equal(Enumerable.Range(1_000, 100).Select(i => (long)i), samples.ToArray().Select(sample => sample.Timestamp));
+    }
+
+    [Fact]
     public void Returns_all_samples_while_there_are_fewer_than_the_capacity()
     {
         var samples = new RecentSamples(1_000);

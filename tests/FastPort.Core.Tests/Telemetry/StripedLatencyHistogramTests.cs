@@ -6,7 +6,7 @@ namespace FastPort.Core.Tests.Telemetry;
 public sealed class StripedLatencyHistogramTests
 {
     private const int Writers = 6;
-    private const int PerWriter = 60_000;
+    private const int PerWriter = 400_000;
 
     [Theory]
     [InlineData(0)]
