@@ -131,6 +131,23 @@ public sealed class LatencyStatsTests
     }
 
     [Fact]
+    public void Rates_of_types_add_up_and_a_session_has_its_own_time()
+    {
+        var stats = Client();
+        stats.ForType(1).RecordRoundTrip(1_000);
+        _clock.Advance(TimeSpan.FromSeconds(6));
+        stats.ForType(2).RecordRoundTrip(1_000);
+        stats.ForSession(5).RecordRoundTrip(1_000);
+        _clock.Advance(TimeSpan.FromSeconds(2));
+
+        var report = stats.CutInterval();
+
+        Assert.Equal([0.125, 0.125], report.Types.Select(type => type.LifetimeRate));
+        Assert.Equal(0.25, report.All.LifetimeRate);
+        Assert.Equal(0.5, Assert.Single(report.Sessions).IntervalRate);
+    }
+
+    [Fact]
     public void Measuring_begins_anew_after_the_warm_up()
     {
         var stats = Client(maxSamples: 100);
