@@ -14,7 +14,7 @@ public sealed class FastPortMeter : IDisposable
 
     private const double SecondsPerNanosecond = 1e-9;
 
-    // Of the wire protocol's error table; tags must not be made per measurement.
+    // Of the wire protocol's error table, by code.
     private static readonly string[] ErrorNames =
     [
         "Other", "MalformedFrame", "FrameTooLarge", "UnknownType", "MalformedBody", "Unauthenticated", "Forbidden", "Timeout", "Overloaded",
@@ -28,7 +28,7 @@ public sealed class FastPortMeter : IDisposable
 
     /// <summary>Makes the meter and its instruments.</summary>
     /// <param name="counters">What to publish.</param>
-    /// <param name="factory">Makes the meter, and then owns it. Defaults to none: a meter of this object's own, which <see cref="Dispose"/> ends.</param>
+    /// <param name="factory">Makes and owns the meter. Defaults to none: a meter of this object's own, which <see cref="Dispose"/> ends.</param>
     /// <param name="serverName">Tag <c>fastport.server</c> of the meter, to tell several servers of a process apart. Defaults to none.</param>
     public FastPortMeter(ServerCounters counters, IMeterFactory? factory = null, string? serverName = null)
     {
@@ -50,7 +50,9 @@ public sealed class FastPortMeter : IDisposable
     public bool RecordsDurations => _requestDuration.Enabled || _queueDuration.Enabled || _handlerDuration.Enabled;
 
     /// <summary>Records the durations of a handled message.</summary>
-    /// <param name="messageType">Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never something a peer chose.</param>
+    /// <param name="messageType">
+    /// Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never something a peer chose.
+    /// </param>
     /// <param name="decodeToSend">Nanoseconds.</param>
     /// <param name="queue">Nanoseconds.</param>
     /// <param name="handler">Nanoseconds.</param>
@@ -115,7 +117,10 @@ public sealed class FastPortMeter : IDisposable
             () => ByName<ConnectionRejection>("reason", counters.Snapshot().ConnectionsRejectedFor));
         CountTagged("fastport.frames.dropped", "{frame}", "Frames dropped", () => ByName<FrameDrop>("reason", counters.Snapshot().FramesDroppedFor));
         CountTagged(
-            "fastport.timeouts", "{connection}", "Connections closed by a deadline", () => ByName<ConnectionTimeout>("kind", counters.Snapshot().TimeoutsClosedBy));
+            "fastport.timeouts",
+            "{connection}",
+            "Connections closed by a deadline",
+            () => ByName<ConnectionTimeout>("kind", counters.Snapshot().TimeoutsClosedBy));
         CountTagged("fastport.errors.sent", "{error}", "Error frames sent", () => ByCode(counters.Snapshot().ErrorsSentWith));
         CountTagged("fastport.oneway.failures", "{message}", "One-way messages that failed", () => ByCode(counters.Snapshot().OneWayFailuresWith));
     }

@@ -1,6 +1,8 @@
 namespace FastPort.Telemetry;
 
-/// <summary>Histograms that several threads record into side by side (the parts of one measurement), with an interval and a lifetime of each.</summary>
+/// <summary>
+/// Histograms of the parts of one measurement, recorded together by several threads, with an interval and a lifetime of each.
+/// </summary>
 /// <remarks>
 /// Writers own the active histograms of the stripe they entered. A reader, under <see cref="_readers"/>, exchanges each stripe's active
 /// histograms for empty ones and merges what it took into interval and lifetime, so no value is lost, counted twice or seen half written,

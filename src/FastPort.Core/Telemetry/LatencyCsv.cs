@@ -3,12 +3,15 @@ using System.Text;
 
 namespace FastPort.Telemetry;
 
-/// <summary>Makes CSV rows of a report's interval: one per scope and latency. Times in microseconds, invariant numbers, lines end with a line feed.</summary>
+/// <summary>
+/// Makes CSV rows of a report's interval: one per scope and latency. Times in microseconds, invariant numbers, lines end with a line feed.
+/// </summary>
 public static class LatencyCsv
 {
     /// <summary>The first line of a file, line feed included.</summary>
     public const string Header =
-        "time_utc,lifetime_s,interval_s,scope,key,name,series,count,per_s,errors,min_us,avg_us,p50_us,p90_us,p95_us,p99_us,p999_us,max_us,clamped_low,clamped_high\n";
+        "time_utc,lifetime_s,interval_s,scope,key,name,series,count,per_s,errors," +
+        "min_us,avg_us,p50_us,p90_us,p95_us,p99_us,p999_us,max_us,clamped_low,clamped_high\n";
 
     private static readonly char[] NeedQuotes = [',', '"', '\r', '\n'];
 

@@ -6,7 +6,7 @@ namespace FastPort.Telemetry;
 /// <summary>Writes latencies as JSON.</summary>
 public static class LatencyJson
 {
-    /// <summary>Version of the documents that <see cref="WriteReport"/> makes. It grows when a field changes or goes, not when one is added.</summary>
+    /// <summary>Version of the documents of <see cref="WriteReport"/>. It grows when a field changes or goes, not when one is added.</summary>
     public const int Schema = 1;
 
     private const double NanosecondsPerMicrosecond = 1000;

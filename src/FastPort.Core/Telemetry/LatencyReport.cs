@@ -49,7 +49,7 @@ public sealed class LatencyScopeReport
     /// <summary>Length of the interval.</summary>
     public required TimeSpan Interval { get; init; }
 
-    /// <summary>Time since measuring of this scope began.</summary>
+    /// <summary>Time since measuring began; for a session, since it began if that is later.</summary>
     public required TimeSpan Lifetime { get; init; }
 
     /// <summary>Failed messages in the interval.</summary>

@@ -68,7 +68,9 @@ public sealed class LatencySeries
     }
 
     /// <summary>Records a handled message, in nanoseconds of the server's clock.</summary>
-    /// <param name="decodeToSend">Last byte of the request in memory until the reply is handed to the transport; of a one-way message: until its handler ended.</param>
+    /// <param name="decodeToSend">
+    /// Last byte of the request in memory until the reply is handed to the transport; of a one-way message: until its handler ended.
+    /// </param>
     /// <param name="queue">Last byte of the request in memory until the handler starts.</param>
     /// <param name="handler">Handler's start until its end.</param>
     /// <param name="timestamp">The moment of the end as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: read when needed.</param>
@@ -82,9 +84,12 @@ public sealed class LatencySeries
     /// <summary>Counts a failed message. Its latency, if there is one, is recorded apart.</summary>
     public void RecordError() => Interlocked.Increment(ref _errors);
 
-    internal LatencyScopeReport Report(bool cut)
+    /// <param name="cut">Whether a new interval begins.</param>
+    /// <param name="now">The moment of the report.</param>
+    /// <param name="since">Start of interval and lifetime, of the whole stats for a type: its rates then add up. Defaults to the series' own.</param>
+    internal LatencyScopeReport Report(bool cut, long now, (long Interval, long Lifetime)? since = null)
     {
-        var now = _stats.Time.GetTimestamp();
+        var (intervalStart, lifetimeStart) = since ?? (_intervalStart, _lifetimeStart);
         var snapshots = cut ? _histograms.Cut() : _histograms.Read();
         var errors = Interlocked.Read(ref _errors);
         var metrics = LatencyMetric.Of(_stats.Role);
@@ -99,8 +104,8 @@ public sealed class LatencySeries
             Scope = Scope,
             Key = Key,
             Name = Name,
-            Interval = _stats.Time.GetElapsedTime(_intervalStart, now),
-            Lifetime = _stats.Time.GetElapsedTime(_lifetimeStart, now),
+            Interval = _stats.Time.GetElapsedTime(intervalStart, now),
+            Lifetime = _stats.Time.GetElapsedTime(lifetimeStart, now),
             IntervalErrors = errors - _errorsAtCut,
             LifetimeErrors = errors - _errorsAtStart,
             Metrics = reports,

@@ -87,7 +87,7 @@ public sealed class LatencyStats
 
         lock (_readers)
         {
-            return series.Report(cut: false);
+            return series.Report(cut: false, Time.GetTimestamp());
         }
     }
 
@@ -111,7 +111,9 @@ public sealed class LatencyStats
         }
     }
 
-    /// <summary>The figures of now; the interval goes on. For readers beside the one that cuts intervals; see <see cref="LatencySnapshot.Since"/>.</summary>
+    /// <summary>
+    /// The figures of now; the interval goes on. For readers beside the one that cuts intervals; see <see cref="LatencySnapshot.Since"/>.
+    /// </summary>
     public LatencyReport Read() => Report(cut: false);
 
     /// <summary>The figures of now; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
@@ -121,9 +123,10 @@ public sealed class LatencyStats
     {
         lock (_readers)
         {
-            var types = Reports(_types.Values, cut);
+            var now = Time.GetTimestamp();
+            var types = Reports(_types.Values, cut, now, (_intervalStart, _lifetimeStart));
             types.Sort(static (a, b) => a.Key.CompareTo(b.Key));
-            var sessions = Reports(_sessions.Values, cut);
+            var sessions = Reports(_sessions.Values, cut, now, since: null);
             sessions.Sort(static (a, b) => b.LifetimeCount.CompareTo(a.LifetimeCount) is var order and not 0 ? order : a.Key.CompareTo(b.Key));
             return new LatencyReport
             {
@@ -132,7 +135,7 @@ public sealed class LatencyStats
                 MeasuringSince = _measuringSince,
                 Taken = Time.GetUtcNow(),
                 ProcessId = Environment.ProcessId,
-                All = OverAll(types, cut),
+                All = OverAll(types, cut, now),
                 Types = types,
                 Sessions = sessions,
                 Recent = RecentReport(),
@@ -140,12 +143,13 @@ public sealed class LatencyStats
         }
     }
 
-    private static List<LatencyScopeReport> Reports(ICollection<LatencySeries> series, bool cut)
+    private static List<LatencyScopeReport> Reports(
+        ICollection<LatencySeries> series, bool cut, long now, (long Interval, long Lifetime)? since)
     {
         var reports = new List<LatencyScopeReport>(series.Count);
         foreach (var one in series)
         {
-            var report = one.Report(cut);
+            var report = one.Report(cut, now, since);
             if (report.LifetimeCount > 0 || report.LifetimeErrors > 0)
             {
                 reports.Add(report);
@@ -155,9 +159,8 @@ public sealed class LatencyStats
         return reports;
     }
 
-    private LatencyScopeReport OverAll(List<LatencyScopeReport> types, bool cut)
+    private LatencyScopeReport OverAll(List<LatencyScopeReport> types, bool cut, long now)
     {
-        var now = Time.GetTimestamp();
         var errors = Interlocked.Read(ref _otherErrors);
         var intervalErrors = errors - _otherErrorsAtCut;
         var lifetimeErrors = errors - _otherErrorsAtStart;

@@ -18,7 +18,9 @@ public sealed class LatencyStatsOptions
     /// <summary>Whether files are written. Defaults to true.</summary>
     public bool EnableFileOutput { get; set; } = true;
 
-    /// <summary>Directory of the files, made when missing; a relative path is taken from the process's working directory. Defaults to <c>Stats</c>.</summary>
+    /// <summary>
+    /// Directory of the files, made when missing; a relative path is taken from the process's working directory. Defaults to <c>Stats</c>.
+    /// </summary>
     public string OutputDirectory { get; set; } = "Stats";
 
     /// <summary>First part of the file names, 1 to 100 characters that are valid in a file name. Defaults to <c>latency_stats</c>.</summary>
@@ -43,12 +45,14 @@ public sealed class LatencyStatsOptions
         if (string.IsNullOrWhiteSpace(OutputFilePrefix) || OutputFilePrefix.Length > 100 || OutputFilePrefix.AsSpan().ContainsAny(InvalidInNames))
         {
             failures.Add(
-                $"{SectionName}:{nameof(OutputFilePrefix)} is '{Shown(OutputFilePrefix)}'; give 1 to 100 characters valid in a file name, no directory separators.");
+                $"{SectionName}:{nameof(OutputFilePrefix)} is '{Shown(OutputFilePrefix)}'; " +
+                "give 1 to 100 characters valid in a file name, no directory separators.");
         }
 
         if (FileWriteIntervalSeconds is < 1 or > MaxFileWriteIntervalSeconds)
         {
-            failures.Add($"{SectionName}:{nameof(FileWriteIntervalSeconds)} is {FileWriteIntervalSeconds}; give 1 to {MaxFileWriteIntervalSeconds} seconds.");
+            failures.Add(
+                $"{SectionName}:{nameof(FileWriteIntervalSeconds)} is {FileWriteIntervalSeconds}; give 1 to {MaxFileWriteIntervalSeconds} seconds.");
         }
 
         if (MaxSamplesInMemory is < 0 or > MaxSamplesLimit)

@@ -36,7 +36,9 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     /// <param name="stats">What to write. The writer is the one that cuts its intervals, by the stats' clock.</param>
     /// <param name="options">Read once, here.</param>
     /// <param name="logger">Told of outputs that fail and recover.</param>
-    /// <param name="console">Where tables go if <see cref="LatencyStatsOptions.EnableConsoleOutput"/>; not disposed. Defaults to <see cref="Console.Out"/>.</param>
+    /// <param name="console">
+    /// Where tables go if <see cref="LatencyStatsOptions.EnableConsoleOutput"/>; not disposed. Defaults to <see cref="Console.Out"/>.
+    /// </param>
     /// <exception cref="ArgumentException">An option is wrong; the message names key, value and range.</exception>
     public LatencyStatsWriter(LatencyStats stats, LatencyStatsOptions options, ILogger<LatencyStatsWriter> logger, TextWriter? console = null)
     {

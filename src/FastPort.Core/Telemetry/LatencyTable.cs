@@ -99,7 +99,8 @@ public static class LatencyTable
 
         text.Append(
             CultureInfo.InvariantCulture,
-            $"\n{LatencyText.RoleName(report.Role)} latency in us, exact, of the last {LatencyText.Count(recent.Count)} samples, {LatencyText.Seconds(recent.Window)} s\n");
+            $"\n{LatencyText.RoleName(report.Role)} latency in us, exact, of the last {LatencyText.Count(recent.Count)} samples, ")
+            .Append(CultureInfo.InvariantCulture, $"{LatencyText.Seconds(recent.Window)} s\n");
         var grid = new TextGrid(["", .. Headings]);
         var metrics = LatencyMetric.Of(report.Role);
         for (var i = 0; i < metrics.Count; i++)

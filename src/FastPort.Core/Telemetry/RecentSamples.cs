@@ -2,10 +2,11 @@ namespace FastPort.Telemetry;
 
 /// <summary>Keeps the most recent samples one by one, for exact figures of a recent window and for dumps. Thread-safe.</summary>
 /// <remarks>
-/// <para>Writers fill a batch of 32 samples per processor and move it to the shared ring when it is full, so threads meet once in 32 samples.
+/// <para>Writers fill a batch of 32 samples per processor and move it to the shared ring when it is full: threads meet once in 32 samples.
 /// Batches reach the ring late by at most their own length; the ring has room for all of them beyond <see cref="Capacity"/>,
 /// and a read puts samples in the order of their timestamps: what it returns are exactly the latest ones.</para>
-/// <para>Memory: 40 bytes per sample: (capacity + 32 x processors) in the ring, made when the first batch is full, and a batch per processor that recorded.</para>
+/// <para>Memory: 40 bytes per sample: (capacity + 32 x processors) in the ring, made when the first batch is full, and a batch per
+/// processor that recorded.</para>
 /// </remarks>
 public sealed class RecentSamples
 {
@@ -23,11 +24,17 @@ public sealed class RecentSamples
     /// <param name="capacity">Samples kept, 0 to 10,000,000; 0 keeps none and costs nothing.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is out of range.</exception>
     public RecentSamples(int capacity)
+        : this(capacity, stripes: 0)
+    {
+    }
+
+    /// <summary>As the public one, with a number of stripes that does not depend on the machine.</summary>
+    internal RecentSamples(int capacity, int stripes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(capacity);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(capacity, LatencyStatsOptions.MaxSamplesLimit);
         Capacity = capacity;
-        _batches = capacity == 0 ? null : new StripeSet<SampleBatch>(static () => new SampleBatch(BatchLength));
+        _batches = capacity == 0 ? null : new StripeSet<SampleBatch>(static () => new SampleBatch(BatchLength), stripes);
     }
 
     /// <summary>Samples kept at most.</summary>
@@ -37,12 +44,16 @@ public sealed class RecentSamples
     /// <param name="sample">The sample; samples are ordered by their timestamps.</param>
     public void Record(in LatencySample sample)
     {
-        if (_batches is null)
+        if (_batches is not null)
         {
-            return;
+            Record(sample, _batches.Home);
         }
+    }
 
-        var batch = _batches.Enter();
+    /// <summary>Keeps a sample through one stripe.</summary>
+    internal void Record(in LatencySample sample, int stripe)
+    {
+        var batch = _batches!.Enter(stripe);
         try
         {
             batch.Samples[batch.Count++] = sample;
@@ -71,7 +82,6 @@ public sealed class RecentSamples
         LatencySample[] samples;
         lock (_ringLock)
         {
-            // Oldest first, so that a stable order is left to samples of one timestamp as far as it is known.
             samples = new LatencySample[_filled];
             for (var i = 0; i < samples.Length; i++)
             {
@@ -79,7 +89,7 @@ public sealed class RecentSamples
             }
         }
 
-        Array.Sort(samples, static (a, b) => a.Timestamp.CompareTo(b.Timestamp));
+        Array.Sort(Array.ConvertAll(samples, static sample => sample.Timestamp), samples);
         var first = Math.Max(0, samples.Length - Capacity);
         while (first < samples.Length && samples[first].Timestamp < since)
         {

@@ -12,16 +12,11 @@ namespace FastPort.Telemetry;
 /// </remarks>
 internal abstract class Stripe
 {
-    private int _held;
-
-    // Keeps the next object on the heap off this flag's cache line.
-#pragma warning disable CS0169, IDE0051, CA1823, S1144 // Never read: it is there for its size.
-    private readonly CacheLine _padding;
-#pragma warning restore CS0169, IDE0051, CA1823, S1144
+    private LoneFlag _flag;
 
     /// <summary>Takes the stripe if it is free.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool TryEnter() => Volatile.Read(ref _held) == 0 && Interlocked.Exchange(ref _held, 1) == 0;
+    internal bool TryEnter() => Volatile.Read(ref _flag.Held) == 0 && Interlocked.Exchange(ref _flag.Held, 1) == 0;
 
     /// <summary>Takes the stripe, waiting for the few nanoseconds that a record lasts.</summary>
     internal void Enter()
@@ -36,8 +31,13 @@ internal abstract class Stripe
 
     /// <summary>Gives the stripe back, publishing what was written.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal void Exit() => Volatile.Write(ref _held, 0);
+    internal void Exit() => Volatile.Write(ref _flag.Held, 0);
 
-    [StructLayout(LayoutKind.Sequential, Size = 64)]
-    private readonly struct CacheLine;
+    // Alone on its cache line: what lies before and after it on the heap may belong to another processor's stripe.
+    [StructLayout(LayoutKind.Explicit, Size = 128)]
+    private struct LoneFlag
+    {
+        [FieldOffset(64)]
+        internal int Held;
+    }
 }

@@ -25,16 +25,21 @@ internal sealed class StripeSet<T>
     /// <summary>One stripe per processor, rounded up to a power of two, at most <see cref="MaxStripes"/>.</summary>
     internal static int DefaultCount { get; } = (int)Math.Min(MaxStripes, BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount));
 
+    /// <summary>The calling thread's stripe; wrong as soon as the thread moves to another processor, which costs speed alone.</summary>
+    internal int Home => _stripes.Length == 1 ? 0 : Thread.GetCurrentProcessorId() & (_stripes.Length - 1);
+
     /// <summary>The stripes at most.</summary>
     internal int Capacity => _stripes.Length;
 
-    /// <summary>Takes a free stripe for the calling thread, this processor's if possible; the caller gives it back with <see cref="Stripe.Exit"/>.</summary>
+    /// <summary>Takes a free stripe, this processor's if possible; the caller gives it back with <see cref="Stripe.Exit"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal T Enter()
+    internal T Enter() => Enter(Home);
+
+    /// <summary>Takes a free stripe, this one if possible.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal T Enter(int home)
     {
-        var stripes = _stripes;
-        var home = stripes.Length == 1 ? 0 : Thread.GetCurrentProcessorId() & (stripes.Length - 1);
-        var stripe = Volatile.Read(ref stripes[home]);
+        var stripe = Volatile.Read(ref _stripes[home]);
         return stripe is not null && stripe.TryEnter() ? stripe : EnterAnother(home);
     }
 

@@ -1,0 +1,168 @@
+using System.Diagnostics.Metrics;
+using FastPort.Telemetry;
+using Xunit;
+
+namespace FastPort.Core.Tests.Telemetry;
+
+public sealed class FastPortMeterTests
+{
+    [Fact]
+    public void Counters_are_published_under_their_names_and_tags()
+    {
+        var counters = new ServerCounters();
+        using var meter = new FastPortMeter(counters, serverName: "published");
+        using var listener = new Listener("published");
+        counters.ConnectionAccepted();
+        counters.ConnectionAccepted();
+        counters.ConnectionClosed();
+        counters.SessionOpened();
+        counters.Received(7, 700);
+        counters.Sent(6, 600);
+        counters.ConnectionRejected(ConnectionRejection.ConnectionLimit);
+        counters.FramesDropped(FrameDrop.SendQueueFull, 3);
+        counters.TimeoutClosed(ConnectionTimeout.Write);
+        counters.ErrorSent(9);
+        counters.ErrorSent(99);
+        counters.OneWayFailed(3);
+        counters.ReplyToNothing();
+        counters.AcceptFailed();
+
+        Assert.Equal(
+            [
+                "fastport.accept.errors 1",
+                "fastport.bytes.received 700",
+                "fastport.bytes.sent 600",
+                "fastport.connections.accepted 2",
+                "fastport.connections.open 1",
+                "fastport.connections.rejected reason=ConnectionLimit 1",
+                "fastport.errors.sent code=Internal 1",
+                "fastport.errors.sent code=Other 1",
+                "fastport.frames.dropped reason=SendQueueFull 3",
+                "fastport.messages.received 7",
+                "fastport.messages.sent 6",
+                "fastport.oneway.failures code=UnknownType 1",
+                "fastport.replies.unmatched 1",
+                "fastport.sessions.open 1",
+                "fastport.timeouts kind=Write 1",
+            ],
+            listener.Observe());
+    }
+
+    [Fact]
+    public void Durations_are_recorded_in_seconds_while_somebody_listens()
+    {
+        using var meter = new FastPortMeter(new ServerCounters(), serverName: "durations");
+        Assert.False(meter.RecordsDurations);
+        meter.RecordHandled("Echo", 1, 1, 1);
+        using var listener = new Listener("durations");
+        Assert.True(meter.RecordsDurations);
+
+        meter.RecordHandled("Echo", 2_500_000, 500_000, 1_000_000);
+
+        Assert.Equal(
+            [
+                "fastport.request.duration message.type=Echo 0.0025",
+                "fastport.request.handler.duration message.type=Echo 0.001",
+                "fastport.request.queue.duration message.type=Echo 0.0005",
+            ],
+            listener.Durations());
+    }
+
+    [Fact]
+    public void Recording_durations_allocates_nothing_when_nobody_listens()
+    {
+        using var meter = new FastPortMeter(new ServerCounters(), serverName: "silent");
+        meter.RecordHandled("Echo", 1, 1, 1);
+
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        for (var i = 0; i < 10_000; i++)
+        {
+            meter.RecordHandled("Echo", 1, 1, 1);
+        }
+
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+
+    [Fact]
+    public void A_factory_makes_the_meter_when_there_is_one()
+    {
+        using var factory = new Factory();
+        using var meter = new FastPortMeter(new ServerCounters(), factory);
+
+        Assert.Equal("FastPort", Assert.Single(factory.Made).Name);
+    }
+
+    [Fact]
+    public void Nothing_is_published_after_dispose()
+    {
+        var counters = new ServerCounters();
+        using var listener = new Listener("disposed");
+        new FastPortMeter(counters, serverName: "disposed").Dispose();
+        counters.ConnectionAccepted();
+
+        Assert.Empty(listener.Observe());
+    }
+
+    /// <summary>Listens to the meter of one server: tests run side by side in one process.</summary>
+    private sealed class Listener : IDisposable
+    {
+        private readonly MeterListener _listener = new();
+        private readonly List<string> _counts = [];
+        private readonly List<string> _durations = [];
+
+        public Listener(string server)
+        {
+            _listener.InstrumentPublished = (instrument, listener) =>
+            {
+                if (instrument.Meter.Tags?.Any(tag => server.Equals(tag.Value)) == true)
+                {
+                    listener.EnableMeasurementEvents(instrument);
+                }
+            };
+            _listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) => _counts.Add(Line(instrument, value, tags)));
+            _listener.SetMeasurementEventCallback<double>((instrument, value, tags, _) =>
+            {
+                Assert.Equal("s", instrument.Unit);
+                _durations.Add(Line(instrument, Math.Round(value, 9), tags));
+            });
+            _listener.Start();
+        }
+
+        public IEnumerable<string> Observe()
+        {
+            _counts.Clear();
+            _listener.RecordObservableInstruments();
+
+            // Instruments without an event say 0.
+            return _counts.Where(static line => !line.EndsWith(" 0", StringComparison.Ordinal)).Order(StringComparer.Ordinal);
+        }
+
+        public IEnumerable<string> Durations() => _durations.Order(StringComparer.Ordinal);
+
+        public void Dispose() => _listener.Dispose();
+
+        private static string Line(Instrument instrument, object value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
+        {
+            var line = instrument.Name;
+            foreach (var tag in tags)
+            {
+                line += $" {tag.Key}={tag.Value}";
+            }
+
+            return $"{line} {value}";
+        }
+    }
+
+    private sealed class Factory : IMeterFactory
+    {
+        public List<Meter> Made { get; } = [];
+
+        public Meter Create(MeterOptions options)
+        {
+            Made.Add(new Meter(options));
+            return Made[^1];
+        }
+
+        public void Dispose() => Made.ForEach(static meter => meter.Dispose());
+    }
+}

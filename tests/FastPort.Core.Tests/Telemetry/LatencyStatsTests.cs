@@ -1,0 +1,253 @@
+using FastPort.Telemetry;
+using Xunit;
+
+namespace FastPort.Core.Tests.Telemetry;
+
+public sealed class LatencyStatsTests
+{
+    private readonly FakeClock _clock = new();
+
+    [Fact]
+    public void A_round_trip_is_split_into_server_and_network_time()
+    {
+        var stats = Client();
+        stats.ForType(0x100).RecordRoundTrip(50_000, 12_000);
+
+        var all = stats.Read().All;
+
+        Assert.Equal(["round_trip", "server", "network"], all.Metrics.Select(metric => metric.Metric.Name));
+        Assert.Equal([50_000L, 12_000L, 38_000L], all.Metrics.Select(metric => metric.Lifetime.Max));
+    }
+
+    [Fact]
+    public void A_reply_without_timing_block_counts_as_a_round_trip_alone()
+    {
+        var stats = Client(maxSamples: 10);
+        stats.ForType(0x100).RecordRoundTrip(50_000);
+        stats.ForType(0x100).RecordRoundTrip(30_000, 10_000);
+
+        var report = stats.Read();
+
+        Assert.Equal([2L, 1L, 1L], report.All.Metrics.Select(metric => metric.Lifetime.Count));
+        Assert.Equal([2L, 1L, 1L], report.Recent!.Metrics.Select(metric => metric.Count));
+    }
+
+    [Fact]
+    public void A_handled_message_has_its_three_server_times()
+    {
+        var stats = new LatencyStats(LatencyRole.Server, time: _clock);
+        stats.ForType(7).RecordHandled(9_000, 2_000, 5_000);
+
+        var metrics = Assert.Single(stats.Read().Types).Metrics;
+
+        Assert.Equal(["decode_to_send", "queue", "handler"], metrics.Select(metric => metric.Metric.Name));
+        Assert.Equal([9_000L, 2_000L, 5_000L], metrics.Select(metric => metric.Interval.Max));
+    }
+
+    [Fact]
+    public void Recording_for_the_other_role_is_refused()
+    {
+        var client = Client().ForType(1);
+        var server = new LatencyStats(LatencyRole.Server).ForType(1);
+
+        Assert.Throws<InvalidOperationException>(() => client.RecordHandled(1, 1, 1));
+        Assert.Throws<InvalidOperationException>(() => server.RecordRoundTrip(1));
+        Assert.Throws<InvalidOperationException>(() => server.RecordRoundTrip(1, 1));
+    }
+
+    [Fact]
+    public void The_figures_over_all_are_those_of_all_types_together()
+    {
+        var stats = Client();
+        stats.ForType(2).RecordRoundTrip(1_000, 200);
+        stats.ForType(1).RecordRoundTrip(3_000, 400);
+        stats.ForType(1).RecordRoundTrip(5_000, 600);
+        stats.ForType(3);
+
+        var report = stats.Read();
+
+        Assert.Equal([1UL, 2UL], report.Types.Select(type => type.Key));
+        Assert.Equal(3, report.All.LifetimeCount);
+        Assert.Equal(1_000, report.All.Metrics[0].Lifetime.Min);
+        Assert.Equal(5_000, report.All.Metrics[0].Lifetime.Max);
+        Assert.Equal(9_000, (long)report.All.Metrics[0].Lifetime.Sum);
+        Assert.Equal([LatencyScope.All, LatencyScope.MessageType, LatencyScope.MessageType], report.Scopes.Select(scope => scope.Scope));
+    }
+
+    [Fact]
+    public void The_same_type_has_the_same_series_named_by_the_lookup_or_by_number()
+    {
+        var stats = new LatencyStats(LatencyRole.Client, typeName: type => type == 0x100 ? "Echo" : null);
+
+        Assert.Same(stats.ForType(0x100), stats.ForType(0x100));
+        Assert.Equal("Echo", stats.ForType(0x100).Name);
+        Assert.Equal("0x00AB", stats.ForType(0xAB).Name);
+    }
+
+    [Fact]
+    public void A_session_is_reported_until_it_ends_and_its_messages_stay_in_the_totals()
+    {
+        var stats = Client();
+        foreach (var session in new[] { 8UL, 9UL, 9UL })
+        {
+            stats.ForType(1).RecordRoundTrip(1_000, 100);
+            stats.ForSession(session).RecordRoundTrip(1_000, 100);
+        }
+
+        Assert.Equal([9UL, 8UL], stats.Read().Sessions.Select(session => session.Key));
+
+        var ended = stats.EndSession(9);
+
+        Assert.Equal(2, ended!.LifetimeCount);
+        Assert.Null(stats.EndSession(9));
+        Assert.Equal([8UL], stats.Read().Sessions.Select(session => session.Key));
+        Assert.Equal(3, stats.Read().All.LifetimeCount);
+    }
+
+    [Fact]
+    public void Intervals_and_lifetime_have_their_counts_errors_lengths_and_rates()
+    {
+        var stats = Client();
+        var series = stats.ForType(1);
+        series.RecordRoundTrip(1_000);
+        series.RecordRoundTrip(1_000);
+        series.RecordError();
+        _clock.Advance(TimeSpan.FromSeconds(2));
+        var first = stats.CutInterval().All;
+        series.RecordRoundTrip(9_000);
+        stats.RecordError();
+        _clock.Advance(TimeSpan.FromSeconds(4));
+        stats.Read();
+        var second = stats.CutInterval();
+
+        Assert.Equal((2, 1, 1.0), (first.IntervalCount, first.IntervalErrors, first.IntervalRate));
+        Assert.Equal(TimeSpan.FromSeconds(2), first.Interval);
+        Assert.Equal((1, 1, 0.25), (second.All.IntervalCount, second.All.IntervalErrors, second.All.IntervalRate));
+        Assert.Equal((3, 2, 0.5), (second.All.LifetimeCount, second.All.LifetimeErrors, second.All.LifetimeRate));
+        Assert.Equal(TimeSpan.FromSeconds(6), second.All.Lifetime);
+        Assert.Equal((0, 1), (second.Types[0].IntervalErrors, second.Types[0].LifetimeErrors));
+        Assert.Equal(9_000, second.All.Metrics[0].Interval.Min);
+        Assert.Equal(1_000, second.All.Metrics[0].Lifetime.Min);
+    }
+
+    [Fact]
+    public void Rates_of_types_add_up_and_a_session_has_its_own_time()
+    {
+        var stats = Client();
+        stats.ForType(1).RecordRoundTrip(1_000);
+        _clock.Advance(TimeSpan.FromSeconds(6));
+        stats.ForType(2).RecordRoundTrip(1_000);
+        stats.ForSession(5).RecordRoundTrip(1_000);
+        _clock.Advance(TimeSpan.FromSeconds(2));
+
+        var report = stats.CutInterval();
+
+        Assert.Equal([0.125, 0.125], report.Types.Select(type => type.LifetimeRate));
+        Assert.Equal(0.25, report.All.LifetimeRate);
+        Assert.Equal(0.5, Assert.Single(report.Sessions).IntervalRate);
+    }
+
+    [Fact]
+    public void Measuring_begins_anew_after_the_warm_up()
+    {
+        var stats = Client(maxSamples: 100);
+        var series = stats.ForType(1);
+        series.RecordRoundTrip(90_000_000, 1);
+        series.RecordError();
+        stats.RecordError();
+        var started = _clock.GetUtcNow();
+        _clock.Advance(TimeSpan.FromSeconds(2));
+        stats.StartMeasuring();
+        series.RecordRoundTrip(40_000, 10_000);
+        _clock.Advance(TimeSpan.FromSeconds(10));
+
+        var report = stats.CutInterval();
+
+        Assert.Equal(started, report.Started);
+        Assert.Equal(started.AddSeconds(2), report.MeasuringSince);
+        Assert.Equal(TimeSpan.FromSeconds(10), report.All.Lifetime);
+        Assert.Equal(TimeSpan.FromSeconds(10), report.All.Interval);
+        Assert.Equal((1, 0, 0), (report.All.LifetimeCount, report.All.LifetimeErrors, report.All.IntervalErrors));
+        Assert.Equal(40_000, report.All.Metrics[0].Lifetime.Max);
+        Assert.Equal(1, report.Recent!.Count);
+    }
+
+    [Fact]
+    public void Recent_figures_are_exact_and_of_the_latest_samples_only()
+    {
+        var stats = Client(maxSamples: 100);
+        for (var i = 1; i <= 1_000; i++)
+        {
+            stats.ForType(1).RecordRoundTrip(i * 1_009, 7);
+            _clock.Advance(TimeSpan.FromMilliseconds(10));
+        }
+
+        var recent = stats.Read().Recent!;
+
+        Assert.Equal(100, recent.Count);
+        Assert.Equal(TimeSpan.FromMilliseconds(990), recent.Window);
+        Assert.Equal(
+            (901 * 1_009, 950 * 1_009, 999 * 1_009, 1_000 * 1_009),
+            (recent.Metrics[0].Min, recent.Metrics[0].P50, recent.Metrics[0].P99, recent.Metrics[0].Max));
+        Assert.Equal(7, recent.Metrics[1].P99);
+    }
+
+    [Fact]
+    public void No_samples_are_kept_unless_asked_for()
+    {
+        var stats = Client();
+        stats.ForType(1).RecordRoundTrip(1_000);
+
+        Assert.Null(stats.Read().Recent);
+    }
+
+    [Fact]
+    public async Task Reports_taken_while_many_threads_record_count_every_message_once()
+    {
+        var stats = new LatencyStats(LatencyRole.Server, maxSamplesInMemory: 100);
+        const int PerWriter = 30_000;
+        var writers = Task.WhenAll(Enumerable.Range(0, 4).Select(writer => Task.Run(() =>
+        {
+            for (var i = 0; i < PerWriter; i++)
+            {
+                stats.ForType((ushort)(i % 3)).RecordHandled(3_000, 1_000, 2_000);
+            }
+        })));
+        var counted = 0L;
+        while (!writers.IsCompleted)
+        {
+            var report = stats.CutInterval().All;
+            counted += report.IntervalCount;
+            Assert.Single(report.Metrics.Select(metric => metric.Interval.Count).Distinct());
+        }
+
+        await writers;
+        counted += stats.CutInterval().All.IntervalCount;
+
+        Assert.Equal(4 * PerWriter, counted);
+        Assert.Equal(4 * PerWriter, stats.Read().All.LifetimeCount);
+    }
+
+    [Fact]
+    public void Recording_allocates_nothing_once_warm()
+    {
+        var stats = new LatencyStats(LatencyRole.Server);
+        var session = stats.ForSession(1);
+        for (var i = 0; i < 100; i++)
+        {
+            _ = stats.ForType(1);
+            session.RecordHandled(30_000, 10_000, 20_000);
+        }
+
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        for (var i = 0; i < 100_000; i++)
+        {
+            _ = stats.ForType(1);
+            session.RecordHandled(30_000, 10_000, 20_000);
+        }
+
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+
+    private LatencyStats Client(int maxSamples = 0) => new(LatencyRole.Client, maxSamples, time: _clock);
+}
