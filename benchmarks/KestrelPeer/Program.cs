@@ -36,8 +36,9 @@ catch (IOException exception)
 string address = app.Services.GetRequiredService<IServer>().Features.GetRequiredFeature<IServerAddressesFeature>().Addresses.Single();
 Console.WriteLine($"listening on tcp://127.0.0.1:{new Uri(address).Port}");
 
-// Whoever started this process holds the other end of its standard input: when that goes, so does the process.
-_ = Task.Run(() =>
+// Whoever started this process holds the other end of its standard input: when that goes, so does the process. A thread of its own waits for it,
+// since the thread pool has one thread per core and the server needs them all.
+var watcher = new Thread(() =>
 {
     while (Console.In.Read() >= 0)
     {
@@ -45,7 +46,12 @@ _ = Task.Run(() =>
     }
 
     app.Lifetime.StopApplication();
-});
+})
+{
+    IsBackground = true,
+    Name = "standard input",
+};
+watcher.Start();
 
 await app.WaitForShutdownAsync();
 return 0;

@@ -50,7 +50,7 @@ enum {
     PROTOBUF_PAYLOAD_TAG = 0x0A,
     CONNECT_SECONDS = 5,
     STALL_SECONDS = 5,
-    DRAIN_SECONDS = 2,
+    DRAIN_SECONDS = 30,
     MAX_EVENTS = 256,
 };
 
@@ -163,6 +163,12 @@ static uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static long own_peak_rss_kb(void) {
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
 }
 
 static double own_cpu_seconds(void) {
@@ -571,9 +577,9 @@ static void print_result(const struct reading *from, const struct reading *to) {
     double messages = (double)(to->messages - from->messages);
     printf("{\"messages\":%.0f,\"seconds\":%.6f,\"messages_per_s\":%.1f,\"errors\":%llu,"
            "\"p50_us\":%.3f,\"p90_us\":%.3f,\"p99_us\":%.3f,\"max_us\":%.3f,"
-           "\"client_cpu_s\":%.6f",
+           "\"client_cpu_s\":%.6f,\"client_peak_rss_kb\":%ld",
            messages, seconds, messages / seconds, (unsigned long long)errors, histogram_percentile_us(50), histogram_percentile_us(90),
-           histogram_percentile_us(99), (double)histogram.max / 1000.0, to->own_cpu - from->own_cpu);
+           histogram_percentile_us(99), (double)histogram.max / 1000.0, to->own_cpu - from->own_cpu, own_peak_rss_kb());
     if (opt.server_pid != 0) {
         double cpu = to->server_cpu - from->server_cpu;
         long peak_kb = 0;
