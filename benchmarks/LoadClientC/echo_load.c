@@ -48,6 +48,7 @@ enum {
     STAMP_BYTES = 4,
     LARGEST_ERROR_FRAME = 1024,
     PROTOBUF_PAYLOAD_TAG = 0x0A,
+    PROTOBUF_CODE_TAG = 0x08,
     CONNECT_SECONDS = 5,
     STALL_SECONDS = 5,
     DRAIN_SECONDS = 30,
@@ -67,7 +68,8 @@ static struct {
     double duration;
     double warmup;
     int server_pid;
-} opt = {"127.0.0.1", NULL, 32, 16, 64, 0x0100, true, 3.0, 0.5, 0};
+    const char *watched_cores;
+} opt = {"127.0.0.1", NULL, 32, 16, 64, 0x0100, true, 3.0, 0.5, 0, NULL};
 
 static void usage(FILE *to) {
     fprintf(to,
@@ -81,7 +83,8 @@ static void usage(FILE *to) {
             "  --body echo|raw     echo: Protobuf message with the payload as field 1; raw: the payload alone (echo)\n"
             "  --duration S        measured seconds (3)\n"
             "  --warmup S          seconds of load before measuring (0.5)\n"
-            "  --server-pid P      report CPU time and peak memory of this process, too\n");
+            "  --server-pid P      report CPU time and peak memory of this process, too\n"
+            "  --watch-cores A,B   report what else ran on these cores, which have to be those of server and client\n");
 }
 
 static void bad_argument(const char *name, const char *value, const char *allowed) {
@@ -120,7 +123,8 @@ static void parse_options(int argc, char **argv) {
         {"size", required_argument, NULL, 's'},      {"type", required_argument, NULL, 't'},
         {"body", required_argument, NULL, 'b'},      {"duration", required_argument, NULL, 'd'},
         {"warmup", required_argument, NULL, 'w'},    {"server-pid", required_argument, NULL, 'P'},
-        {"help", no_argument, NULL, '?'},            {NULL, 0, NULL, 0},
+        {"watch-cores", required_argument, NULL, 'W'}, {"help", no_argument, NULL, '?'},
+        {NULL, 0, NULL, 0},
     };
     int c;
     opterr = 0;
@@ -139,6 +143,10 @@ static void parse_options(int argc, char **argv) {
         case 'd': opt.duration = seconds_option("duration", optarg, 0.01); break;
         case 'w': opt.warmup = seconds_option("warmup", optarg, 0); break;
         case 'P': opt.server_pid = (int)integer_option("server-pid", optarg, 1, 0x7FFFFFFF); break;
+        case 'W':
+            if (optarg[strspn(optarg, "0123456789,")] != '\0') bad_argument("watch-cores", optarg, "core numbers separated by commas");
+            opt.watched_cores = optarg;
+            break;
         default:
             if (optopt == 0 && strcmp(argv[optind - 1], "--help") == 0) {
                 usage(stdout);
@@ -194,6 +202,29 @@ static bool process_cpu_seconds(int pid, double *seconds) {
     }
     *seconds = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
     return true;
+}
+
+static bool is_watched(int core) {
+    for (const char *at = opt.watched_cores; at != NULL; at = strchr(at, ',')) {
+        if (*at == ',') at++;
+        if (atoi(at) == core) return true;
+    }
+    return false;
+}
+
+/* User and system time of every process on the watched cores together; interrupts belong to nobody and are left out. */
+static double watched_cores_seconds(void) {
+    char line[512];
+    double ticks = 0;
+    FILE *f = opt.watched_cores == NULL ? NULL : fopen("/proc/stat", "r");
+    if (f == NULL) return 0;
+    while (fgets(line, sizeof line, f) != NULL) {
+        int core;
+        unsigned long user, nice, system;
+        if (sscanf(line, "cpu%d %lu %lu %lu", &core, &user, &nice, &system) == 4 && is_watched(core)) ticks += (double)(user + nice + system);
+    }
+    fclose(f);
+    return ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 static bool process_peak_rss_kb(int pid, long *kb) {
@@ -483,9 +514,13 @@ static void take_reply(struct connection *c, const uint8_t *frame, size_t bytes,
     c->outstanding--;
     received_messages++;
 
+    if (flags == (FLAG_REPLY | FLAG_ERROR) && bytes > HEADER_BYTES + 1 && frame[HEADER_BYTES] == PROTOBUF_CODE_TAG) {
+        report_error("the server answered type 0x%04x with error code %d", type, frame[HEADER_BYTES + 1]);
+        return;
+    }
     if (flags != FLAG_REPLY || type != (uint16_t)opt.type || frame[7] != PROTOCOL_VERSION) {
-        report_error("reply has type 0x%04x, flags 0x%02x, version %d; expected 0x%04lx, 0x%02x, %d%s", type, flags, frame[7],
-                     opt.type, FLAG_REPLY, PROTOCOL_VERSION, (flags & FLAG_ERROR) != 0 ? " (the server answered with an error)" : "");
+        report_error("reply has type 0x%04x, flags 0x%02x, version %d; expected 0x%04lx, 0x%02x, %d", type, flags, frame[7], opt.type,
+                     FLAG_REPLY, PROTOCOL_VERSION);
         return;
     }
     if (bytes != frame_bytes) {
@@ -538,10 +573,11 @@ struct reading {
     uint64_t messages;
     double own_cpu;
     double server_cpu;
+    double cores_busy;
 };
 
 static struct reading read_meters(void) {
-    struct reading r = {.messages = received_messages, .own_cpu = own_cpu_seconds()};
+    struct reading r = {.messages = received_messages, .own_cpu = own_cpu_seconds(), .cores_busy = watched_cores_seconds()};
     if (opt.server_pid != 0 && !process_cpu_seconds(opt.server_pid, &r.server_cpu)) {
         die("--server-pid %d: there is no such process, or /proc is not readable", opt.server_pid);
     }
@@ -587,6 +623,10 @@ static void print_result(const struct reading *from, const struct reading *to) {
         printf(",\"server_cpu_s\":%.2f,\"server_cpu_us_per_message\":%.4f,\"server_peak_rss_kb\":%ld", cpu,
                messages > 0 ? cpu * 1e6 / messages : 0.0, peak_kb);
     }
+    if (opt.watched_cores != NULL) {
+        double others = (to->cores_busy - from->cores_busy) - (to->own_cpu - from->own_cpu) - (to->server_cpu - from->server_cpu);
+        printf(",\"other_cpu_s\":%.2f", others > 0 ? others : 0.0);
+    }
     printf("}\n");
 }
 
@@ -607,7 +647,8 @@ int main(int argc, char **argv) {
     /* Replies still under way belong to the verification, not to the measured time. */
     pump(now_ns() + DRAIN_SECONDS * 1000000000ull, false);
     if (received_messages != sent_messages) {
-        report_error("%llu requests had no reply %d s after the last was sent", (unsigned long long)(sent_messages - received_messages), DRAIN_SECONDS);
+        report_error("%llu requests had no reply %d s after the last was sent", (unsigned long long)(sent_messages - received_messages),
+                     DRAIN_SECONDS);
     }
     if (to.messages == from.messages) report_error("no reply came in the %g s of measuring", opt.duration);
 

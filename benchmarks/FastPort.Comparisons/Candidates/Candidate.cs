@@ -20,5 +20,7 @@ internal sealed record Candidate
 
     /// <summary>Why the candidate cannot take part, or null where it can.</summary>
     public string? Missing() =>
-        File.Exists(Program) ? null : $"{Name} is missing: {Path.GetFileName(Program)} has not been built in this program's configuration; build FastPort.sln";
+        File.Exists(Program)
+            ? null
+            : $"{Name} is missing: {Path.GetFileName(Program)} has not been built in this program's configuration; build FastPort.sln";
 }

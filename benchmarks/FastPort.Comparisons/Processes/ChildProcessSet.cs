@@ -12,7 +12,12 @@ internal sealed class ChildProcessSet : IDisposable
 
     public ChildProcessSet() => AppDomain.CurrentDomain.ProcessExit += OnProcessExit;
 
-    public ChildProcess Start(IReadOnlyList<string> command, string workingDirectory, IReadOnlyDictionary<string, string> environment, Action<string>? onOutput = null)
+    /// <summary>Starts a process; its lines of output go to <paramref name="onOutput"/>, or are kept where that is null.</summary>
+    public ChildProcess Start(
+        IReadOnlyList<string> command,
+        string workingDirectory,
+        IReadOnlyDictionary<string, string> environment,
+        Action<string>? onOutput = null)
     {
         // Under the gate, so that no process can start after the last one was ended.
         lock (_gate)

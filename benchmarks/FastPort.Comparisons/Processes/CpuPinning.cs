@@ -15,6 +15,9 @@ internal sealed class CpuPinning
         Note = note;
     }
 
+    /// <summary>Whether server and load client have cores of their own.</summary>
+    public bool IsPinned => _taskset is not null;
+
     /// <summary>Core of the servers; null where nothing is pinned.</summary>
     public int? ServerCore { get; }
 
@@ -34,7 +37,7 @@ internal sealed class CpuPinning
 
         List<int> cores = AllowedCores();
         return cores.Count < 2
-            ? new CpuPinning(null, null, null, $"{cores.Count} core(s) may be used, 2 are needed: server and load client are not pinned and share what there is")
+            ? new CpuPinning(null, null, null, $"{cores.Count} core(s) may be used, 2 are needed: server and load client are not pinned")
             : new CpuPinning(taskset, cores[0], cores[1], null);
     }
 

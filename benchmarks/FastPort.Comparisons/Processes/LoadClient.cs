@@ -62,6 +62,7 @@ internal sealed class LoadClient
             "--warmup", Text(leadIn),
             "--duration", Text(seconds),
             "--server-pid", Text(server.Id),
+            .. _bench.Pinning.IsPinned ? (string[])["--watch-cores", $"{_bench.Pinning.ServerCore},{_bench.Pinning.ClientCore}"] : [],
         ];
         using ChildProcess run = _bench.Children.Start(_bench.Pinning.On(core, command), _bench.TemporaryFolder, NoEnvironment);
         try

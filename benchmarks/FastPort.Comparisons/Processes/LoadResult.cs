@@ -36,4 +36,7 @@ internal sealed record LoadResult
     public required double ServerCpuUsPerMessage { get; init; }
 
     public required long ServerPeakRssKb { get; init; }
+
+    /// <summary>CPU time that other programs took on the cores of server and client; 0 where nothing is pinned and it cannot be told.</summary>
+    public double OtherCpuS { get; init; }
 }

@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace FastPort.Comparisons.Processes;
 
 /// <summary>What a run's processes stand on: the cores, a temporary folder, and the set that ends them all.</summary>
@@ -9,7 +7,7 @@ internal sealed class Workbench : IDisposable
     {
         Programs = programs;
         Pinning = pinning;
-        TemporaryFolder = Directory.CreateTempSubdirectory(string.Create(CultureInfo.InvariantCulture, $"fastport-comparisons-{Environment.ProcessId}-")).FullName;
+        TemporaryFolder = Directory.CreateTempSubdirectory("fastport-comparisons-").FullName;
     }
 
     public ProgramLocator Programs { get; }

@@ -21,6 +21,8 @@ internal sealed record Metric(string Key, string Title, string Format, Func<Load
 
     public static readonly Metric ClientPeakRss = new("client_peak_rss_mb", "client peak RSS MB", "N0", run => run.ClientPeakRssKb / 1024.0);
 
+    public static readonly Metric OtherCpuShare = new("other_cpu_share", "other programs' CPU", "P0", run => run.OtherCpuS / run.Seconds);
+
     public static IReadOnlyList<Metric> All { get; } =
-        [Throughput, ServerCpuPerMessage, RoundTripP50, RoundTripP99, ServerCpuShare, ClientCpuShare, ServerPeakRss, ClientPeakRss];
+        [Throughput, ServerCpuPerMessage, RoundTripP50, RoundTripP99, ServerCpuShare, ClientCpuShare, ServerPeakRss, ClientPeakRss, OtherCpuShare];
 }

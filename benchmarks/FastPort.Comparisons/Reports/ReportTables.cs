@@ -7,7 +7,8 @@ internal static class ReportTables
 {
     private static readonly Metric[] Columns =
     [
-        Metric.ServerCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP99, Metric.ServerCpuShare, Metric.ClientCpuShare, Metric.ServerPeakRss,
+        Metric.ServerCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP99,
+        Metric.ServerCpuShare, Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss,
     ];
 
     /// <summary>Median figures of every candidate; messages/s with the range of the runs.</summary>
