@@ -1,5 +1,6 @@
 using System.Text.Encodings.Web;
 using System.Text.Json;
+using System.Text.Json.Serialization;
 
 namespace FastPort.Comparisons.Reports;
 
@@ -10,6 +11,9 @@ internal static class JsonReport
     {
         PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower,
         WriteIndented = true,
+
+        // A very short run may see no CPU time at all, and a ratio of that is no number.
+        NumberHandling = JsonNumberHandling.AllowNamedFloatingPointLiterals,
 
         // The file is read by people and programs, never put into a page.
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
