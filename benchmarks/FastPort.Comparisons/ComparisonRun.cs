@@ -1,0 +1,109 @@
+using FastPort.Comparisons.Candidates;
+using FastPort.Comparisons.Processes;
+using FastPort.Comparisons.Reports;
+using FastPort.Comparisons.Scenarios;
+using Spectre.Console;
+
+namespace FastPort.Comparisons;
+
+/// <summary>Runs scenarios from the tools they need to the reports they end in.</summary>
+internal static class ComparisonRun
+{
+    /// <summary>Runs the scenarios.</summary>
+    /// <returns>An <see cref="ExitCode"/>; a target that was missed is no failure, a wrong reply or a server that did not start is.</returns>
+    public static async Task<int> RunAsync(IReadOnlyList<IScenario> scenarios, ComparisonOptions options, CancellationToken cancellation)
+    {
+        try
+        {
+            CpuPinning pinning = CpuPinning.Detect();
+            using var bench = new Workbench(ProgramLocator.Create(), pinning);
+            string? missing = MissingTool(pinning, options);
+            if (missing is not null)
+            {
+                await Console.Error.WriteLineAsync(missing);
+                return options.MissingIsError ? ExitCode.Failed : ExitCode.Good;
+            }
+
+            return await RunAsync(scenarios, options, bench, cancellation);
+        }
+        catch (ComparisonException exception)
+        {
+            await Console.Error.WriteLineAsync(exception.Message);
+            return ExitCode.Failed;
+        }
+        catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
+        {
+            await Console.Error.WriteLineAsync("Cancelled; every server has been ended and no report was written.");
+            return ExitCode.Failed;
+        }
+    }
+
+    private static string? MissingTool(CpuPinning pinning, ComparisonOptions options)
+    {
+        if (ProgramLocator.FindTool(LoadClient.Compiler) is null)
+        {
+            return $"{LoadClient.Compiler} is missing: the load client cannot be built and nothing is measured (Debian: apt install gcc libc6-dev)";
+        }
+
+        return options.MissingIsError ? pinning.Note : null;
+    }
+
+    private static async Task<int> RunAsync(IReadOnlyList<IScenario> scenarios, ComparisonOptions options, Workbench bench, CancellationToken cancellation)
+    {
+        IAnsiConsole console = AnsiConsole.Console;
+        if (Console.IsOutputRedirected)
+        {
+            // A file or a pipe has no width to wrap at.
+            console.Profile.Width = 240;
+        }
+
+        MachineInfo machine = MachineInfo.Read();
+        DateTimeOffset date = TimeProvider.System.GetUtcNow();
+        if (bench.Pinning.Note is { } note)
+        {
+            console.WriteLine(note);
+        }
+
+        LoadClient client = await LoadClient.BuildAsync(bench, cancellation);
+        var context = new ScenarioContext(options, bench, new CandidateCatalog(bench.Programs, options), client, console.WriteLine);
+        var reports = new List<ScenarioReport>();
+        foreach (IScenario scenario in scenarios)
+        {
+            reports.Add(await scenario.RunAsync(context, cancellation));
+        }
+
+        var report = new ComparisonReport
+        {
+            Date = date,
+            Command = $"dotnet run -c Release --project benchmarks/FastPort.Comparisons -- {options.CommandLine}",
+            Commit = await CommitReader.ReadAsync(bench, cancellation),
+            Machine = machine,
+            Settings = new RunSettings(options.Seconds, options.Repetitions, options.WarmupSeconds, bench.Pinning.ServerCore, bench.Pinning.ClientCore),
+            Notes = bench.Pinning.Note is null ? [] : [bench.Pinning.Note],
+            Scenarios = reports,
+        };
+        ConsoleReport.Write(report, console);
+        WriteFile(options.JsonFile, JsonReport.Create(report));
+        WriteFile(options.MarkdownFile, MarkdownReport.Create(report));
+        return reports.SelectMany(scenario => scenario.Workloads).Any(workload => workload.Failure is not null) ? ExitCode.Failed : ExitCode.Good;
+    }
+
+    private static void WriteFile(string? path, string content)
+    {
+        if (path is null)
+        {
+            return;
+        }
+
+        try
+        {
+            string full = Path.GetFullPath(path);
+            Directory.CreateDirectory(Path.GetDirectoryName(full) ?? full);
+            File.WriteAllText(full, content);
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
+        {
+            throw new ComparisonException($"The report cannot be written to {path}: {exception.Message}", exception);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+namespace FastPort.Comparisons.Processes;
+
+/// <summary>
+/// Every process this program has started and not yet ended. However the program ends (a run's end, an exception, Ctrl+C), what is in here is ended
+/// first, each process through its own handle. Thread-safe.
+/// </summary>
+internal sealed class ChildProcessSet : IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly HashSet<ChildProcess> _running = []; // guarded by _gate
+    private bool _closed; // guarded by _gate
+
+    public ChildProcessSet() => AppDomain.CurrentDomain.ProcessExit += OnProcessExit;
+
+    /// <summary>Starts a process; its lines of output go to <paramref name="onOutput"/>, or are kept where that is null.</summary>
+    public ChildProcess Start(
+        IReadOnlyList<string> command,
+        string workingDirectory,
+        IReadOnlyDictionary<string, string> environment,
+        Action<string>? onOutput = null)
+    {
+        // Under the gate, so that no process can start after the last one was ended.
+        lock (_gate)
+        {
+            if (_closed)
+            {
+                throw new ComparisonException($"{command[0]} was not started: the program is ending");
+            }
+
+            var process = new ChildProcess(command, workingDirectory, environment, onOutput, Forget);
+            _running.Add(process);
+            return process;
+        }
+    }
+
+    public void Dispose()
+    {
+        AppDomain.CurrentDomain.ProcessExit -= OnProcessExit;
+        EndAll();
+    }
+
+    private void OnProcessExit(object? sender, EventArgs e) => EndAll();
+
+    private void Forget(ChildProcess process)
+    {
+        lock (_gate)
+        {
+            _running.Remove(process);
+        }
+    }
+
+    private void EndAll()
+    {
+        ChildProcess[] left;
+        lock (_gate)
+        {
+            _closed = true;
+            left = [.. _running];
+        }
+
+        foreach (ChildProcess process in left)
+        {
+            process.Dispose();
+        }
+    }
+}

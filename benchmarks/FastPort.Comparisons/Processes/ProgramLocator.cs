@@ -1,0 +1,46 @@
+namespace FastPort.Comparisons.Processes;
+
+/// <summary>Finds the repository and the programs built in it, in the configuration this program was built in.</summary>
+internal sealed class ProgramLocator
+{
+    private readonly string _configuration;
+    private readonly string _framework;
+
+    private ProgramLocator(string root, DirectoryInfo output)
+    {
+        Root = root;
+        _framework = output.Name;
+        _configuration = output.Parent?.Name ?? "Release";
+    }
+
+    /// <summary>The program that runs .NET assemblies.</summary>
+    public static string DotNetHost => Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";
+
+    /// <summary>The repository's top folder.</summary>
+    public string Root { get; }
+
+    public static ProgramLocator Create()
+    {
+        var output = new DirectoryInfo(Path.TrimEndingDirectorySeparator(AppContext.BaseDirectory));
+        for (DirectoryInfo? folder = output; folder is not null; folder = folder.Parent)
+        {
+            if (File.Exists(Path.Combine(folder.FullName, "FastPort.sln")))
+            {
+                return new ProgramLocator(folder.FullName, output);
+            }
+        }
+
+        throw new ComparisonException($"No folder above {output.FullName} holds FastPort.sln: run this program from its place in the repository.");
+    }
+
+    /// <summary>Where a project's assembly is built to.</summary>
+    public string Find(string group, string project) =>
+        Path.Combine(Root, group, project, "bin", _configuration, _framework, $"{project}.dll");
+
+    /// <summary>Full path of a tool on the search path, or null.</summary>
+    public static string? FindTool(string name) =>
+        (Environment.GetEnvironmentVariable("PATH") ?? "")
+        .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
+        .Select(folder => Path.Combine(folder, name))
+        .FirstOrDefault(File.Exists);
+}

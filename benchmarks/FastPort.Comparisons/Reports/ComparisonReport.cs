@@ -1,0 +1,28 @@
+namespace FastPort.Comparisons.Reports;
+
+/// <summary>The whole run, as it is written to JSON.</summary>
+internal sealed record ComparisonReport
+{
+    /// <summary>Changes when a field changes its meaning or goes.</summary>
+    public int Schema => 1;
+
+    public required DateTimeOffset Date { get; init; }
+
+    /// <summary>What was run, to be typed again.</summary>
+    public required string Command { get; init; }
+
+    /// <summary>Commit of the working tree, with <c>+changes</c> where it is not clean; <c>unknown</c> outside of a repository.</summary>
+    public required string Commit { get; init; }
+
+    public required MachineInfo Machine { get; init; }
+
+    public required RunSettings Settings { get; init; }
+
+    /// <summary>What holds for every scenario, such as that nothing could be pinned.</summary>
+    public required IReadOnlyList<string> Notes { get; init; }
+
+    public required IReadOnlyList<ScenarioReport> Scenarios { get; init; }
+}
+
+/// <summary>How the figures were taken.</summary>
+internal sealed record RunSettings(double Seconds, int Repetitions, double WarmupSeconds, int? ServerCore, int? ClientCore);

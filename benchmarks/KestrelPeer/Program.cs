@@ -1,0 +1,57 @@
+using System.Globalization;
+using System.Net;
+using KestrelPeer;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+if (args.Length > 1 || !ushort.TryParse(args.FirstOrDefault("0"), NumberStyles.None, CultureInfo.InvariantCulture, out ushort port))
+{
+    Console.Error.WriteLine($"KestrelPeer: '{string.Join(' ', args)}': expected one argument, the port from 0 to 65535 (0: any free one).");
+    return 2;
+}
+
+// An empty builder: no logging, no configuration files, no HTTP pipeline; Kestrel's own settings as they come.
+WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+builder.WebHost.UseKestrelCore();
+builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, port, endpoint => endpoint.UseConnectionHandler<EchoHandler>()));
+builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(1));
+
+await using WebApplication app = builder.Build();
+try
+{
+    await app.StartAsync();
+}
+catch (IOException exception)
+{
+    Console.Error.WriteLine($"KestrelPeer: cannot listen on tcp://127.0.0.1:{port}: {exception.Message}");
+    return 1;
+}
+
+string address = app.Services.GetRequiredService<IServer>().Features.GetRequiredFeature<IServerAddressesFeature>().Addresses.Single();
+Console.WriteLine($"listening on tcp://127.0.0.1:{new Uri(address).Port}");
+
+// Whoever started this process holds the other end of its standard input: when that goes, so does the process. A thread of its own waits for it,
+// since the thread pool has one thread per core and the server needs them all.
+var watcher = new Thread(() =>
+{
+    while (Console.In.Read() >= 0)
+    {
+        // What is written there does not matter.
+    }
+
+    app.Lifetime.StopApplication();
+})
+{
+    IsBackground = true,
+    Name = "standard input",
+};
+watcher.Start();
+
+await app.WaitForShutdownAsync();
+return 0;
