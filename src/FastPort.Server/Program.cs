@@ -1,5 +1,9 @@
 using System.CommandLine;
 using FastPort.Server;
+using FastPort.Transports.Sockets;
+
+// Nothing in this process blocks on a socket's thread: the diagnostics handlers are inline or queued by the engine's own rules.
+SocketTransport.UnsafeUseInlineCompletions();
 
 var listen = new Option<string[]>("--listen")
 {

@@ -3,6 +3,7 @@ using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Telemetry;
 
 namespace FastPort.Sessions;
 
@@ -25,6 +26,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
     private SessionEnd _end = null!;
     private TrafficMeter _traffic = null!;
     private RequestQueue? _queue;
+    private HandledBurst _handled = null!;
     private long _messagesReceived;
     private volatile bool _closed;
 
@@ -67,16 +69,19 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
+        long received = MonotonicClock.Nanoseconds;
         _end.BeginWork();
         Output.BeginBurst();
+        _handled = HandledBurst.Begin(received);
         try
         {
-            ReceiveOutcome outcome = Decode(input, MonotonicClock.Nanoseconds);
+            ReceiveOutcome outcome = Decode(input, received);
             _deadlines.AfterBurst(input, paused: outcome == ReceiveOutcome.Pause);
             return outcome;
         }
         finally
         {
+            _handled.End();
             FrameOutput.EndBurst();
             _end.EndWork();
         }
@@ -464,7 +469,6 @@ internal sealed class FrameProtocol : IConnectionProtocol
     private void RunInline(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
         var request = new InlineRequest(this, header, body, received);
-        long started = handler.Series is null ? 0 : MonotonicClock.Nanoseconds;
         try
         {
             handler.Inline!(ref request);
@@ -489,8 +493,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
         if (handler.Series is { } series)
         {
-            long now = MonotonicClock.Nanoseconds;
-            series.RecordHandled(now - received, started - received, now - started, now);
+            _handled.Add(series, MonotonicClock.Nanoseconds);
         }
     }
 

@@ -81,6 +81,31 @@ public sealed class LatencySeries
         Record(decodeToSend, queue, handler, timestamp);
     }
 
+    /// <summary>Records a run of handled messages, with one visit to the histograms.</summary>
+    /// <param name="samples">Whole: decode to send; first part: queue; second part: handler.</param>
+    internal void RecordHandled(ReadOnlySpan<LatencySample> samples)
+    {
+        Require(LatencyRole.Server);
+        var stripe = _histograms.Enter();
+        try
+        {
+            var active = stripe.Active;
+            LatencyHistogram whole = active[0], queue = active[1], handler = active[2];
+            foreach (ref readonly var sample in samples)
+            {
+                whole.Record(sample.Whole);
+                queue.Record(sample.FirstPart);
+                handler.Record(sample.SecondPart);
+            }
+        }
+        finally
+        {
+            stripe.Exit();
+        }
+
+        _samples?.Record(samples);
+    }
+
     /// <summary>Counts a failed message. Its latency, if there is one, is recorded apart.</summary>
     public void RecordError() => Interlocked.Increment(ref _errors);
 

@@ -50,6 +50,35 @@ public sealed class RecentSamples
         }
     }
 
+    /// <summary>Keeps samples, in their order.</summary>
+    internal void Record(ReadOnlySpan<LatencySample> samples)
+    {
+        if (_batches is null)
+        {
+            return;
+        }
+
+        var batch = _batches.Enter();
+        try
+        {
+            while (!samples.IsEmpty)
+            {
+                var count = Math.Min(samples.Length, BatchLength - batch.Count);
+                samples[..count].CopyTo(batch.Samples.AsSpan(batch.Count));
+                batch.Count += count;
+                samples = samples[count..];
+                if (batch.Count == BatchLength)
+                {
+                    MoveToRing(batch);
+                }
+            }
+        }
+        finally
+        {
+            batch.Exit();
+        }
+    }
+
     /// <summary>Keeps a sample through one stripe.</summary>
     internal void Record(in LatencySample sample, int stripe)
     {
@@ -140,11 +169,10 @@ public sealed class RecentSamples
         lock (_ringLock)
         {
             _ring ??= new LatencySample[Capacity + (BatchLength * _batches!.Capacity)];
-            for (var i = 0; i < batch.Count; i++)
-            {
-                _ring[_next] = batch.Samples[i];
-                _next = _next + 1 == _ring.Length ? 0 : _next + 1;
-            }
+            var first = Math.Min(batch.Count, _ring.Length - _next);
+            batch.Samples.AsSpan(0, first).CopyTo(_ring.AsSpan(_next));
+            batch.Samples.AsSpan(first, batch.Count - first).CopyTo(_ring);
+            _next = (_next + batch.Count) % _ring.Length;
 
             _filled = Math.Min(_ring.Length, _filled + batch.Count);
         }

@@ -312,7 +312,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
         if (!_input.IsEmpty || !_inputEnded)
         {
             outcome = Protocol!.OnReceived(_input);
-            _output.Flush();
+            _output.FlushSoon();
         }
 
         return outcome == ReceiveOutcome.Continue;

@@ -19,6 +19,9 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     // A pending operation reports nothing until all its bytes are taken: small pieces let the write timeout see progress.
     private const int PendingChunk = 64 * 1024;
 
+    // From here on the copy into the kernel costs more than the peer's wake-up, and the bytes are better sent while they are in the cache.
+    private const int FlushAtOnceBytes = 32 * 1024;
+
     // A flusher that other threads keep feeding goes to the back of the pool's queue after this many rounds.
     private const int RoundsPerTurn = 16;
 
@@ -32,6 +35,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     private long _written;
     private long _sent;
     private long _notifyAt = -1;
+    private int _queued;
     private int _sizeHint = MinimumCapacity;
     private bool _flushing;
     private bool _closed;
@@ -96,6 +100,27 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
         }
 
         Send();
+    }
+
+    /// <summary>Flushes when the present thread has offered all that was ready to read; what is long enough leaves at once.</summary>
+    public void FlushSoon()
+    {
+        long pending = PendingBytes;
+        if (pending >= FlushAtOnceBytes)
+        {
+            Flush();
+        }
+        else if (pending != 0 && Interlocked.Exchange(ref _queued, 1) == 0)
+        {
+            FlushQueue.Shared.Add(this);
+        }
+    }
+
+    /// <summary>The turn of an output that waited in the <see cref="FlushQueue"/>.</summary>
+    public void FlushQueued()
+    {
+        Interlocked.Exchange(ref _queued, 0);
+        Flush();
     }
 
     /// <summary>Sends what was written, then ends this side of the stream. Later writes are refused.</summary>

@@ -1,0 +1,62 @@
+namespace FastPort.Telemetry;
+
+/// <summary>
+/// Collects the latencies of the messages that one thread handles in a row and records them together: one clock reading per message (a
+/// handler starts where the one before it ended) and one visit to the shared histograms per run of messages of the same type.
+/// Belongs to one thread between <see cref="Begin"/> and <see cref="End"/>.
+/// </summary>
+internal sealed class HandledBurst
+{
+    private const int Capacity = 64;
+
+    [ThreadStatic]
+    private static HandledBurst? _free;
+
+    private readonly LatencySample[] _samples = new LatencySample[Capacity];
+    private LatencySeries? _series;
+    private long _received;
+    private long _last;
+    private int _count;
+
+    /// <summary>Takes this thread's instance; a burst inside a burst gets one of its own.</summary>
+    /// <param name="received">When the burst's bytes were in memory, in nanoseconds of the monotonic clock.</param>
+    public static HandledBurst Begin(long received)
+    {
+        HandledBurst burst = _free ?? new HandledBurst();
+        _free = null;
+        burst._received = burst._last = received;
+        return burst;
+    }
+
+    /// <summary>A message of this series has just been handled.</summary>
+    /// <param name="series">Where it belongs.</param>
+    /// <param name="now">The clock's reading.</param>
+    public void Add(LatencySeries series, long now)
+    {
+        if (!ReferenceEquals(series, _series) || _count == Capacity)
+        {
+            Flush();
+            _series = series;
+        }
+
+        _samples[_count++] = new LatencySample(now, (ushort)series.Key, now - _received, _last - _received, now - _last);
+        _last = now;
+    }
+
+    /// <summary>Records what is left and gives the instance back.</summary>
+    public void End()
+    {
+        Flush();
+        _series = null;
+        _free = this;
+    }
+
+    private void Flush()
+    {
+        if (_count != 0)
+        {
+            _series!.RecordHandled(_samples.AsSpan(0, _count));
+            _count = 0;
+        }
+    }
+}

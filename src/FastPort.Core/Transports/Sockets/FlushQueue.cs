@@ -1,0 +1,40 @@
+using System.Collections.Concurrent;
+
+namespace FastPort.Transports.Sockets;
+
+/// <summary>
+/// Sends of connections whose burst is over, gathered and made one after the other once the thread has offered all that was ready to read.
+/// <para>
+/// A send wakes the peer. Sending after each connection's burst lets the peer answer that one burst at once, go back to sleep and be woken
+/// again for the next: on a loaded server the wake-ups cost more than the sends. Gathered sends find the peer awake. The queue is drained by a work
+/// item that runs on the same pool thread as soon as its present work is done, so an idle server's reply waits for no timer and no other thread.
+/// </para>
+/// </summary>
+internal sealed class FlushQueue : IThreadPoolWorkItem
+{
+    /// <summary>The process's queue: connections of all servers and clients share the pool's threads too.</summary>
+    public static readonly FlushQueue Shared = new();
+
+    private readonly ConcurrentQueue<SocketOutput> _waiting = new();
+    private int _scheduled;
+
+    /// <summary>Flushes soon. The caller makes sure that an output waits here once at most.</summary>
+    public void Add(SocketOutput output)
+    {
+        _waiting.Enqueue(output);
+        if (Interlocked.Exchange(ref _scheduled, 1) == 0)
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: true);
+        }
+    }
+
+    void IThreadPoolWorkItem.Execute()
+    {
+        // Cleared before looking: what is added from here on is either seen below or schedules the next run.
+        Interlocked.Exchange(ref _scheduled, 0);
+        while (_waiting.TryDequeue(out SocketOutput? output))
+        {
+            output.FlushQueued();
+        }
+    }
+}
