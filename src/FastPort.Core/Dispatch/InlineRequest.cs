@@ -49,9 +49,11 @@ public ref struct InlineRequest
     public void Reply<TBody>(scoped in TBody body)
         where TBody : IFrameBody
     {
-        if (Answer())
+        if (MayAnswer())
         {
+            // A body that throws has answered nothing.
             _protocol.Reply(_header, ReceivedNanoseconds, in body);
+            Answered = true;
         }
     }
 
@@ -60,9 +62,10 @@ public ref struct InlineRequest
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
     public void Reply(scoped ReadOnlySpan<byte> body)
     {
-        if (Answer())
+        if (MayAnswer())
         {
             _protocol.Reply(_header, ReceivedNanoseconds, new RawBody(body));
+            Answered = true;
         }
     }
 
@@ -74,15 +77,16 @@ public ref struct InlineRequest
     {
         if (_header.IsOneWay)
         {
-            _protocol.CountOneWayFailure();
+            _protocol.CountOneWayFailure(code);
         }
-        else if (Answer())
+        else if (MayAnswer())
         {
             _protocol.ReplyError(_header, ReceivedNanoseconds, code, message);
+            Answered = true;
         }
     }
 
-    private bool Answer()
+    private readonly bool MayAnswer()
     {
         if (_header.IsOneWay)
         {
@@ -94,7 +98,6 @@ public ref struct InlineRequest
             throw new InvalidOperationException($"The request of type 0x{_header.Type:X4} has been answered already; answer once.");
         }
 
-        Answered = true;
         return true;
     }
 }

@@ -85,9 +85,11 @@ public sealed class RequestContext
     public void Reply<TBody>(scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        if (Answer())
+        if (MayAnswer())
         {
+            // A body that throws has answered nothing.
             _protocol.Reply(_header, ReceivedNanoseconds, in body);
+            _answered = true;
             FlushIfDetached();
         }
     }
@@ -105,11 +107,12 @@ public sealed class RequestContext
     {
         if (_header.IsOneWay)
         {
-            _protocol.CountOneWayFailure();
+            _protocol.CountOneWayFailure(code);
         }
-        else if (Answer())
+        else if (MayAnswer())
         {
             _protocol.ReplyError(_header, ReceivedNanoseconds, code, message);
+            _answered = true;
             FlushIfDetached();
         }
     }
@@ -159,7 +162,7 @@ public sealed class RequestContext
         }
     }
 
-    private bool Answer()
+    private bool MayAnswer()
     {
         if (_header.IsOneWay)
         {
@@ -171,7 +174,6 @@ public sealed class RequestContext
             throw new InvalidOperationException($"The request of type 0x{_header.Type:X4} has been answered already; answer once.");
         }
 
-        _answered = true;
         return true;
     }
 }

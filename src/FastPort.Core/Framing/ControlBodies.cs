@@ -92,6 +92,18 @@ internal readonly record struct CodeBody(ErrorCode Code, string Text) : IFrameBo
         ProtoBody.WriteField(destination[at..], 2, Text);
     }
 
+    /// <summary>The same with its text cut where it would not fit: a code without its sentence is better than none.</summary>
+    public CodeBody CutTo(int largestBody)
+    {
+        if (Size <= largestBody)
+        {
+            return this;
+        }
+
+        // Tag and length take at most 6 bytes each, a UTF-16 unit at most 3 in UTF-8.
+        return this with { Text = Text[..Math.Min(Text.Length, Math.Max(0, (largestBody - 12) / 3))] };
+    }
+
     public static bool TryRead(ReadOnlySpan<byte> body, out CodeBody result)
     {
         uint code = 0;

@@ -64,14 +64,14 @@ internal sealed class FrameOutput
     /// <summary>Says Goodbye: the last frame that is not a reply.</summary>
     public void WriteGoodbye(CodeBody body)
     {
-        Write(ControlType.Goodbye, FrameFlags.OneWay, 0, 0, in body, FrameKind.Goodbye);
+        Write(ControlType.Goodbye, FrameFlags.OneWay, 0, 0, body.CutTo(FrameLimits.LargestBody(Limit)), FrameKind.Goodbye);
         FlushUnlessInBurst();
     }
 
     /// <summary>Copies a frame that is encoded already.</summary>
     public SendStatus TrySendEncoded(ReadOnlySpan<byte> frame)
     {
-        if (IsFull)
+        if (IsFull && !TryMakeRoom())
         {
             return Full();
         }
@@ -135,6 +135,12 @@ internal sealed class FrameOutput
 
             if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size + size))
             {
+                if ((flags & FrameFlags.Reply) != 0)
+                {
+                    // Replies are never dropped: where more handlers answer at once than the ring can hold, the session ends instead.
+                    DisconnectSlowConsumer();
+                }
+
                 return SendStatus.Full;
             }
 
@@ -160,7 +166,7 @@ internal sealed class FrameOutput
     public SendStatus TrySendOneWay<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        if (IsFull)
+        if (IsFull && !TryMakeRoom())
         {
             return Full();
         }
@@ -220,6 +226,13 @@ internal sealed class FrameOutput
         }
 
         OnDrained();
+    }
+
+    /// <summary>What a burst has written since its last flush may be all that fills the queue: the socket is tried before anybody is held to blame.</summary>
+    public bool TryMakeRoom()
+    {
+        _connection.Flush();
+        return !IsFull;
     }
 
     private SendStatus Full()

@@ -28,6 +28,12 @@ internal sealed class FrameProtocol : IConnectionProtocol
     private RequestQueue? _queue;
     private HandledBurst _handled = null!;
     private long _messagesReceived;
+    private long _stampedBytes = -1;
+    private long _stamp;
+    private bool _peerErrorLogged;
+
+    // Coarse clock only.
+    private uint _heartbeat;
     private volatile bool _closed;
 
     public FrameProtocol(SessionSettings settings)
@@ -69,13 +75,21 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
-        long received = MonotonicClock.Nanoseconds;
+        long now = MonotonicClock.Nanoseconds;
+        long bytes = _connection.BytesReceived;
+        if (bytes != _stampedBytes)
+        {
+            // Not after a mere resume: what waited in the ring has been in memory since it came.
+            _stampedBytes = bytes;
+            _stamp = now;
+        }
+
         _end.BeginWork();
         Output.BeginBurst();
-        _handled = HandledBurst.Begin(received);
+        _handled = HandledBurst.Begin(_stamp, now);
         try
         {
-            ReceiveOutcome outcome = Decode(input, received);
+            ReceiveOutcome outcome = Decode(input, _stamp);
             _deadlines.AfterBurst(input, paused: outcome == ReceiveOutcome.Pause);
             return outcome;
         }
@@ -95,6 +109,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
         }
         else
         {
+            _deadlines.InputEnded();
             _end.FinishWhenIdle(CloseReason.PeerClosed);
         }
     }
@@ -112,7 +127,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
         {
             foreach ((uint correlation, PendingReply pending) in expired)
             {
-                pending.OnFailed(RequestFailure.TimedOut, "The reply did not come in time.");
+                Failed(pending, RequestFailure.TimedOut, "The reply did not come in time.");
                 SendCancel(correlation);
             }
 
@@ -123,9 +138,6 @@ internal sealed class FrameProtocol : IConnectionProtocol
         {
             case DeadlineAction.Close:
                 CloseWithGoodbye(reason!);
-                break;
-            case DeadlineAction.Unauthenticated:
-                RefuseUnauthenticated(0, 0, reason!);
                 break;
             case DeadlineAction.Ping:
                 Heartbeat();
@@ -156,7 +168,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
         foreach (PendingReply pending in Outstanding.Close())
         {
-            pending.OnFailed(RequestFailure.ConnectionLost, $"The connection was lost while the request was in flight ({reason.Message})");
+            Failed(pending, RequestFailure.ConnectionLost, $"The connection was lost while the request was in flight ({reason.Message})");
         }
 
         _settings.Host.OnClosed(Session, reason);
@@ -173,7 +185,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
             return SendStatus.Closed;
         }
 
-        if (Output.IsFull)
+        if (Output.IsFull && !Output.TryMakeRoom())
         {
             if (_settings.Options.SendQueueFull != SendQueueFullPolicy.Disconnect)
             {
@@ -232,10 +244,10 @@ internal sealed class FrameProtocol : IConnectionProtocol
     {
         FrameFlags flags = FrameFlags.Reply | FrameFlags.Error | (request.Flags & FrameFlags.Timing);
         _settings.Telemetry.ErrorSent(code);
-        Output.Write(request.Type, flags, request.Correlation, received, new CodeBody(code, message));
+        Output.Write(request.Type, flags, request.Correlation, received, new CodeBody(code, message).CutTo(Session.LargestBody));
     }
 
-    public void CountOneWayFailure(ErrorCode code = ErrorCode.None) => _settings.Telemetry.Counters.OneWayFailed((uint)code);
+    public void CountOneWayFailure(ErrorCode code) => _settings.Telemetry.Counters.OneWayFailed((uint)code);
 
     public void Flush() => Output.Flush();
 
@@ -314,12 +326,24 @@ internal sealed class FrameProtocol : IConnectionProtocol
         }
     }
 
-    /// <summary>Answers Unauthenticated and closes; type and correlation are 0 where there was no request.</summary>
-    public void RefuseUnauthenticated(ushort type, uint correlation, CloseReason reason)
+    /// <summary>Answers Unauthenticated, where an answer is wanted, and closes.</summary>
+    public void RefuseUnauthenticated(in FrameHeader request, long received, CloseReason reason)
     {
-        _settings.Telemetry.ErrorSent(ErrorCode.Unauthenticated);
-        Output.WriteAndFlush(type, FrameFlags.Reply | FrameFlags.Error, correlation, new CodeBody(ErrorCode.Unauthenticated, reason.Message));
+        Refuse(request, received, ErrorCode.Unauthenticated, reason.Message);
         _connection.Close(reason);
+    }
+
+    // A defect in one caller's code must not take the others' failures, or the end of the session, with it.
+    private void Failed(PendingReply pending, RequestFailure failure, string message)
+    {
+        try
+        {
+            pending.OnFailed(failure, message);
+        }
+        catch (Exception e)
+        {
+            SessionLog.PendingReplyFailed(_settings.Logger, Session, e);
+        }
     }
 
     private ReceiveOutcome Decode(ArrayPoolCircularBuffer input, long received)
@@ -364,16 +388,15 @@ internal sealed class FrameProtocol : IConnectionProtocol
     // The send ring is at its bound: try the socket once, else stop reading until it has drained.
     private bool TryMakeRoom()
     {
+        if (Output.TryMakeRoom())
+        {
+            return true;
+        }
+
         if (_settings.Options.SendQueueFull == SendQueueFullPolicy.Disconnect)
         {
             Output.DisconnectSlowConsumer();
             return false;
-        }
-
-        Output.Flush();
-        if (!Output.IsFull)
-        {
-            return true;
         }
 
         _connection.NotifyWhenDrained(_settings.Options.SendQueueBytes / 2);
@@ -392,8 +415,8 @@ internal sealed class FrameProtocol : IConnectionProtocol
         if (_handshake is not null && !_handshake.Admits(header))
         {
             RefuseUnauthenticated(
-                header.IsOneWay ? (ushort)0 : header.Type,
-                header.IsOneWay ? 0 : header.Correlation,
+                header,
+                received,
                 new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello.", ErrorCode.Unauthenticated));
             return true;
         }
@@ -504,8 +527,15 @@ internal sealed class FrameProtocol : IConnectionProtocol
         if (header.Correlation == 0)
         {
             // About the connection, not about a request: the peer closes it next.
-            (ErrorCode code, string message) = reply.ReadError();
-            SessionLog.PeerError(_settings.Logger, Session, code, message);
+            _settings.Telemetry.Counters.ReplyToNothing();
+            if (reply.IsError && !_peerErrorLogged)
+            {
+                // Once: a peer must not be able to fill the log.
+                _peerErrorLogged = true;
+                (ErrorCode code, string message) = reply.ReadError();
+                SessionLog.PeerError(_settings.Logger, Session, code, message);
+            }
+
             return;
         }
 
@@ -577,8 +607,11 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
     private void Heartbeat()
     {
+        // One at a time: a peer that lives but answers no Ping must not pile them up.
+        Outstanding.TryRemove(_heartbeat, ControlType.Ping, out _);
         if (Outstanding.TryAdd(new HeartbeatReply { Type = ControlType.Ping }, out uint correlation))
         {
+            _heartbeat = correlation;
             Output.WriteAndFlush(ControlType.Ping, FrameFlags.None, correlation, default(EmptyBody));
         }
     }

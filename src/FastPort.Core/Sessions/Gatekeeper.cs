@@ -59,7 +59,8 @@ internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
     /// <summary>The frame was allowed but has to wait for another reason: it is not asked about again.</summary>
     public void Keep() => _kept = true;
 
-    public void OnClosed() => _cancel.Cancel();
+    // Asynchronously: a callback that throws or blocks must not keep the session from its end.
+    public void OnClosed() => _ = _cancel.CancelAsync();
 
     private async ValueTask<bool> AskAsync(ushort type)
     {

@@ -53,15 +53,15 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         {
             SessionLog.HelloRefused(protocol.Settings.Logger, session, result.Message);
             protocol.RefuseUnauthenticated(
-                header.Type, header.Correlation, new CloseReason(CloseKind.Unauthenticated, result.Message, ErrorCode.Unauthenticated));
+                header, received, new CloseReason(CloseKind.Unauthenticated, result.Message, ErrorCode.Unauthenticated));
             return true;
         }
 
         if (settings.RequireRoutingId && hello.RoutingId.Length == 0)
         {
             protocol.RefuseUnauthenticated(
-                header.Type,
-                header.Correlation,
+                header,
+                received,
                 new CloseReason(CloseKind.Unauthenticated, "This server wants a routing_id in Hello.", ErrorCode.Unauthenticated));
             return true;
         }
@@ -92,7 +92,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     public void OnClosed()
     {
         _closed = true;
-        _cancel?.Cancel();
+
+        // Asynchronously: a callback that throws or blocks must not keep the session from its end.
+        _ = _cancel?.CancelAsync();
         if (protocol.Session.RoutingId.Length != 0)
         {
             settings.Identities.Release(protocol.Session.RoutingId, protocol.Session);

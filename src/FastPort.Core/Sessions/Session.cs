@@ -110,7 +110,7 @@ public sealed class Session
     /// <param name="code">Code for the peer. Defaults to none.</param>
     /// <param name="message">Sentence for the peer and the log.</param>
     public void Close(ErrorCode code = ErrorCode.None, string message = "Closed by this program.") =>
-        _protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, message, code));
+        _protocol.Stop(new CloseReason(CloseKind.LocalClosed, message, code), TimeSpan.Zero);
 
     /// <summary>Ends the connection at once.</summary>
     public void Abort() => Connection.Abort(CloseReason.LocalClosed);

@@ -9,7 +9,6 @@ internal enum DeadlineAction
 {
     None,
     Close,
-    Unauthenticated,
     Ping,
 }
 
@@ -26,7 +25,9 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
     private long _lastBytes;
     private long _silentSince;
     private bool _pinged;
+    private long _pingedAt;
     private volatile bool _paused;
+    private volatile bool _inputEnded;
     private volatile int _heartbeatMilliseconds;
 
     public void Start(Connection connection, bool handshakeRequired)
@@ -63,6 +64,9 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         }
     }
 
+    /// <summary>The peer has ended its side: it owes nothing any more, and its silence while it waits for answers means nothing.</summary>
+    public void InputEnded() => _inputEnded = true;
+
     /// <summary>Coarse clock only.</summary>
     public DeadlineAction Check(long now, out CloseReason? reason)
     {
@@ -75,7 +79,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             _pinged = false;
         }
 
-        if (_paused)
+        if (_paused || _inputEnded)
         {
             return DeadlineAction.None;
         }
@@ -85,7 +89,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         {
             reason = new CloseReason(
                 CloseKind.HandshakeTimeout, $"No valid Hello came within {options.HandshakeTimeout.TotalSeconds:0.###} s.", ErrorCode.Unauthenticated);
-            return DeadlineAction.Unauthenticated;
+            return DeadlineAction.Close;
         }
 
         long frameSince = Volatile.Read(ref _frameSince);
@@ -106,7 +110,8 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         int heartbeat = _heartbeatMilliseconds;
         if (heartbeat > 0 && silent >= heartbeat)
         {
-            if (silent >= 2L * heartbeat && _pinged)
+            // Counted from the Ping, which a process that was suspended sends late: the peer has its full time all the same.
+            if (_pinged && now - _pingedAt >= heartbeat)
             {
                 reason = new CloseReason(
                     CloseKind.HeartbeatTimeout, $"No byte came for {silent / 1000.0:0.###} s although a Ping was sent.", ErrorCode.Timeout);
@@ -116,6 +121,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             if (!_pinged)
             {
                 _pinged = true;
+                _pingedAt = now;
                 return DeadlineAction.Ping;
             }
         }

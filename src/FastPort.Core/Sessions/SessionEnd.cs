@@ -12,7 +12,8 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
     private CloseReason? _finish;
     private CloseReason? _stop;
     private CloseReason? _leave;
-    private long _graceEnds;
+    // Later than any clock until it is set, as the clock may tick between the two steps of Stop.
+    private long _graceEnds = long.MaxValue;
     private int _work;
     private int _refuses;
     private volatile bool _peerSaidGoodbye;

@@ -26,4 +26,7 @@ internal static partial class SessionLog
 
     [LoggerMessage(2006, LogLevel.Warning, "{Session}: the peer reports {Code}: {Message}")]
     public static partial void PeerError(ILogger logger, Session session, ErrorCode code, string message);
+
+    [LoggerMessage(2007, LogLevel.Error, "{Session}: a pending reply threw when it was told of its failure")]
+    public static partial void PendingReplyFailed(ILogger logger, Session session, Exception exception);
 }

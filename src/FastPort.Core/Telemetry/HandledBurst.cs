@@ -20,11 +20,13 @@ internal sealed class HandledBurst
 
     /// <summary>Takes this thread's instance; a burst inside a burst gets one of its own.</summary>
     /// <param name="received">When the burst's bytes were in memory, in nanoseconds of the monotonic clock.</param>
-    public static HandledBurst Begin(long received)
+    /// <param name="now">The clock's reading: when the first handler can start.</param>
+    public static HandledBurst Begin(long received, long now)
     {
         HandledBurst burst = _free ?? new HandledBurst();
         _free = null;
-        burst._received = burst._last = received;
+        burst._received = received;
+        burst._last = now;
         return burst;
     }
 

@@ -43,6 +43,9 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
     private int _receiveSize = ReceiveSize;
     private bool _inputEnded;
     private bool _inputEndReported;
+
+    // The pump's own: the protocol said Pause and has not been offered its bytes since.
+    private bool _held;
     private volatile bool _closing;
     private volatile bool _aborted;
     private volatile bool _outputDown;
@@ -164,14 +167,25 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             Fault(e);
         }
 
-        Pump();
+        // On the pool: the caller is an accept loop, which no burst and no handler may hold up.
+        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
     }
 
     protected internal override void Tick(long nowMilliseconds)
     {
+        long sent = _output.BytesSent;
+        if (sent != _lastSent || _output.PendingBytes == 0)
+        {
+            _lastSent = sent;
+            _lastProgress = nowMilliseconds;
+        }
+
+        bool stuck = nowMilliseconds - _lastProgress >= _settings.WriteTimeout.TotalMilliseconds;
         if (_closing)
         {
-            if (nowMilliseconds >= Volatile.Read(ref _deadline))
+            // Until the last byte is out a peer that reads, however slowly, has the time of any writing; then draining is bounded.
+            bool patient = !_outputDown && !stuck;
+            if (!patient && nowMilliseconds >= Volatile.Read(ref _deadline))
             {
                 Abort(CloseReason.LocalClosed);
             }
@@ -179,13 +193,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             return;
         }
 
-        long sent = _output.BytesSent;
-        if (sent != _lastSent || _output.PendingBytes == 0)
-        {
-            _lastSent = sent;
-            _lastProgress = nowMilliseconds;
-        }
-        else if (_settings.WriteTimeout > TimeSpan.Zero && nowMilliseconds - _lastProgress >= _settings.WriteTimeout.TotalMilliseconds)
+        if (stuck && _settings.WriteTimeout > TimeSpan.Zero)
         {
             Abort(new CloseReason(
                 CloseKind.WriteTimeout,
@@ -194,7 +202,15 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             return;
         }
 
-        Protocol!.OnTick(nowMilliseconds);
+        try
+        {
+            Protocol!.OnTick(nowMilliseconds);
+        }
+        catch (Exception e)
+        {
+            // The clock serves all connections: one protocol's defect ends its own.
+            Fault(e);
+        }
     }
 
     /// <summary>The send side was shut down after its last byte: the time for draining input begins.</summary>
@@ -229,7 +245,8 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
     // False to run again at once, true when the pump waits, is parked or has ended.
     private bool RunPump()
     {
-        bool offer = !_input.IsEmpty;
+        // After a Pause also with nothing unread: the protocol has to learn that it is being read for again.
+        bool offer = _held || !_input.IsEmpty;
         for (int receives = 0; receives < ReceivesPerTurn; receives++)
         {
             bool drained = false;
@@ -309,13 +326,14 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
     private bool Offer()
     {
         ReceiveOutcome outcome = ReceiveOutcome.Continue;
-        if (!_input.IsEmpty || !_inputEnded)
+        if (_held || !_input.IsEmpty || !_inputEnded)
         {
             outcome = Protocol!.OnReceived(_input);
             _output.FlushSoon();
         }
 
-        return outcome == ReceiveOutcome.Continue;
+        _held = outcome == ReceiveOutcome.Pause;
+        return !_held;
     }
 
     private SocketError Receive(out bool drained)
@@ -403,7 +421,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
     private void Finish()
     {
         _settings.Clock.Remove(this);
-        if (_aborted && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed))
+        if (_aborted && !_outputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed))
         {
             // What the peer did not take is not worth a lingering socket.
             try

@@ -18,6 +18,9 @@ internal sealed class SocketListener : ITransportListener
     private AcceptArgs? _args;
     private ITimer? _retry;
     private Action<Connection>? _accepted;
+
+    // Held while a connection is handed over: after a stop none comes any more.
+    private readonly Lock _handOver = new();
     private volatile bool _stopped;
 
     public SocketListener(Endpoint endpoint, ConnectionSettings settings)
@@ -59,7 +62,11 @@ internal sealed class SocketListener : ITransportListener
 
     public async ValueTask StopAsync()
     {
-        _stopped = true;
+        lock (_handOver)
+        {
+            _stopped = true;
+        }
+
         _socket?.Dispose();
         if (_retry is not null)
         {
@@ -135,7 +142,16 @@ internal sealed class SocketListener : ITransportListener
         try
         {
             SocketTuning.Apply(socket, _settings);
-            _accepted!(new SocketConnection(socket, _settings));
+            lock (_handOver)
+            {
+                if (_stopped)
+                {
+                    socket.Dispose();
+                    return;
+                }
+
+                _accepted!(new SocketConnection(socket, _settings));
+            }
         }
         catch (SocketException e)
         {

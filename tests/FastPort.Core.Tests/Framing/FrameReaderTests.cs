@@ -1,0 +1,190 @@
+using FastPort.Buffers;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using Xunit;
+
+namespace FastPort.Core.Tests.Framing;
+
+public sealed class FrameReaderTests
+{
+    private const int Limit = 1024;
+
+    [Fact]
+    public void Judges_a_hundred_and_fifty_thousand_hostile_buffers_as_a_simple_model_does()
+    {
+        var random = new Random(20260101);
+        int[] seen = new int[4];
+        for (int i = 0; i < 150_000; i++)
+        {
+            byte[] bytes = Hostile(random);
+            bool expectsTiming = random.Next(2) == 0;
+            int split = random.Next(bytes.Length + 1);
+
+            // The two parts lie in arrays of exactly their size: a read outside throws.
+            byte[] first = bytes[..split];
+            byte[] second = bytes[split..];
+
+            FrameReadStatus status = FrameReader.TryRead(first, second, Limit, expectsTiming, out FrameHeader header);
+
+            FrameReadStatus expected = Model(bytes, expectsTiming);
+            Assert.True(status == expected, $"Buffer {i}: {Convert.ToHexString(bytes)} split at {split}, timing {expectsTiming}: {status}, expected {expected}.");
+            if (status == FrameReadStatus.Complete)
+            {
+                Assert.InRange(header.FrameSize, FrameHeader.Size, bytes.Length);
+                Assert.InRange(header.BodySize, 0, Limit - 8);
+            }
+
+            seen[(int)status]++;
+        }
+
+        Assert.All(seen, count => Assert.True(count > 1000, $"The generator is one-sided: {string.Join(", ", seen)}."));
+    }
+
+    [Fact]
+    public void Finds_a_frame_at_every_offset_of_a_ring_and_at_every_cut()
+    {
+        byte[] frame = Wire.Frame(0x1234, Wire.Reply | Wire.Timing, 0xA1B2C3D4, [.. Wire.Bytes(16), .. Wire.Bytes(5, seed: 2)]);
+        for (int offset = 0; offset < 64; offset++)
+        {
+            using var ring = new ArrayPoolCircularBuffer(64, 64);
+            if (offset > 0)
+            {
+                ring.Write(new byte[offset]);
+                ring.GetWritableSpans(out _, out _);
+            }
+
+            // One byte stays unread until the next is written, so that the ring is never empty and never starts anew at 0.
+            for (int cut = 0; cut < frame.Length; cut++)
+            {
+                Append(ring, frame[cut]);
+                if (cut == 0 && offset > 0)
+                {
+                    ring.Consume(offset);
+                }
+
+                ring.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+                FrameReadStatus status = FrameReader.TryRead(first, second, Limit, expectsTiming: true, out FrameHeader header);
+                bool whole = cut == frame.Length - 1;
+                Assert.Equal(whole ? FrameReadStatus.Complete : FrameReadStatus.Incomplete, status);
+                if (whole)
+                {
+                    Assert.Equal(new FrameHeader((uint)frame.Length - 4, 0x1234, FrameFlags.Reply | FrameFlags.Timing, 1, 0xA1B2C3D4), header);
+                    Assert.Equal(5, header.BodySize);
+                    Assert.Equal(FrameTiming.Read(frame.AsSpan(12)), FrameReader.ReadTiming(ring));
+                }
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(Limit - 1, FrameReadStatus.Incomplete)]
+    [InlineData(Limit, FrameReadStatus.Incomplete)]
+    [InlineData(Limit + 1, FrameReadStatus.TooLarge)]
+    [InlineData(0xFFFF_FFFFL, FrameReadStatus.TooLarge)]
+    [InlineData(0x8000_0000L, FrameReadStatus.TooLarge)]
+    [InlineData(8, FrameReadStatus.Incomplete)]
+    [InlineData(7, FrameReadStatus.Malformed)]
+    [InlineData(0, FrameReadStatus.Malformed)]
+    public void Judges_a_length_by_its_four_bytes(long length, FrameReadStatus expected)
+    {
+        byte[] bytes = BitConverter.GetBytes((uint)length);
+
+        Assert.Equal(FrameReadStatus.Incomplete, FrameReader.TryRead(bytes.AsSpan(0, 3), default, Limit, expectsTiming: false, out _));
+        Assert.Equal(expected, FrameReader.TryRead(bytes, default, Limit, expectsTiming: false, out FrameHeader header));
+        Assert.Equal((uint)length, header.Length);
+    }
+
+    [Theory]
+    [InlineData(Wire.Reply | Wire.Timing, true, Limit + 16, FrameReadStatus.Incomplete)]
+    [InlineData(Wire.Reply | Wire.Timing, true, Limit + 17, FrameReadStatus.TooLarge)]
+    [InlineData(Wire.Reply, true, Limit, FrameReadStatus.Incomplete)]
+    [InlineData(Wire.Reply, true, Limit + 1, FrameReadStatus.TooLarge)]
+    [InlineData(Wire.Timing, true, Limit + 1, FrameReadStatus.TooLarge)]
+    [InlineData(Wire.Reply | Wire.Timing, false, Limit + 1, FrameReadStatus.TooLarge)]
+    [InlineData(Wire.Reply | Wire.Timing, true, 23, FrameReadStatus.Malformed)]
+    [InlineData(Wire.Reply | Wire.Timing, true, 24, FrameReadStatus.Incomplete)]
+    [InlineData(Wire.Timing, true, 8, FrameReadStatus.Complete)]
+    public void Leaves_the_timing_block_out_of_the_limit(byte flags, bool expectsTiming, int length, FrameReadStatus expected)
+    {
+        byte[] header = Wire.Frame(5, flags, 1, [], length: (uint)length);
+
+        Assert.Equal(expected, FrameReader.TryRead(header, default, Limit, expectsTiming, out _));
+    }
+
+    private static void Append(ArrayPoolCircularBuffer ring, byte value)
+    {
+        ring.GetWritableSpans(out Span<byte> first, out Span<byte> second);
+        (first.IsEmpty ? second : first)[0] = value;
+        ring.Advance(1);
+    }
+
+    // The protocol page in the plainest words.
+    private static FrameReadStatus Model(byte[] bytes, bool expectsTiming)
+    {
+        if (bytes.Length < 4)
+        {
+            return FrameReadStatus.Incomplete;
+        }
+
+        long length = bytes[0] + (256L * bytes[1]) + (65536L * bytes[2]) + (16777216L * bytes[3]);
+        if (length < 8)
+        {
+            return FrameReadStatus.Malformed;
+        }
+
+        if (bytes.Length < 12)
+        {
+            return length > Limit + (expectsTiming ? 16 : 0) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
+        }
+
+        bool reply = (bytes[6] & 1) != 0;
+        bool error = (bytes[6] & 2) != 0;
+        bool oneWay = (bytes[6] & 4) != 0;
+        bool timed = reply && (bytes[6] & 8) != 0;
+        if (timed && length < 24)
+        {
+            return FrameReadStatus.Malformed;
+        }
+
+        if (length > Limit + (timed && expectsTiming ? 16 : 0))
+        {
+            return FrameReadStatus.TooLarge;
+        }
+
+        bool noCorrelation = bytes[8] == 0 && bytes[9] == 0 && bytes[10] == 0 && bytes[11] == 0;
+        if (bytes[6] >= 16 || bytes[7] != 1 || (error && !reply) || (noCorrelation && !reply && !oneWay))
+        {
+            return FrameReadStatus.Malformed;
+        }
+
+        return bytes.Length < 4 + length ? FrameReadStatus.Incomplete : FrameReadStatus.Complete;
+    }
+
+    private static byte[] Hostile(Random random)
+    {
+        byte[] bytes = new byte[random.Next(8) switch { 0 => random.Next(13), 1 => 1100, _ => random.Next(12, 80) }];
+        random.NextBytes(bytes);
+        if (random.Next(10) == 0 || bytes.Length < 12)
+        {
+            return bytes;
+        }
+
+        // Nearly right: each field is made valid, or nearly, most of the time.
+        uint length = random.Next(6) switch
+        {
+            0 => (uint)random.Next(0, 30),
+            1 => (uint)(Limit + random.Next(-3, 20)),
+            2 => uint.MaxValue - (uint)random.Next(30),
+            _ => (uint)(bytes.Length - 4 + random.Next(-1, 2)),
+        };
+        BitConverter.TryWriteBytes(bytes, length);
+        bytes[6] = random.Next(8) == 0 ? bytes[6] : (byte)(bytes[6] & 15);
+        bytes[7] = random.Next(8) == 0 ? bytes[7] : (byte)1;
+        if (random.Next(4) == 0)
+        {
+            bytes.AsSpan(8, 4).Clear();
+        }
+
+        return bytes;
+    }
+}

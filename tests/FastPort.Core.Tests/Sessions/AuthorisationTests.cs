@@ -1,0 +1,106 @@
+using System.Collections.Concurrent;
+using FastPort.Core.Tests.Support;
+using Xunit;
+
+namespace FastPort.Core.Tests.Sessions;
+
+public sealed class AuthorisationTests
+{
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_type_that_is_not_allowed_is_Forbidden_and_the_session_lives(bool later)
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            static h => h.MapQueued(0x1001, static _ => ValueTask.CompletedTask),
+            hooks: h => h.Authoriser = async (_, type, _) =>
+            {
+                if (later)
+                {
+                    await Task.Yield();
+                }
+
+                return type == 0x1001;
+            });
+        using RawPeer peer = await server.ConnectAsync();
+
+        for (uint i = 1; i < 50; i++)
+        {
+            await peer.SendAsync(Wire.Request(TestServer.Echo, i), Wire.Post(TestServer.Echo), Wire.Request(0x1001, i));
+            WireFrame first = await peer.ReadFrameAsync();
+            WireFrame second = await peer.ReadFrameAsync();
+            WireFrame forbidden = first.IsError ? first : second;
+            Assert.Equal((TestServer.Echo, 3, i, 6u), (forbidden.Type, forbidden.Flags, forbidden.Correlation, forbidden.ErrorCode));
+            Assert.Equal(0x1001, (first.IsError ? second : first).Type);
+        }
+
+        await peer.PingAsync();
+        Assert.Equal(49, server.Counts.OneWayFailuresWith(6));
+    }
+
+    [Fact]
+    public async Task Every_message_is_asked_about_once_also_where_the_queue_is_full()
+    {
+        var asked = new ConcurrentQueue<ushort>();
+        var release = new TaskCompletionSource();
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapQueued(0x1001, async _ => await release.Task),
+            static o => o.Session.MaxInFlightRequests = 1,
+            h => h.Authoriser = async (_, type, _) =>
+            {
+                await Task.Yield();
+                asked.Enqueue(type);
+                return true;
+            });
+        using RawPeer peer = await server.ConnectAsync();
+
+        await peer.SendAsync(Wire.Request(0x1001, 1), Wire.Request(0x1001, 2), Wire.Request(TestServer.Echo, 3));
+        await Patience.UntilAsync(() => asked.Count == 2, "the second request was asked about");
+        release.SetResult();
+
+        Assert.Equal([1u, 2u, 3u], new[] { await peer.ReadFrameAsync(), await peer.ReadFrameAsync(), await peer.ReadFrameAsync() }.Select(static f => f.Correlation).Order());
+        Assert.Equal(new ushort[] { 0x1001, 0x1001, TestServer.Echo }, asked);
+    }
+
+    [Fact]
+    public async Task An_authoriser_that_throws_forbids()
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            hooks: static h => h.Authoriser = static (_, _, _) => throw new InvalidOperationException("A defect in the authoriser."));
+        using RawPeer peer = await server.ConnectAsync();
+
+        Assert.Equal(6u, (await peer.CallAsync(Wire.Request(TestServer.Echo, 1))).ErrorCode);
+        await peer.PingAsync();
+        Assert.Single(server.Log.WithId(2004));
+    }
+
+    [Fact]
+    public async Task An_authoriser_is_cancelled_when_the_session_ends()
+    {
+        var cancelled = new TaskCompletionSource();
+        var asked = new TaskCompletionSource();
+        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authoriser = async (_, _, token) =>
+        {
+            asked.TrySetResult();
+            try
+            {
+                await Task.Delay(Timeout.Infinite, token);
+            }
+            finally
+            {
+                cancelled.TrySetResult();
+            }
+
+            return true;
+        });
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync(Wire.Request(TestServer.Echo, 1));
+        await asked.Task.InTimeAsync();
+
+        (await server.SessionAsync()).Abort();
+
+        await cancelled.Task.InTimeAsync();
+        await server.CloseReasonAsync();
+        Assert.Empty(server.Log.WithId(2004));
+    }
+}

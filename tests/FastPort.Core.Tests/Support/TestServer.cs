@@ -1,0 +1,78 @@
+using System.Collections.Concurrent;
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Sessions;
+using FastPort.Telemetry;
+using FastPort.Transports;
+using Xunit;
+
+namespace FastPort.Core.Tests.Support;
+
+/// <summary>A server on an ephemeral port with an inline raw echo at <see cref="Echo"/>, and a record of its sessions and log lines.</summary>
+internal sealed class TestServer : IAsyncDisposable
+{
+    public const ushort Echo = 0x1000;
+
+    private readonly ConcurrentQueue<Session> _opened = new();
+    private readonly ConcurrentQueue<(Session Session, CloseReason Reason)> _closed = new();
+
+    private TestServer(FastPortServerOptions options, MessageHandlers handlers, FastPortServerHooks hooks)
+    {
+        Server = new FastPortServer(options, handlers, hooks, Log);
+        Server.SessionOpened += _opened.Enqueue;
+        Server.SessionClosed += (session, reason) => _closed.Enqueue((session, reason));
+    }
+
+    public FastPortServer Server { get; }
+
+    public RecordingLog Log { get; } = new();
+
+    public Endpoint Endpoint => Server.Endpoints[0];
+
+    public ServerCountersSnapshot Counts => Server.Counters.Snapshot();
+
+    public IReadOnlyList<Session> Opened => [.. _opened];
+
+    public IReadOnlyList<(Session Session, CloseReason Reason)> Closed => [.. _closed];
+
+    public static async Task<TestServer> StartAsync(
+        Action<MessageHandlers>? handlers = null,
+        Action<FastPortServerOptions>? options = null,
+        Action<FastPortServerHooks>? hooks = null)
+    {
+        var table = new MessageHandlers().MapInline(Echo, static (ref InlineRequest request) => request.Reply(new FastPort.Framing.SequenceBody(request.Body)), "TestEcho");
+        handlers?.Invoke(table);
+        var serverOptions = new FastPortServerOptions { MaxConnections = 500 };
+        serverOptions.Endpoints.Add("tcp://127.0.0.1:0");
+        options?.Invoke(serverOptions);
+        var serverHooks = new FastPortServerHooks();
+        hooks?.Invoke(serverHooks);
+        var server = new TestServer(serverOptions, table, serverHooks);
+        await server.Server.StartAsync();
+        return server;
+    }
+
+    public Task<RawPeer> ConnectAsync(int receiveBuffer = 0) => RawPeer.ConnectAsync(Endpoint, receiveBuffer);
+
+    /// <summary>The one session there is, once it is there.</summary>
+    public async Task<Session> SessionAsync(int index = 0)
+    {
+        await Patience.UntilAsync(() => _opened.Count > index, $"session {index} was opened");
+        return Opened[index];
+    }
+
+    /// <summary>The reason of the only session that has ended.</summary>
+    public async Task<CloseReason> CloseReasonAsync()
+    {
+        await Patience.UntilAsync(() => !_closed.IsEmpty, "a session was closed");
+        return Assert.Single(Closed).Reason;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        // Nothing in these tests is worth a grace period.
+        await Server.StopAsync(new CancellationToken(canceled: true));
+        Assert.Equal(_opened.Count, _closed.Count);
+    }
+}
