@@ -74,7 +74,7 @@ public ref struct InlineRequest
     {
         if (_header.IsOneWay)
         {
-            _protocol.CountOneWayFailure();
+            _protocol.CountOneWayFailure(code);
         }
         else if (Answer())
         {

@@ -105,7 +105,7 @@ public sealed class RequestContext
     {
         if (_header.IsOneWay)
         {
-            _protocol.CountOneWayFailure();
+            _protocol.CountOneWayFailure(code);
         }
         else if (Answer())
         {
