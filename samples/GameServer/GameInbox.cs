@@ -18,6 +18,7 @@ internal sealed class GameInbox
     private readonly Channel<PlayerInput> _inputs;
     private long _dropped;
 
+    // docs: channel
     public GameInbox(GameOptions options) =>
 
         // Inputs say where a player wants to go from now on: when the loop falls behind, the oldest are the least worth. So a full channel
@@ -25,6 +26,8 @@ internal sealed class GameInbox
         _inputs = Channel.CreateBounded<PlayerInput>(
             new BoundedChannelOptions(options.InputQueueLength) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true },
             _ => Interlocked.Increment(ref _dropped));
+
+    // docs: end
 
     /// <summary>Inputs dropped because the loop did not keep up.</summary>
     public long Dropped => Interlocked.Read(ref _dropped);

@@ -49,6 +49,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
         }
     }
 
+    // docs: tick
     private void Tick(float seconds)
     {
         while (inbox.Changes.Reader.TryRead(out PlayerChange change))
@@ -69,6 +70,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
         Interlocked.Add(ref _missed, Math.Max(0, Math.Min(members, _players.Count) - sent));
     }
 
+    // docs: end
     private void OnChange(PlayerChange change)
     {
         if (change.Name is not null)

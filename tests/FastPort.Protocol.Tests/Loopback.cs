@@ -1,10 +1,7 @@
 using System.Collections.Concurrent;
 using FastPort.Clients;
-using FastPort.Connections;
 using FastPort.Dispatch;
-using FastPort.Framing;
 using FastPort.Hosting;
-using FastPort.Sessions;
 using Google.Protobuf;
 using Microsoft.Extensions.Logging;
 using Xunit;

@@ -24,7 +24,7 @@ internal sealed class TestHost : IAsyncDisposable
     public static IHost Build(Action<FastPortBuilder>? add = null, params (string Key, string Value)[] settings)
     {
         HostApplicationBuilder builder = Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
-        builder.Configuration.AddInMemoryCollection(Defaults.Concat(settings).Select(s => KeyValuePair.Create<string, string?>(s.Key, s.Value)));
+        builder.Configuration.AddInMemoryCollection(Pairs(Defaults)).AddInMemoryCollection(Pairs(settings));
         FastPortBuilder server = builder.Services.AddFastPort(builder.Configuration);
         add?.Invoke(server);
         return builder.Build();
@@ -42,4 +42,7 @@ internal sealed class TestHost : IAsyncDisposable
         await Host.StopAsync();
         Host.Dispose();
     }
+
+    private static IEnumerable<KeyValuePair<string, string?>> Pairs((string Key, string Value)[] settings) =>
+        settings.Select(static s => KeyValuePair.Create<string, string?>(s.Key, s.Value));
 }
