@@ -1,6 +1,5 @@
 using FastPort.Hosting;
 using FastPort.Sessions;
-using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -95,17 +94,29 @@ public sealed class ConfigurationTests
     }
 
     [Theory]
-    [InlineData("FastPort:MaxConections", "MaxConections")]
-    [InlineData("FastPort:Session:MaxFrame", "MaxFrame")]
-    [InlineData("LatencyStats:Directory", "Directory")]
-    public async Task An_unknown_key_stops_the_start_with_its_name(string key, string name)
+    [InlineData("FastPort:MaxConections", "MaxConnections, MaxConnectionsPerAddress")]
+    [InlineData("FastPort:Session:MaxFrame", "MaxFrameBytes, SendQueueBytes")]
+    [InlineData("LatencyStats:Directory", "OutputDirectory, OutputFilePrefix")]
+    public async Task An_unknown_key_stops_the_start_with_its_path_and_the_known_ones(string key, string known)
     {
         using IHost host = TestHost.Build(settings: [(key, "1")]);
 
         FastPortOptionsException failure = await Assert.ThrowsAsync<FastPortOptionsException>(() => host.StartAsync());
 
-        Assert.Contains($"'{name}'", failure.Message, StringComparison.Ordinal);
-        Assert.StartsWith(key.StartsWith(LatencyStatsOptions.SectionName, StringComparison.Ordinal) ? "LatencyStats" : "FastPort", failure.Message, StringComparison.Ordinal);
+        string problem = Assert.Single(failure.Problems);
+        Assert.StartsWith($"{key} is no known key", problem, StringComparison.Ordinal);
+        Assert.Contains(known, problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Keys_are_known_in_any_case()
+    {
+        await using TestHost host = await TestHost.StartAsync(settings: [("fastport:maxconnections", "3"), ("FASTPORT:SESSION:MAXCONCURRENCY", "2")]);
+
+        var options = host.Host.Services.GetRequiredService<FastPortServerOptions>();
+
+        Assert.Equal(3, options.MaxConnections);
+        Assert.Equal(2, options.Session.MaxConcurrency);
     }
 
     [Fact]
