@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using FastPort.Dispatch;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -37,16 +38,42 @@ public sealed class FastPortBuilder
     /// Registers a queued handler class from the container. With <see cref="ServiceLifetime.Scoped"/> or Transient each message gets a scope and an
     /// instance of its own, disposed when the handler's task ends; with Singleton one instance serves all.
     /// </summary>
-    /// <typeparam name="THandler">The handler class.</typeparam>
+    /// <typeparam name="THandler">The handler class. Where it is registered already (with a factory, say), that registration is used.</typeparam>
     /// <param name="type">Message type.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
+    /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
     public FastPortBuilder AddHandler<
-        [System.Diagnostics.CodeAnalysis.DynamicallyAccessedMembers(System.Diagnostics.CodeAnalysis.DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
         ushort type, ServiceLifetime lifetime = ServiceLifetime.Scoped)
         where THandler : class, IQueuedMessageHandler
     {
-        Services.Add(new ServiceDescriptor(typeof(THandler), typeof(THandler), lifetime));
+        AddHandlerClass<THandler>(lifetime);
         return Map((provider, handlers) => handlers.MapQueued(type, ScopedHandler.Create<THandler>(provider, lifetime, static (h, c) => h.HandleAsync(c)), typeof(THandler).Name));
+    }
+
+    /// <summary>
+    /// Registers a handler class with the container and maps no type to it: for extensions that map it themselves, with <see cref="ScopedHandler"/>.
+    /// A class that is registered already keeps its registration, so one class can serve several types.
+    /// </summary>
+    /// <typeparam name="THandler">The handler class.</typeparam>
+    /// <param name="lifetime">The class's lifetime.</param>
+    /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
+    public FastPortBuilder AddHandlerClass<
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(ServiceLifetime lifetime)
+        where THandler : class
+    {
+        ServiceDescriptor? existing = Services.LastOrDefault(static s => s.ServiceType == typeof(THandler) && !s.IsKeyedService);
+        if (existing is null)
+        {
+            Services.Add(new ServiceDescriptor(typeof(THandler), typeof(THandler), lifetime));
+        }
+        else if (existing.Lifetime != lifetime)
+        {
+            throw new ArgumentException(
+                $"{typeof(THandler).Name} is registered already as {existing.Lifetime} and cannot be {lifetime} as well; give both the same lifetime.", nameof(lifetime));
+        }
+
+        return this;
     }
 
     /// <summary>Sets hooks (authentication, authorisation, transports) when the server is made.</summary>

@@ -1,3 +1,4 @@
+using FastPort.Sessions;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 
@@ -12,10 +13,13 @@ public static class FastPortConfiguration
     public static FastPortServerOptions BindServer(IConfiguration configuration)
     {
         ArgumentNullException.ThrowIfNull(configuration);
+        IConfigurationSection section = configuration.GetSection(FastPortServerOptions.SectionName);
+        List<string> unknown = [];
+        KnownKeys.Check(unknown, section, typeof(FastPortServerOptions));
+        KnownKeys.Check(unknown, section.GetSection(nameof(FastPortServerOptions.Session)), typeof(SessionOptions));
+        Check(unknown);
         var options = new FastPortServerOptions();
-        Guard(
-            FastPortServerOptions.SectionName,
-            () => configuration.GetSection(FastPortServerOptions.SectionName).Bind(options, static o => o.ErrorOnUnknownConfiguration = true));
+        Guard(section, () => section.Bind(options));
         Check(options.Validate());
         return options;
     }
@@ -26,15 +30,17 @@ public static class FastPortConfiguration
     public static LatencyStatsOptions BindLatencyStats(IConfiguration configuration)
     {
         ArgumentNullException.ThrowIfNull(configuration);
+        IConfigurationSection section = configuration.GetSection(LatencyStatsOptions.SectionName);
+        List<string> unknown = [];
+        KnownKeys.Check(unknown, section, typeof(LatencyStatsOptions));
+        Check(unknown);
         var options = new LatencyStatsOptions();
-        Guard(
-            LatencyStatsOptions.SectionName,
-            () => configuration.GetSection(LatencyStatsOptions.SectionName).Bind(options, static o => o.ErrorOnUnknownConfiguration = true));
+        Guard(section, () => section.Bind(options));
         Check(options.Validate());
         return options;
     }
 
-    private static void Guard(string section, Action bind)
+    private static void Guard(IConfigurationSection section, Action bind)
     {
         try
         {
@@ -42,7 +48,7 @@ public static class FastPortConfiguration
         }
         catch (InvalidOperationException e)
         {
-            throw new FastPortOptionsException([$"{section}: {e.Message}"]);
+            throw new FastPortOptionsException([$"{section.Path}: {e.Message}"]);
         }
     }
 

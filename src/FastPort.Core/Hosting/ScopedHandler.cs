@@ -3,10 +3,13 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;
 
-/// <summary>Makes queued handlers that take their instance from the container.</summary>
+/// <summary>
+/// Makes queued handlers that take their instance from the container: for each message in a scope of its own, disposed when the instance's task
+/// has ended and before what it returned is sent; or once, for singletons.
+/// </summary>
 public static class ScopedHandler
 {
-    /// <summary>A handler that resolves <typeparamref name="THandler"/> for each message in a scope of its own, or once for singletons.</summary>
+    /// <summary>A handler of raw messages.</summary>
     /// <typeparam name="THandler">The handler class, registered with the given lifetime.</typeparam>
     /// <param name="provider">The root service provider.</param>
     /// <param name="lifetime">The lifetime the class is registered with.</param>
@@ -15,18 +18,59 @@ public static class ScopedHandler
         IServiceProvider provider, ServiceLifetime lifetime, Func<THandler, RequestContext, ValueTask> invoke)
         where THandler : class
     {
+        ArgumentNullException.ThrowIfNull(invoke);
+        Func<RequestContext, RequestContext, ValueTask> call = Create<THandler, RequestContext>(provider, lifetime, (handler, context, _) => invoke(handler, context));
+        return context => call(context, context);
+    }
+
+    /// <summary>A handler of decoded messages that return nothing.</summary>
+    /// <typeparam name="THandler">The handler class, registered with the given lifetime.</typeparam>
+    /// <typeparam name="TMessage">The decoded message.</typeparam>
+    /// <param name="provider">The root service provider.</param>
+    /// <param name="lifetime">The lifetime the class is registered with.</param>
+    /// <param name="invoke">Calls the instance.</param>
+    public static Func<TMessage, RequestContext, ValueTask> Create<THandler, TMessage>(
+        IServiceProvider provider, ServiceLifetime lifetime, Func<THandler, TMessage, RequestContext, ValueTask> invoke)
+        where THandler : class
+    {
         ArgumentNullException.ThrowIfNull(provider);
         ArgumentNullException.ThrowIfNull(invoke);
         if (lifetime == ServiceLifetime.Singleton)
         {
-            return context => invoke(provider.GetRequiredService<THandler>(), context);
+            return (message, context) => invoke(provider.GetRequiredService<THandler>(), message, context);
         }
 
         IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
-        return async context =>
+        return async (message, context) =>
         {
             await using AsyncServiceScope scope = scopes.CreateAsyncScope();
-            await invoke(scope.ServiceProvider.GetRequiredService<THandler>(), context).ConfigureAwait(false);
+            await invoke(scope.ServiceProvider.GetRequiredService<THandler>(), message, context).ConfigureAwait(false);
+        };
+    }
+
+    /// <summary>A handler of decoded messages that returns replies.</summary>
+    /// <typeparam name="THandler">The handler class, registered with the given lifetime.</typeparam>
+    /// <typeparam name="TMessage">The decoded message.</typeparam>
+    /// <typeparam name="TReply">The reply.</typeparam>
+    /// <param name="provider">The root service provider.</param>
+    /// <param name="lifetime">The lifetime the class is registered with.</param>
+    /// <param name="invoke">Calls the instance.</param>
+    public static Func<TMessage, RequestContext, ValueTask<TReply>> Create<THandler, TMessage, TReply>(
+        IServiceProvider provider, ServiceLifetime lifetime, Func<THandler, TMessage, RequestContext, ValueTask<TReply>> invoke)
+        where THandler : class
+    {
+        ArgumentNullException.ThrowIfNull(provider);
+        ArgumentNullException.ThrowIfNull(invoke);
+        if (lifetime == ServiceLifetime.Singleton)
+        {
+            return (message, context) => invoke(provider.GetRequiredService<THandler>(), message, context);
+        }
+
+        IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
+        return async (message, context) =>
+        {
+            await using AsyncServiceScope scope = scopes.CreateAsyncScope();
+            return await invoke(scope.ServiceProvider.GetRequiredService<THandler>(), message, context).ConfigureAwait(false);
         };
     }
 }

@@ -266,6 +266,12 @@ internal sealed class FrameProtocol : IConnectionProtocol
             return;
         }
 
+        if (exception is RequestRefusedException refusal && (request.IsOneWay || !request.Answered))
+        {
+            request.Fail(refusal.Code, refusal.Message);
+            return;
+        }
+
         SessionLog.HandlerFailed(_settings.Logger, Session, request.Handler.Name, exception);
         if (request.IsOneWay)
         {
@@ -499,6 +505,10 @@ internal sealed class FrameProtocol : IConnectionProtocol
             {
                 request.Reply(default(EmptyBody));
             }
+        }
+        catch (RequestRefusedException e) when (header.IsOneWay || !request.Answered)
+        {
+            request.Fail(e.Code, e.Message);
         }
         catch (Exception e)
         {

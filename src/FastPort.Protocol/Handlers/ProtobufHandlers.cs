@@ -8,7 +8,7 @@ namespace FastPort.Protocol.Handlers;
 
 /// <summary>
 /// Registers handlers that take and return Protocol Buffers messages. The built-in diagnostics use the same methods. A body that does not
-/// parse is answered with MalformedBody before the handler is called.
+/// parse is answered with MalformedBody before the handler is called. A handler refuses a request with <see cref="RequestRefusedException"/>.
 /// </summary>
 public static class ProtobufHandlers
 {
@@ -73,7 +73,8 @@ public static class ProtobufHandlers
     /// <param name="handlers">The table.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
-    /// <param name="handler">Gets the request and its context (session, cancellation), returns the reply.</param>
+    /// <param name="handler">Gets the request and its context (session, cancellation), returns the reply. What it returns is dropped where it has
+    /// answered through the context already, with <see cref="RequestContext.Fail"/> for instance.</param>
     public static MessageHandlers MapQueued<TRequest, TReply>(
         this MessageHandlers handlers, ushort type, MessageParser<TRequest> parser, Func<TRequest, RequestContext, ValueTask<TReply>> handler)
         where TRequest : IMessage<TRequest>
@@ -88,7 +89,11 @@ public static class ProtobufHandlers
             {
                 if (TryParse(parser, new ReadOnlySequence<byte>(context.Body), out TRequest? message))
                 {
-                    context.Reply(new ProtobufBody(await handler(message!, context).ConfigureAwait(false)));
+                    TReply reply = await handler(message!, context).ConfigureAwait(false);
+                    if (!context.Answered)
+                    {
+                        context.Reply(new ProtobufBody(reply));
+                    }
                 }
                 else
                 {

@@ -1,0 +1,99 @@
+using FastPort.Connections;
+using FastPort.Hosting;
+using FastPort.Protocol.Clients;
+using FastPort.Sessions;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace GameServer;
+
+/// <summary>
+/// The game: at every tick it takes what the sessions have written, advances the world and sends everybody one snapshot. It is registered
+/// before the server, so it listens to the server's events before the first session and runs until the last is gone.
+/// </summary>
+internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptions options, TimeProvider time, ILogger<GameLoop> logger)
+    : BackgroundService
+{
+    private readonly World _world = new();
+    private readonly SessionGroup _players = new();
+    private long _missed;
+
+    /// <summary>Ticks so far.</summary>
+    public ulong Ticks => _world.Tick;
+
+    /// <summary>Snapshots that a player's full send queue did not take. The next one says it all again.</summary>
+    public long MissedSnapshots => Interlocked.Read(ref _missed);
+
+    public override Task StartAsync(CancellationToken cancellationToken)
+    {
+        server.SessionOpened += OnSessionOpened;
+        server.SessionClosed += OnSessionClosed;
+        return base.StartAsync(cancellationToken);
+    }
+
+    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    {
+        float seconds = 1f / options.TicksPerSecond;
+        using var timer = new PeriodicTimer(TimeSpan.FromSeconds(1) / options.TicksPerSecond, time);
+        try
+        {
+            // A tick that comes late is followed by the next one at once; ticks missed altogether are not made up for.
+            while (await timer.WaitForNextTickAsync(stoppingToken))
+            {
+                Tick(seconds);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            logger.LogInformation("The game ends after {Ticks} ticks; {Dropped} inputs were dropped", _world.Tick, inbox.Dropped);
+        }
+    }
+
+    // docs: tick
+    private void Tick(float seconds)
+    {
+        while (inbox.Changes.Reader.TryRead(out PlayerChange change))
+        {
+            OnChange(change);
+        }
+
+        while (inbox.Inputs.TryRead(out PlayerInput input))
+        {
+            _world.Apply(input);
+        }
+
+        _world.Advance(seconds);
+
+        // One message for everybody, encoded once; each session gets a copy of the bytes.
+        int members = _players.Count;
+        int sent = _players.Broadcast(GameMessageType.Snapshot, _world.Snapshot());
+        Interlocked.Add(ref _missed, Math.Max(0, Math.Min(members, _players.Count) - sent));
+    }
+
+    // docs: end
+    private void OnChange(PlayerChange change)
+    {
+        if (change.Name is not null)
+        {
+            _world.Enter(change.Session.Id, change.Name);
+            _players.Add(change.Session);
+            logger.LogInformation("{Name} joined as player {Player}; {Players} are playing", change.Name, change.Session.Id, _world.Players);
+        }
+        else if (_world.Leave(change.Session.Id))
+        {
+            _players.Remove(change.Session);
+            logger.LogInformation("Player {Player} left; {Players} are playing", change.Session.Id, _world.Players);
+        }
+    }
+
+    private void OnSessionOpened(Session session) => logger.LogInformation("{Session} connected", session);
+
+    // On the session's loop, after its last message: its Join, if there was one, is in the channel already.
+    private void OnSessionClosed(Session session, CloseReason reason)
+    {
+        if (session.State is not null)
+        {
+            inbox.Changes.Writer.TryWrite(new PlayerChange(session, Name: null));
+        }
+    }
+}

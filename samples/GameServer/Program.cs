@@ -1,0 +1,45 @@
+using FastPort.Hosting;
+using GameServer;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+bool isDemo = args.Contains("--demo");
+
+// Beside the program, not in the working directory: the repository's root has settings of another program.
+HostApplicationBuilder builder = Host.CreateApplicationBuilder(new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
+builder.Configuration.AddJsonFile("gamesettings.json").AddEnvironmentVariables().AddCommandLine([.. args.Where(a => a != "--demo")]);
+
+// docs: registration
+builder.Services.AddSingleton(GameOptions.Read(builder.Configuration));
+builder.Services.AddSingleton<GameInbox>();
+builder.Services.AddSingleton<GameHandlers>();
+
+// Before AddFastPort: services start in this order and stop in reverse, so the loop runs while there are sessions.
+builder.Services.AddSingleton<GameLoop>();
+builder.Services.AddHostedService(services => services.GetRequiredService<GameLoop>());
+builder.Services
+    .AddFastPort(builder.Configuration, options =>
+    {
+        if (isDemo)
+        {
+            // Any free port: a demo must not be in a real server's way.
+            options.Endpoints.Clear();
+            options.Endpoints.Add("tcp://127.0.0.1:0");
+        }
+    })
+    .Map((services, handlers) => services.GetRequiredService<GameHandlers>().Map(handlers));
+
+// docs: end
+using IHost host = builder.Build();
+if (!isDemo)
+{
+    await host.RunAsync();
+    return 0;
+}
+
+await host.StartAsync();
+bool isGood = await Demo.RunAsync(host.Services);
+await host.StopAsync();
+Console.WriteLine(isGood ? "demo: good" : "demo: failed");
+return isGood ? 0 : 1;

@@ -1,0 +1,90 @@
+using System.Globalization;
+using FastPort.Clients;
+using FastPort.Framing;
+using FastPort.Hosting;
+using FastPort.Protocol.Clients;
+using IndustrialGateway.Messages;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+namespace IndustrialGateway;
+
+/// <summary>Some clients read and write tags through the gateway of this process; then it is stopped with a request in flight.</summary>
+internal static class Demo
+{
+    private const int ClientCount = 3;
+    private const int ReadsPerClient = 50;
+
+    /// <returns>Whether every answer was the expected one.</returns>
+    public static async Task<bool> RunAsync(IHost host)
+    {
+        var endpoint = host.Services.GetRequiredService<FastPortServer>().Endpoints[0].ToString();
+        Console.WriteLine($"demo: {ClientCount} clients on {endpoint}");
+        int[] values = await Task.WhenAll(Enumerable.Range(1, ClientCount).Select(i => ReadAsync(i, endpoint)));
+        Console.WriteLine($"demo: {values.Sum()} values read");
+
+        await using FastPortClient client = await ConnectAsync("operator", endpoint);
+        WriteTagReply written = await client.RequestAsync(
+            GatewayMessageType.WriteTag, new WriteTag { Name = "boiler.setpoint", Value = 85 }, WriteTagReply.Parser);
+        TagValues boiler = await client.RequestAsync(
+            GatewayMessageType.ReadTags, new ReadTags { Names = { "boiler.setpoint", "boiler.temperature" } }, TagValues.Parser);
+        Console.WriteLine(string.Create(
+            CultureInfo.InvariantCulture, $"demo: boiler.setpoint {written.Previous} -> {boiler.Values[0].Value}, temperature {boiler.Values[1].Value:0.0}"));
+
+        ErrorCode unknown = await ErrorOfAsync(client, new WriteTag { Name = "boiler.colour", Value = 1 });
+        ErrorCode measured = await ErrorOfAsync(client, new WriteTag { Name = "pump.flow", Value = 1 });
+        Console.WriteLine($"demo: writing an unknown tag: {unknown}; writing a measured one: {measured}");
+
+        HealthReport health = await client.RequestAsync(GatewayMessageType.Health, new Health(), HealthReport.Parser);
+        Console.WriteLine(string.Create(
+            CultureInfo.InvariantCulture, $"demo: health says {health.Connections} connections, {health.Errors} errors, P99 {health.P99Us:0.0} us"));
+
+        int late = await StopWithRequestInFlightAsync(host, client);
+        Console.WriteLine($"demo: the gateway stopped and still answered {late} values of the request in flight");
+        return values.Sum() == ClientCount * ReadsPerClient * 2
+            && boiler.Values[0].Value == 85 && unknown == ErrorCode.NotFound && measured == ErrorCode.Forbidden
+            && health is { Connections: >= 1, Errors: 2, P99Us: > 0 }
+            && late == 100;
+    }
+
+    private static async Task<int> ReadAsync(int number, string endpoint)
+    {
+        await using FastPortClient client = await ConnectAsync($"client-{number}", endpoint);
+        var request = new ReadTags { Names = { "boiler.temperature", "pump.flow" } };
+
+        // All at once: the gateway runs MaxConcurrency of them at a time and answers each when it is done.
+        TagValues[] replies = await Task.WhenAll(Enumerable.Range(0, ReadsPerClient)
+            .Select(_ => client.RequestAsync(GatewayMessageType.ReadTags, request, TagValues.Parser)));
+        return replies.Sum(static r => r.Values.Count);
+    }
+
+    // A hundred tags at 2 ms each: the stop begins while the handler runs, or while the request is still on its way; both are answered.
+    private static async Task<int> StopWithRequestInFlightAsync(IHost host, FastPortClient client)
+    {
+        var request = new ReadTags();
+        request.Names.AddRange(Enumerable.Repeat("pump.flow", 100));
+        Task<TagValues> reply = client.RequestAsync(GatewayMessageType.ReadTags, request, TagValues.Parser);
+        await host.StopAsync();
+        return (await reply).Values.Count;
+    }
+
+    private static async Task<FastPortClient> ConnectAsync(string name, string endpoint)
+    {
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, ClientName = name });
+        await client.ConnectAsync();
+        return client;
+    }
+
+    private static async Task<ErrorCode> ErrorOfAsync(FastPortClient client, WriteTag request)
+    {
+        try
+        {
+            await client.RequestAsync(GatewayMessageType.WriteTag, request, WriteTagReply.Parser);
+            return ErrorCode.None;
+        }
+        catch (RequestFailedException e)
+        {
+            return e.Code;
+        }
+    }
+}

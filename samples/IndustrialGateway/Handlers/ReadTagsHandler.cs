@@ -1,0 +1,32 @@
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol.Handlers;
+using IndustrialGateway.Messages;
+using IndustrialGateway.Tags;
+
+namespace IndustrialGateway.Handlers;
+
+/// <summary>Reads tags one after the other, as long as the requester wants the reply.</summary>
+internal sealed class ReadTagsHandler(DeviceLink device, TimeProvider time) : IMessageHandler<ReadTags, TagValues>
+{
+    private const int MostTags = 1000;
+
+    public async ValueTask<TagValues> HandleAsync(ReadTags request, RequestContext context)
+    {
+        if (request.Names.Count > MostTags)
+        {
+            throw new RequestRefusedException(ErrorCode.Overloaded, $"The request names {request.Names.Count} tags; allowed are up to {MostTags}.");
+        }
+
+        // Made on first use, so taken once: cancelled when the client gives the request up or goes away.
+        CancellationToken aborted = context.Aborted;
+        var values = new TagValues();
+        foreach (string name in request.Names)
+        {
+            double value = await device.ReadAsync(name, aborted);
+            values.Values.Add(new TagValue { Name = name, Value = value, UnixMs = time.GetUtcNow().ToUnixTimeMilliseconds() });
+        }
+
+        return values;
+    }
+}

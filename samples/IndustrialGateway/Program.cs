@@ -1,0 +1,55 @@
+using FastPort.Hosting;
+using FastPort.Protocol.Handlers;
+using FastPort.Telemetry;
+using IndustrialGateway;
+using IndustrialGateway.Handlers;
+using IndustrialGateway.Messages;
+using IndustrialGateway.Monitoring;
+using IndustrialGateway.Tags;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+bool isDemo = args.Contains("--demo");
+
+// Beside the program, not in the working directory: the repository's root has settings of another program.
+HostApplicationBuilder builder = Host.CreateApplicationBuilder(new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
+builder.Configuration.AddJsonFile("gatewaysettings.json").AddEnvironmentVariables().AddCommandLine([.. args.Where(a => a != "--demo")]);
+
+// docs: registration
+builder.Services.AddSingleton(TimeProvider.System);
+builder.Services.AddSingleton(GatewayOptions.Read(builder.Configuration));
+builder.Services.AddSingleton<TagStore>();
+builder.Services.AddScoped<DeviceLink>();
+builder.Services.AddSingleton<HealthMonitor>();
+builder.Services.AddHostedService<HealthReporter>();
+builder.Services
+    .AddFastPort(builder.Configuration, options =>
+    {
+        if (isDemo)
+        {
+            // Any free port: a demo must not be in a real gateway's way.
+            options.Endpoints.Clear();
+            options.Endpoints.Add("tcp://127.0.0.1:0");
+        }
+    })
+
+    // The reports on console and disk are off, so nothing would be measured; the health report wants it measured.
+    .ConfigureHooks((services, hooks) => hooks.LatencyStats = services.GetRequiredService<LatencyStats>())
+    .AddHandler<ReadTagsHandler, ReadTags, TagValues>(GatewayMessageType.ReadTags, ReadTags.Parser)
+    .AddHandler<WriteTagHandler, WriteTag, WriteTagReply>(GatewayMessageType.WriteTag, WriteTag.Parser)
+    .Map((services, handlers) => handlers.MapInline(
+        GatewayMessageType.Health, Health.Parser, (_, _) => services.GetRequiredService<HealthMonitor>().Report()));
+
+// docs: end
+using IHost host = builder.Build();
+if (!isDemo)
+{
+    await host.RunAsync();
+    return 0;
+}
+
+await host.StartAsync();
+bool isGood = await Demo.RunAsync(host);
+Console.WriteLine(isGood ? "demo: good" : "demo: failed");
+return isGood ? 0 : 1;

@@ -1,0 +1,35 @@
+using FastPort.Dispatch;
+using Google.Protobuf;
+
+namespace FastPort.Protocol.Handlers;
+
+/// <summary>
+/// A queued handler as a class with a typed request and reply, for handlers that want services injected. Register it with
+/// <see cref="MessageHandlerRegistration.AddHandler{THandler, TRequest, TReply}"/>.
+/// </summary>
+/// <typeparam name="TRequest">The request.</typeparam>
+/// <typeparam name="TReply">The reply.</typeparam>
+public interface IMessageHandler<in TRequest, TReply>
+    where TRequest : IMessage
+    where TReply : IMessage
+{
+    /// <summary>Handles one request. Throw <see cref="RequestRefusedException"/> to answer with an error.</summary>
+    /// <param name="request">The request; the handler's own.</param>
+    /// <param name="context">Session, cancellation and raw body; valid until the returned task ends.</param>
+    /// <returns>The reply; dropped for one-way messages and where the context has been answered already.</returns>
+    ValueTask<TReply> HandleAsync(TRequest request, RequestContext context);
+}
+
+/// <summary>
+/// A queued handler as a class for messages that need no reply; a request gets an empty one when it ends. Register it with
+/// <see cref="MessageHandlerRegistration.AddHandler{THandler, TMessage}"/>.
+/// </summary>
+/// <typeparam name="TMessage">The message.</typeparam>
+public interface IMessageHandler<in TMessage>
+    where TMessage : IMessage
+{
+    /// <summary>Handles one message. Throw <see cref="RequestRefusedException"/> to answer a request with an error.</summary>
+    /// <param name="message">The message; the handler's own.</param>
+    /// <param name="context">Session, cancellation and raw body; valid until the returned task ends.</param>
+    ValueTask HandleAsync(TMessage message, RequestContext context);
+}

@@ -1,0 +1,60 @@
+using System.Diagnostics.CodeAnalysis;
+using FastPort.Hosting;
+using Google.Protobuf;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace FastPort.Protocol.Handlers;
+
+/// <summary>
+/// Registers typed handler classes with a server in a host. They are queued handlers. With <see cref="ServiceLifetime.Scoped"/> or Transient
+/// each message gets a scope and an instance of its own, disposed before the reply is sent; with Singleton one instance serves all sessions at
+/// the same time. A body that does not parse is answered with MalformedBody and makes no instance.
+/// </summary>
+public static class MessageHandlerRegistration
+{
+    /// <summary>Registers a handler class of requests.</summary>
+    /// <typeparam name="THandler">The class; where it is registered already, that registration is used.</typeparam>
+    /// <typeparam name="TRequest">The request.</typeparam>
+    /// <typeparam name="TReply">The reply.</typeparam>
+    /// <param name="builder">What AddFastPort returned.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
+    /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
+    /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
+    public static FastPortBuilder AddHandler<
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, TRequest, TReply>(
+        this FastPortBuilder builder, ushort type, MessageParser<TRequest> parser, ServiceLifetime lifetime = ServiceLifetime.Scoped)
+        where THandler : class, IMessageHandler<TRequest, TReply>
+        where TRequest : IMessage<TRequest>
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        ArgumentNullException.ThrowIfNull(parser);
+        return builder.AddHandlerClass<THandler>(lifetime).Map((provider, handlers) => handlers.MapQueued(
+            type,
+            parser,
+            ScopedHandler.Create<THandler, TRequest, TReply>(provider, lifetime, static (handler, request, context) => handler.HandleAsync(request, context))));
+    }
+
+    /// <summary>Registers a handler class of messages that need no reply.</summary>
+    /// <typeparam name="THandler">The class; where it is registered already, that registration is used.</typeparam>
+    /// <typeparam name="TMessage">The message.</typeparam>
+    /// <param name="builder">What AddFastPort returned.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
+    /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
+    /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
+    public static FastPortBuilder AddHandler<
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, TMessage>(
+        this FastPortBuilder builder, ushort type, MessageParser<TMessage> parser, ServiceLifetime lifetime = ServiceLifetime.Scoped)
+        where THandler : class, IMessageHandler<TMessage>
+        where TMessage : IMessage<TMessage>
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        ArgumentNullException.ThrowIfNull(parser);
+        return builder.AddHandlerClass<THandler>(lifetime).Map((provider, handlers) => handlers.MapQueued(
+            type,
+            parser,
+            ScopedHandler.Create<THandler, TMessage>(provider, lifetime, static (handler, message, context) => handler.HandleAsync(message, context))));
+    }
+}

@@ -1,0 +1,129 @@
+using FastPort.Clients;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol.Clients;
+using FastPort.Protocol.Diagnostics;
+using Google.Protobuf;
+using Xunit;
+
+namespace FastPort.Protocol.Tests.Diagnostics;
+
+public sealed class DiagnosticsHandlersTests
+{
+    [Fact]
+    public async Task Echo_returns_its_payload()
+    {
+        await using Loopback loop = await StartAsync();
+        byte[] payload = new byte[10_000];
+        new Random(3).NextBytes(payload);
+
+        Echo reply = await loop.Client.RequestAsync(DiagnosticType.Echo, new Echo { Payload = ByteString.CopyFrom(payload) }, Echo.Parser);
+
+        Assert.Equal(payload, reply.Payload.ToByteArray());
+    }
+
+    [Fact]
+    public async Task SinkReport_counts_one_way_frames_and_bytes_exactly()
+    {
+        await using Loopback loop = await StartAsync();
+        ulong bytes = 0;
+        for (int i = 0; i < 500; i++)
+        {
+            int size = i * 7 % 1000;
+            bytes += (ulong)size;
+            await loop.Client.SendAsync(DiagnosticType.Sink, new SequenceBody(new(new byte[size])));
+        }
+
+        SinkReport report = await ReportAsync(loop.Client);
+
+        Assert.Equal(500u, report.Messages);
+        Assert.Equal(bytes, report.Bytes);
+    }
+
+    [Fact]
+    public async Task Sink_answers_a_request_with_an_empty_body_and_counts_it()
+    {
+        await using Loopback loop = await StartAsync();
+
+        Assert.Empty(await loop.Client.RequestAsync(DiagnosticType.Sink, new byte[42]));
+
+        Assert.Equal(new SinkReport { Messages = 1, Bytes = 42 }, await ReportAsync(loop.Client));
+    }
+
+    [Fact]
+    public async Task SinkReport_counts_each_session_by_itself()
+    {
+        await using Loopback loop = await StartAsync();
+        await using FastPortClient other = await Loopback.ConnectAsync(loop.Server);
+        await loop.Client.RequestAsync(DiagnosticType.Sink, new byte[5]);
+
+        Assert.Equal(new SinkReport(), await ReportAsync(other));
+        Assert.Equal(new SinkReport { Messages = 1, Bytes = 5 }, await ReportAsync(loop.Client));
+    }
+
+    [Theory]
+    [InlineData(0, 0)]
+    [InlineData(1, 0)]
+    [InlineData(1000, 1)]
+    [InlineData(300, 65_536)]
+    public async Task Source_streams_exactly_what_was_asked_for_and_then_replies(int messages, int size)
+    {
+        var sizes = new List<long>();
+        MessageHandlers pushes = new MessageHandlers().MapInline(DiagnosticType.Sink, (ref InlineRequest request) =>
+        {
+            Assert.True(request.IsOneWay);
+            sizes.Add(request.Body.Length);
+        });
+        await using Loopback loop = await StartAsync(pushes);
+
+        byte[] reply = await loop.Client.RequestAsync(
+            DiagnosticType.Source, new Source { Messages = (ulong)messages, PayloadBytes = (uint)size }.ToByteArray());
+
+        // The reply comes behind the last frame, so all of them have been handled.
+        Assert.Empty(reply);
+        Assert.Equal(Enumerable.Repeat((long)size, messages), sizes);
+    }
+
+    [Fact]
+    public async Task Source_takes_a_payload_of_the_limit_and_refuses_one_more()
+    {
+        long largest = 0;
+        MessageHandlers pushes = new MessageHandlers().MapInline(DiagnosticType.Sink, (ref InlineRequest request) => largest = request.Body.Length);
+        await using Loopback loop = await StartAsync(pushes);
+        uint limit = (uint)loop.Client.Session!.LargestBody;
+
+        await loop.Client.RequestAsync(DiagnosticType.Source, new Source { Messages = 1, PayloadBytes = limit }.ToByteArray());
+        RequestFailedException failure = await Loopback.FailureAsync(
+            loop.Client, DiagnosticType.Source, new Source { Messages = 1, PayloadBytes = limit + 1 }.ToByteArray());
+
+        Assert.Equal(limit, largest);
+        Assert.Equal(ErrorCode.MalformedBody, failure.Code);
+        Assert.Contains($"{limit + 1}", failure.Message, StringComparison.Ordinal);
+        Assert.Contains($"0 to {limit}", failure.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(DiagnosticType.Echo)]
+    [InlineData(DiagnosticType.Source)]
+    public async Task Answers_MalformedBody_when_the_body_does_not_parse(ushort type)
+    {
+        await using Loopback loop = await StartAsync();
+
+        Assert.Equal(ErrorCode.MalformedBody, (await Loopback.FailureAsync(loop.Client, type, Loopback.NoMessage)).Code);
+    }
+
+    [Fact]
+    public async Task Diagnostics_are_unknown_types_where_they_are_not_registered()
+    {
+        await using Loopback loop = await Loopback.StartAsync(new MessageHandlers());
+        foreach (ushort type in new[] { DiagnosticType.Echo, DiagnosticType.Sink, DiagnosticType.SinkReport, DiagnosticType.Source })
+        {
+            Assert.Equal(ErrorCode.UnknownType, (await Loopback.FailureAsync(loop.Client, type, [])).Code);
+        }
+    }
+
+    private static Task<Loopback> StartAsync(MessageHandlers? pushes = null) => Loopback.StartAsync(new MessageHandlers().MapDiagnostics(), pushes);
+
+    private static Task<SinkReport> ReportAsync(FastPortClient client) =>
+        client.RequestAsync(DiagnosticType.SinkReport, new Echo(), SinkReport.Parser);
+}

@@ -1,0 +1,92 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
+using FastPort.Clients;
+using FastPort.Protocol;
+using FastPort.Protocol.Clients;
+using Google.Protobuf;
+using Xunit;
+
+namespace FastPort.Samples.Tests;
+
+public sealed class SampleTests
+{
+    [Fact]
+    public async Task GameServer_demo_moves_every_bot_and_ends_with_0()
+    {
+        using SampleProcess game = SampleProcess.Start("GameServer", "--demo", "--Demo:Seconds=1");
+
+        int exitCode = await game.WaitAsync();
+
+        Assert.True(exitCode == 0, game.Output);
+        Assert.Contains("demo: 4 bots play on tcp://127.0.0.1:", game.Output, StringComparison.Ordinal);
+        MatchCollection bots = Regex.Matches(game.Output, @"^demo: bot-\d sent (\d+) inputs, saw (\d+) snapshots and ended at \(", RegexOptions.Multiline, TimeSpan.FromSeconds(5));
+        Assert.Equal(4, bots.Count);
+        Assert.Equal(["20", "20", "20", "10"], bots.Select(b => b.Groups[1].Value));
+        Assert.All(bots, b => Assert.True(int.Parse(b.Groups[2].Value, CultureInfo.InvariantCulture) > 0, b.Value));
+        Assert.Matches(@"demo: [1-9]\d* ticks, 0 inputs dropped, ", game.Output);
+        Assert.EndsWith("demo: good", game.Output.TrimEnd(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task GameServer_names_a_setting_that_is_out_of_range()
+    {
+        using SampleProcess game = SampleProcess.Start("GameServer", "--Game:TicksPerSecond=0");
+
+        Assert.NotEqual(0, await game.WaitAsync());
+        Assert.Contains("Game:TicksPerSecond is 0; allowed are 1 to 240.", game.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task IndustrialGateway_demo_gets_the_expected_answers_and_ends_with_0()
+    {
+        using SampleProcess gateway = SampleProcess.Start("IndustrialGateway", "--demo", "--Gateway:HealthIntervalSeconds=0.05");
+
+        int exitCode = await gateway.WaitAsync();
+
+        Assert.True(exitCode == 0, gateway.Output);
+        Assert.Contains("demo: 300 values read", gateway.Output, StringComparison.Ordinal);
+        Assert.Contains("demo: boiler.setpoint 80 -> 85, temperature 8", gateway.Output, StringComparison.Ordinal);
+        Assert.Contains("demo: writing an unknown tag: NotFound; writing a measured one: Forbidden", gateway.Output, StringComparison.Ordinal);
+        Assert.Contains("still answered 100 values of the request in flight", gateway.Output, StringComparison.Ordinal);
+        Assert.Matches(@"(?m)^health: up \d+ s, \d+ connections, \d+ messages in, \d+ out, \d+ errors, P99 [\d.]+ us", gateway.Output);
+        Assert.Matches(@"(?m)^stopped: up \d+ s, 0 connections, \d+ messages in, \d+ out, 2 errors, P99 [\d.]+ us", gateway.Output);
+        Assert.EndsWith("demo: good", gateway.Output.TrimEnd(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task TenLines_echoes_until_its_input_ends()
+    {
+        using SampleProcess server = SampleProcess.Start("TenLines", "tcp://127.0.0.1:0");
+        await EchoAsync(await server.ReadWordAfterAsync("listening on "));
+
+        server.CloseInput();
+
+        Assert.Equal(0, await server.WaitAsync());
+    }
+
+    [Fact]
+    public async Task TenLinesHosted_echoes_until_it_is_terminated()
+    {
+        using SampleProcess server = SampleProcess.Start(
+            "TenLinesHosted", "--FastPort:Endpoints:0=tcp://127.0.0.1:0", "--LatencyStats:EnableFileOutput=false");
+        await EchoAsync(await server.ReadWordAfterAsync("Listening on "));
+        if (OperatingSystem.IsWindows())
+        {
+            // No signal to send there; disposing ends it.
+            return;
+        }
+
+        // The host begins to listen to signals before its services start.
+        await server.TerminateAsync();
+
+        Assert.Equal(0, await server.WaitAsync());
+    }
+
+    private static async Task EchoAsync(string endpoint)
+    {
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint });
+        await client.ConnectAsync();
+        Echo reply = await client.RequestAsync(0x1000, new Echo { Payload = ByteString.CopyFromUtf8("hello") }, Echo.Parser);
+        Assert.Equal("hello", reply.Payload.ToStringUtf8());
+    }
+}

@@ -1,0 +1,98 @@
+using System.Threading.Channels;
+using FastPort.Clients;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Hosting;
+using FastPort.Protocol;
+using FastPort.Protocol.Clients;
+using FastPort.Protocol.Handlers;
+using FastPort.Samples.Tests.Snippets;
+using Google.Protobuf;
+using Xunit;
+
+namespace FastPort.Samples.Tests;
+
+/// <summary>What docs/embedding.md shows does what it says.</summary>
+public sealed class SnippetTests
+{
+    private static readonly byte[] Numbers = [1, 2, 250];
+
+    [Fact]
+    public async Task Raw_handlers_answer()
+    {
+        await using FastPortServer server = await StartAsync();
+        await using FastPortClient client = await ConnectAsync(server);
+
+        Assert.Equal(253u, BitConverter.ToUInt32(await client.RequestAsync(HandlerSnippets.Sum, Numbers)));
+        Assert.Equal([250, 2, 1], await client.RequestAsync(HandlerSnippets.Reverse, Numbers));
+    }
+
+    [Fact]
+    public async Task Typed_handlers_answer_and_refuse()
+    {
+        await using FastPortServer server = await StartAsync();
+        await using FastPortClient client = await ConnectAsync(server);
+        var hello = new Echo { Payload = ByteString.CopyFromUtf8("hello") };
+
+        Assert.Equal("hello", await ClientSnippets.AskAsync(server.Endpoints[0].ToString(), "hello"));
+        Assert.Equal(hello, await client.RequestAsync(HandlerSnippets.Wait, hello, Echo.Parser));
+        Assert.Equal("hello", await ClientSnippets.TryAskAsync(client, hello, CancellationToken.None));
+        Assert.Equal("the server said MalformedBody", await ClientSnippets.TryAskAsync(client, new Echo(), CancellationToken.None));
+    }
+
+    [Fact]
+    public async Task Hooks_let_in_and_forbid()
+    {
+        var tokens = new Dictionary<string, string>(StringComparer.Ordinal) { ["t1"] = "admin", ["t2"] = "guest" };
+        await using FastPortServer server = HookSnippets.Server(Options(), Handlers(), tokens);
+        await server.StartAsync();
+        await using FastPortClient admin = await ConnectAsync(server, "t1");
+        await using FastPortClient guest = await ConnectAsync(server, "t2");
+
+        Assert.Equal([250, 2, 1], await admin.RequestAsync(HandlerSnippets.Reverse, Numbers));
+        Assert.Equal(ErrorCode.Forbidden, await CodeAsync(() => guest.RequestAsync(HandlerSnippets.Reverse, Numbers)));
+        Assert.Equal(4, (await guest.RequestAsync(HandlerSnippets.Sum, Numbers)).Length);
+        Assert.Equal(ErrorCode.Unauthenticated, await CodeAsync(() => ConnectAsync(server, "t3")));
+    }
+
+    [Fact]
+    public async Task A_subscription_in_Connected_comes_before_pushes()
+    {
+        var pushed = Channel.CreateUnbounded<string>();
+        var handlers = new MessageHandlers();
+        handlers.MapInline(0x1011, Echo.Parser, (echo, session) => { session.TrySend(0x1010, echo); });
+        await using var server = new FastPortServer(Options(), handlers);
+        await server.StartAsync();
+        await using FastPortClient client = ClientSnippets.WithPushes(server.Endpoints[0].ToString(), text => pushed.Writer.TryWrite(text));
+
+        await client.ConnectAsync();
+
+        Assert.Equal("subscribe", await pushed.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(30)));
+    }
+
+    private static async Task<FastPortServer> StartAsync()
+    {
+        var server = new FastPortServer(Options(), Handlers());
+        await server.StartAsync();
+        return server;
+    }
+
+    private static FastPortServerOptions Options() => new() { Endpoints = { "tcp://127.0.0.1:0" } };
+
+    private static MessageHandlers Handlers()
+    {
+        var handlers = new MessageHandlers();
+        HandlerSnippets.MapTyped(handlers);
+        HandlerSnippets.MapRaw(handlers);
+        return handlers;
+    }
+
+    private static async Task<FastPortClient> ConnectAsync(FastPortServer server, string token = "")
+    {
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString(), Token = token });
+        await client.ConnectAsync();
+        return client;
+    }
+
+    private static async Task<ErrorCode> CodeAsync(Func<Task> action) => (await Assert.ThrowsAsync<RequestFailedException>(action)).Code;
+}

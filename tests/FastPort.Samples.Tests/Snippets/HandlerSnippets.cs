@@ -1,0 +1,53 @@
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol;
+using FastPort.Protocol.Handlers;
+
+namespace FastPort.Samples.Tests.Snippets;
+
+/// <summary>Handlers shown in docs/embedding.md.</summary>
+internal static class HandlerSnippets
+{
+    public const ushort Sum = 0x1000;
+    public const ushort Reverse = 0x1001;
+    public const ushort Shout = 0x1002;
+    public const ushort Wait = 0x1003;
+
+    // docs: typed
+    public static void MapTyped(MessageHandlers handlers) => handlers
+        .MapInline(Shout, Echo.Parser, (echo, session) => echo.Payload.IsEmpty
+            ? throw new RequestRefusedException(ErrorCode.MalformedBody, "The payload is empty.")
+            : new Echo { Payload = echo.Payload })
+        .MapQueued(Wait, Echo.Parser, async (echo, context) =>
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(10), context.Aborted);
+            return echo;
+        });
+
+    // docs: end
+
+    // docs: raw
+    public static void MapRaw(MessageHandlers handlers) => handlers
+        .MapInline(Sum, (ref InlineRequest request) =>
+        {
+            uint sum = 0;
+            foreach (ReadOnlyMemory<byte> segment in request.Body)
+            {
+                foreach (byte value in segment.Span)
+                {
+                    sum += value;
+                }
+            }
+
+            request.Reply(BitConverter.GetBytes(sum));
+        })
+        .MapQueued(Reverse, async context =>
+        {
+            await Task.Yield();
+            byte[] body = context.Body.ToArray();
+            Array.Reverse(body);
+            context.Reply(body);
+        });
+
+    // docs: end
+}

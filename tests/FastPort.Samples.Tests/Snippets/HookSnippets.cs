@@ -1,0 +1,25 @@
+using System.Security.Claims;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Sessions;
+
+namespace FastPort.Samples.Tests.Snippets;
+
+/// <summary>Hooks shown in docs/embedding.md.</summary>
+internal static class HookSnippets
+{
+    // docs: hooks
+    public static FastPortServerHooks Hooks(IReadOnlyDictionary<string, string> namesByToken) => new()
+    {
+        Authenticator = (hello, _) => new ValueTask<AuthenticationResult>(
+            namesByToken.TryGetValue(hello.Token, out string? name)
+                ? AuthenticationResult.Accept(new ClaimsPrincipal(new ClaimsIdentity([new Claim(ClaimTypes.Name, name)], "token")))
+                : AuthenticationResult.Refuse()),
+        Authoriser = (session, type, _) => new ValueTask<bool>(type != HandlerSnippets.Reverse || session.User?.Identity?.Name == "admin"),
+    };
+
+    public static FastPortServer Server(FastPortServerOptions options, MessageHandlers handlers, IReadOnlyDictionary<string, string> namesByToken) =>
+        new(options, handlers, Hooks(namesByToken));
+
+    // docs: end
+}
