@@ -4,7 +4,7 @@ using FastPort.Benchmarks;
 
 // Without arguments: everything, in its short form. Every option of BenchmarkDotNet can be given instead, such as --list flat.
 string[] chosen = args.Length == 0 ? ["--filter", "*", "--job", "short"] : args;
-Summary[] summaries = [.. BenchmarkSwitcher.FromAssembly(typeof(BenchmarkSettings).Assembly).Run(chosen, BenchmarkSettings.Create())];
+Summary[] summaries = [.. BenchmarkSwitcher.FromAssembly(typeof(BenchmarkSettings).Assembly).Run(chosen, BenchmarkSettings.Create(chosen))];
 
 if (summaries.Length == 0)
 {
