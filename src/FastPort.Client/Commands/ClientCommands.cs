@@ -1,3 +1,4 @@
+using System.Text;
 using FastPort.Client.Hosting;
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
@@ -33,7 +34,8 @@ internal sealed class ClientCommands : ICommands
             using var loggerFactory = new SerilogLoggerFactory(Log.Logger);
             LoadResult result = await new LoadRun(settings, configuration, loggerFactory, Console.Out, status)
                 .RunAsync(interruption.Token).ConfigureAwait(false);
-            return await SaveAsync(settings, result).ConfigureAwait(false) && Succeeded(result, interruption.Token) ? ExitCode.Good : ExitCode.Failed;
+            bool saved = settings.JsonPath is null || await SaveAsync(settings.JsonPath, LoadResultWriter.ToUtf8(result)).ConfigureAwait(false);
+            return saved && Succeeded(result, interruption.Token) ? ExitCode.Good : ExitCode.Failed;
         }
         catch (LoadFailedException e)
         {
@@ -66,25 +68,40 @@ internal sealed class ClientCommands : ICommands
         }
     }
 
+    public async Task<int> CompareAsync(CompareSettings settings)
+    {
+        try
+        {
+            var comparison = new Comparison(
+                await LoadResultReader.ReadAsync(settings.Before).ConfigureAwait(false), await LoadResultReader.ReadAsync(settings.After).ConfigureAwait(false));
+            bool markdownOut = settings.Markdown == "-";
+            await Console.Out.WriteAsync(markdownOut ? ComparisonTable.Markdown(comparison) : ComparisonTable.Text(comparison)).ConfigureAwait(false);
+            return settings.Markdown is null || markdownOut
+                || await SaveAsync(settings.Markdown, Encoding.UTF8.GetBytes(ComparisonTable.Markdown(comparison))).ConfigureAwait(false)
+                ? ExitCode.Good
+                : ExitCode.Failed;
+        }
+        catch (InvalidResultException e)
+        {
+            await Console.Error.WriteLineAsync(e.Message).ConfigureAwait(false);
+            return ExitCode.Usage;
+        }
+    }
+
     // An interrupted run may have measured nothing; any other that did has failed.
     private static bool Succeeded(LoadResult result, CancellationToken interrupted) =>
         result.Errors == 0 && (result.Messages != 0 || interrupted.IsCancellationRequested);
 
-    private static async Task<bool> SaveAsync(LoadSettings settings, LoadResult result)
+    private static async Task<bool> SaveAsync(string path, byte[] contents)
     {
-        if (settings.JsonPath is null)
-        {
-            return true;
-        }
-
         try
         {
-            await File.WriteAllBytesAsync(settings.JsonPath, LoadResultWriter.ToUtf8(result)).ConfigureAwait(false);
+            await File.WriteAllBytesAsync(path, contents).ConfigureAwait(false);
             return true;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
         {
-            await Console.Error.WriteLineAsync($"The result could not be written to '{settings.JsonPath}': {e.Message}").ConfigureAwait(false);
+            await Console.Error.WriteLineAsync($"The result could not be written to '{path}': {e.Message}").ConfigureAwait(false);
             return false;
         }
     }

@@ -16,6 +16,7 @@ internal static class CommandLine
             "FastPort load client. Without a command it hosts a server inside its process, loads it for 10 s and reports; files go to Stats/.")
         {
             LoadCommand.Create(commands.LoadAsync),
+            CompareCommand.Create(commands.CompareAsync),
         };
         root.SetAction((_, _) => commands.LoadAsync(new Load.LoadSettings()));
         ParseResult parsed = root.Parse(args);
@@ -39,5 +40,9 @@ internal static class CommandLine
 /// <summary>What the commands do.</summary>
 internal interface ICommands
 {
+    /// <summary>Runs a load and returns the exit code.</summary>
     Task<int> LoadAsync(Load.LoadSettings settings);
+
+    /// <summary>Compares two results and returns the exit code.</summary>
+    Task<int> CompareAsync(CompareSettings settings);
 }

@@ -61,6 +61,16 @@ internal sealed class LoadConnections : IAsyncDisposable
         }
     }
 
+    /// <summary>Refuses a body that the server does not take.</summary>
+    /// <exception cref="LoadFailedException">It is too large.</exception>
+    public void RequireBody(int size)
+    {
+        if (size > LargestBody)
+        {
+            throw new LoadFailedException($"--size is {size}; the server's frame limit allows 0 to {LargestBody} bytes.", ExitCode.Usage);
+        }
+    }
+
     /// <summary>Ends the connections whose requests are not waited for any longer.</summary>
     public void Abort()
     {

@@ -77,9 +77,14 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
         return measured;
     }
 
-    private EchoLoad CreateLoad(string server, LatencyStats stats)
+    private ILoad CreateLoad(string server, LatencyStats stats)
     {
         var watch = new ConnectionWatch(loggerFactory.CreateLogger("FastPort.Client"), _time);
-        return new EchoLoad(settings, server, new LoadRecorder(stats, _errors), watch, _time);
+        return settings.Mode switch
+        {
+            LoadMode.Echo => new EchoLoad(settings, server, new LoadRecorder(stats, _errors), watch, _time),
+            LoadMode.Sink => new SinkLoad(settings, server, _errors, watch, _time),
+            _ => new SourceLoad(settings, server, _errors, watch, _time),
+        };
     }
 }
