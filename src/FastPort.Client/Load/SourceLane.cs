@@ -35,7 +35,9 @@ internal sealed class SourceLane
         _size = size;
         _errors = errors;
         _slots = inFlight;
-        _piece = Math.Clamp(PieceBytes / (size + FrameHeader.Size), 1, PieceMessages);
+
+        // What is in flight when the time is up has still to come: bounded, for it lengthens the run.
+        _piece = Math.Clamp(PieceBytes / (size + FrameHeader.Size) / inFlight, 1, PieceMessages);
         _request = new Source { Messages = (ulong)_piece, PayloadBytes = (uint)size }.ToByteArray();
         for (int i = 0; i < inFlight; i++)
         {
