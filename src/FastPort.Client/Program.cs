@@ -1,1 +1,3 @@
-return 0;
+using FastPort.Client.Commands;
+
+return await CommandLine.RunAsync(args, new ClientCommands(), Console.Error);

@@ -50,6 +50,20 @@ internal sealed class FrameOutput
 
     public static void EndBurst() => Burst = null;
 
+    /// <summary>Begins a burst on a thread that is not the loop's, or inside the loop's own. Returns the burst that it interrupts.</summary>
+    public FrameOutput? EnterBurst()
+    {
+        FrameOutput? outer = Burst;
+        Burst = this;
+        return outer;
+    }
+
+    public void LeaveBurst(FrameOutput? outer)
+    {
+        Burst = outer;
+        FlushUnlessInBurst();
+    }
+
     public void Flush() => _connection.Flush();
 
     /// <summary>Writes one frame whatever waits already: replies and control messages, which other bounds limit.</summary>

@@ -76,6 +76,12 @@ public sealed class Session
     /// <param name="body">The body; copied.</param>
     public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => TrySend(type, new RawBody(body));
 
+    /// <summary>
+    /// Begins a burst: what the calling thread sends on this session until the burst is disposed leaves together, with one flush. Keep it
+    /// short: until then nothing of it is on its way, unless another thread flushes. Handlers need none, their replies are in a burst already.
+    /// </summary>
+    public SendBurst BeginBurst() => new(_protocol.Output);
+
     /// <summary>Sends a one-way message, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>

@@ -1,0 +1,48 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+
+namespace FastPort.Client.Commands;
+
+/// <summary>The program's command line. No arguments at all are the main job: a load with every default.</summary>
+internal static class CommandLine
+{
+    /// <summary>Parses, runs and returns the exit code.</summary>
+    /// <param name="args">The program's arguments.</param>
+    /// <param name="commands">What the commands do.</param>
+    /// <param name="error">Where complaints about arguments go.</param>
+    public static async Task<int> RunAsync(string[] args, ICommands commands, TextWriter error)
+    {
+        var root = new RootCommand(
+            "FastPort load client. Without a command it hosts a server inside its process, loads it for 10 s and reports; files go to Stats/.")
+        {
+            LoadCommand.Create(commands.LoadAsync),
+            CompareCommand.Create(commands.CompareAsync),
+        };
+        root.SetAction((_, _) => commands.LoadAsync(new Load.LoadSettings()));
+        ParseResult parsed = root.Parse(args);
+        if (parsed.Errors.Count > 0)
+        {
+            foreach (ParseError problem in parsed.Errors)
+            {
+                await error.WriteLineAsync(problem.Message).ConfigureAwait(false);
+            }
+
+            await error.WriteLineAsync("Run with --help to see the options.").ConfigureAwait(false);
+            return ExitCode.Usage;
+        }
+
+        // Signals belong to the run, which ends with its report; the parser must not end the process first.
+        return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null, EnableDefaultExceptionHandler = false })
+            .ConfigureAwait(false);
+    }
+}
+
+/// <summary>What the commands do.</summary>
+internal interface ICommands
+{
+    /// <summary>Runs a load and returns the exit code.</summary>
+    Task<int> LoadAsync(Load.LoadSettings settings);
+
+    /// <summary>Compares two results and returns the exit code.</summary>
+    Task<int> CompareAsync(CompareSettings settings);
+}

@@ -1,0 +1,29 @@
+using System.CommandLine;
+
+namespace FastPort.Client.Commands;
+
+/// <summary>What <c>compare</c> was asked to do.</summary>
+/// <param name="Before">Path of the result before.</param>
+/// <param name="After">Path of the result after.</param>
+/// <param name="Markdown">Where the table goes as Markdown: a path, "-" for standard output instead of the text table, null for nowhere.</param>
+internal sealed record CompareSettings(string Before, string After, string? Markdown);
+
+/// <summary>The command <c>compare</c>.</summary>
+internal static class CompareCommand
+{
+    /// <summary>Makes the command.</summary>
+    /// <param name="run">Compares and returns the exit code.</param>
+    public static Command Create(Func<CompareSettings, Task<int>> run)
+    {
+        var before = new Argument<string>("before") { Description = "JSON result of the run before (load --json)." };
+        var after = new Argument<string>("after") { Description = "JSON result of the run after." };
+        var markdown = new Option<string?>("--markdown")
+        {
+            Description = "Writes the table as Markdown to this file; - prints Markdown instead of the text table.",
+            HelpName = "FILE",
+        };
+        var command = new Command("compare", "Compares the results of two load runs.") { before, after, markdown };
+        command.SetAction((result, _) => run(new CompareSettings(result.GetRequiredValue(before), result.GetRequiredValue(after), result.GetValue(markdown))));
+        return command;
+    }
+}

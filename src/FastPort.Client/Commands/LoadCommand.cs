@@ -1,0 +1,88 @@
+using System.CommandLine;
+using FastPort.Client.Load;
+using FastPort.Framing;
+
+namespace FastPort.Client.Commands;
+
+/// <summary>The command <c>load</c>: its options and how they become settings.</summary>
+internal sealed class LoadCommand
+{
+    private static readonly LoadSettings Defaults = new();
+
+    private readonly Option<string?> _server = new("--server")
+    {
+        Description = "The server, for example tcp://127.0.0.1:6628. Without it a server is hosted inside this process.",
+        HelpName = "URI",
+        CustomParser = OptionParsers.Endpoint,
+    };
+
+    private readonly Option<int> _connections = OptionParsers.Whole(
+        "--connections", "Connections.", "N", Defaults.Connections, 1, LoadSettings.MaxConnections);
+
+    private readonly Option<int> _inFlight = OptionParsers.Whole(
+        "--in-flight", "Requests in flight per connection.", "N", Defaults.InFlight, 1, LoadSettings.MaxInFlight);
+
+    private readonly Option<int> _size = OptionParsers.Whole(
+        "--size", "Payload bytes of a message, up to the server's frame limit.", "BYTES", Defaults.Size, 0, EchoPayload.LargestPayload(FrameLimits.LargestBody(FrameLimits.Maximum)));
+
+    private readonly Option<TimeSpan> _duration = OptionParsers.Duration(
+        "--duration", "Time measured, for example 10s, 500ms, 2m.", Defaults.Duration, TimeSpan.FromMilliseconds(1));
+
+    private readonly Option<TimeSpan> _warmUp = OptionParsers.Duration(
+        "--warmup", "Time before the measurement begins.", Defaults.WarmUp, TimeSpan.Zero);
+
+    private readonly Option<double?> _rate = new("--rate")
+    {
+        Description = "Open loop: messages per second over all connections, on a fixed schedule; latency counts from when a message was due.",
+        HelpName = "N",
+        CustomParser = OptionParsers.Rate,
+    };
+
+    private readonly Option<LoadMode> _mode = new("--mode")
+    {
+        Description = "echo: requests and replies. sink: one-way to the server. source: one-way from the server.",
+        HelpName = "echo|sink|source",
+        DefaultValueFactory = static _ => LoadMode.Echo,
+        CustomParser = OptionParsers.Mode,
+    };
+
+    private readonly Option<string?> _json = new("--json") { Description = "Writes the result to this file as JSON.", HelpName = "FILE" };
+
+    private readonly Option<bool> _noProgress = new("--no-progress") { Description = "Shows no live line." };
+
+    private LoadCommand(Func<LoadSettings, Task<int>> run)
+    {
+        Command = new Command("load", "Loads a server and reports its latencies.")
+        {
+            _server, _connections, _inFlight, _size, _duration, _warmUp, _rate, _mode, _json, _noProgress,
+        };
+        Command.Validators.Add(result =>
+        {
+            if (result.GetResult(_rate) is not null && result.GetResult(_mode)?.GetValueOrDefault<LoadMode>() is LoadMode.Sink or LoadMode.Source)
+            {
+                result.AddError("--rate works with --mode echo only: one-way loads go as fast as the receiver takes them.");
+            }
+        });
+        Command.SetAction((result, _) => run(Settings(result)));
+    }
+
+    private Command Command { get; }
+
+    /// <summary>Makes the command.</summary>
+    /// <param name="run">Runs what was asked for and returns the exit code.</param>
+    public static Command Create(Func<LoadSettings, Task<int>> run) => new LoadCommand(run).Command;
+
+    private LoadSettings Settings(ParseResult result) => new()
+    {
+        Server = result.GetValue(_server),
+        Connections = result.GetValue(_connections),
+        InFlight = result.GetValue(_inFlight),
+        Size = result.GetValue(_size),
+        Duration = result.GetValue(_duration),
+        WarmUp = result.GetValue(_warmUp),
+        Rate = result.GetValue(_rate),
+        Mode = result.GetValue(_mode),
+        JsonPath = result.GetValue(_json),
+        Progress = !result.GetValue(_noProgress),
+    };
+}

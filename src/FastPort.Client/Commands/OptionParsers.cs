@@ -1,0 +1,127 @@
+using System.Buffers;
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Globalization;
+using FastPort.Client.Load;
+
+namespace FastPort.Client.Commands;
+
+/// <summary>Reads option values; what cannot be read is an error that says which value was wrong and what is allowed.</summary>
+internal static class OptionParsers
+{
+    private static readonly SearchValues<char> NumberCharacters = SearchValues.Create("0123456789.");
+    private static readonly TimeSpan LongestDuration = TimeSpan.FromDays(7);
+
+    /// <summary>A whole number within a range.</summary>
+    public static Option<int> Whole(string name, string description, string helpName, int defaultValue, int minimum, int maximum) => new(name)
+    {
+        Description = description,
+        HelpName = helpName,
+        DefaultValueFactory = _ => defaultValue,
+        CustomParser = result =>
+        {
+            string text = Token(result);
+            if (int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out int value) && value >= minimum && value <= maximum)
+            {
+                return value;
+            }
+
+            result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} is '{text}'; give a whole number from {minimum} to {maximum}."));
+            return defaultValue;
+        },
+    };
+
+    /// <summary>A time with its unit.</summary>
+    public static Option<TimeSpan> Duration(string name, string description, TimeSpan defaultValue, TimeSpan minimum) => new(name)
+    {
+        Description = description,
+        HelpName = "TIME",
+        DefaultValueFactory = _ => defaultValue,
+        CustomParser = result =>
+        {
+            string text = Token(result);
+            if (TryParseDuration(text, out TimeSpan value) && value >= minimum && value <= LongestDuration)
+            {
+                return value;
+            }
+
+            string range = minimum == TimeSpan.Zero ? "0s" : "1ms";
+            result.AddError($"{name} is '{text}'; give a number with a unit (ms, s, m, h), for example 500ms, 10s or 2m, from {range} to 168h.");
+            return defaultValue;
+        },
+    };
+
+    /// <summary>Reads a time such as 500ms, 10s, 1.5m or 1h.</summary>
+    public static bool TryParseDuration(string text, out TimeSpan value)
+    {
+        value = default;
+        int unitAt = text.AsSpan().IndexOfAnyExcept(NumberCharacters);
+        if (unitAt <= 0
+            || !double.TryParse(text.AsSpan(0, unitAt), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double number))
+        {
+            return false;
+        }
+
+        double milliseconds = text[unitAt..] switch
+        {
+            "ms" => number,
+            "s" => number * 1_000,
+            "m" => number * 60_000,
+            "h" => number * 3_600_000,
+            _ => double.NaN,
+        };
+        if (!(milliseconds <= LongestDuration.TotalMilliseconds))
+        {
+            return false;
+        }
+
+        value = TimeSpan.FromMilliseconds(milliseconds);
+        return true;
+    }
+
+    public static string? Endpoint(ArgumentResult result)
+    {
+        string text = Token(result);
+        if (!Transports.Endpoint.TryParse(text, out Transports.Endpoint? endpoint, out string? problem))
+        {
+            result.AddError($"--server: {problem}");
+        }
+        else if (endpoint.Scheme != "tcp" || endpoint.Port == 0)
+        {
+            result.AddError($"--server is '{text}'; write it as tcp://host:port with a port from 1 to 65535, for example tcp://127.0.0.1:6628.");
+        }
+
+        return text;
+    }
+
+    public static double? Rate(ArgumentResult result)
+    {
+        const double Highest = 100_000_000;
+        string text = Token(result);
+        if (double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double rate) && rate is > 0 and <= Highest)
+        {
+            return rate;
+        }
+
+        result.AddError($"--rate is '{text}'; give messages per second, above 0 and at most 100000000.");
+        return null;
+    }
+
+    public static LoadMode Mode(ArgumentResult result)
+    {
+        switch (Token(result))
+        {
+            case "echo":
+                return LoadMode.Echo;
+            case "sink":
+                return LoadMode.Sink;
+            case "source":
+                return LoadMode.Source;
+            default:
+                result.AddError($"--mode is '{Token(result)}'; give echo, sink or source.");
+                return LoadMode.Echo;
+        }
+    }
+
+    private static string Token(ArgumentResult result) => result.Tokens.Count == 0 ? string.Empty : result.Tokens[0].Value;
+}

@@ -1,0 +1,14 @@
+namespace FastPort.Client;
+
+/// <summary>Exit codes of the program.</summary>
+internal static class ExitCode
+{
+    /// <summary>All went well.</summary>
+    public const int Good = 0;
+
+    /// <summary>The run failed, or there were errors: replies wrong, lost or missing.</summary>
+    public const int Failed = 1;
+
+    /// <summary>Arguments, configuration or files given are wrong.</summary>
+    public const int Usage = 2;
+}

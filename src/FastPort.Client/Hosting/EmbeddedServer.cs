@@ -1,0 +1,25 @@
+using FastPort.Client.Load;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Protocol.Diagnostics;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Client.Hosting;
+
+/// <summary>The server that a run without <c>--server</c> hosts inside its own process, on a port that the system chooses.</summary>
+internal static class EmbeddedServer
+{
+    /// <summary>Starts it with the limits of configuration section <c>FastPort</c> and the diagnostics handlers; the caller disposes it.</summary>
+    public static async Task<FastPortServer> StartAsync(IConfiguration configuration, LoadSettings settings, ILoggerFactory loggerFactory)
+    {
+        FastPortServerOptions options = FastPortConfiguration.BindServer(configuration);
+        options.Endpoints.Clear();
+        options.Endpoints.Add("tcp://127.0.0.1:0");
+        options.MaxConnections = Math.Max(options.MaxConnections, settings.Connections);
+        options.MaxConnectionsPerAddress = 0;
+        var server = new FastPortServer(options, new MessageHandlers().MapDiagnostics(), loggerFactory: loggerFactory);
+        await server.StartAsync().ConfigureAwait(false);
+        return server;
+    }
+}

@@ -1,0 +1,96 @@
+using FastPort.Telemetry;
+
+namespace FastPort.Client.Load;
+
+/// <summary>
+/// The echo load. Closed loop: each slot of each connection sends its next request when its reply has come. Open loop (<see cref="LoadSettings.Rate"/>):
+/// requests are due on a fixed schedule; one that finds no free slot waits for it, and its latency counts from when it was due.
+/// </summary>
+internal sealed class EchoLoad : ILoad
+{
+    private readonly LoadSettings _settings;
+    private readonly LoadRecorder _recorder;
+    private readonly TimeProvider _time;
+    private readonly EchoPayload _payload;
+    private readonly EchoLane[] _lanes;
+    private readonly LoadConnections _connections;
+
+    public EchoLoad(LoadSettings settings, string server, LoadRecorder recorder, ConnectionWatch watch, TimeProvider time)
+    {
+        _settings = settings;
+        _recorder = recorder;
+        _time = time;
+        _payload = new EchoPayload(settings.Size);
+        _lanes = new EchoLane[settings.Connections];
+        for (int i = 0; i < _lanes.Length; i++)
+        {
+            SendSchedule? schedule = settings.Rate is { } rate ? new SendSchedule(rate, _lanes.Length, i) : null;
+            _lanes[i] = new EchoLane(i, settings.InFlight, _payload, recorder, schedule);
+        }
+
+        _connections = new LoadConnections(settings, server, _payload.Length, watch, (number, session) => _lanes[number].OnConnected(session));
+    }
+
+    public long Messages => RoundTrips?.Count ?? 0;
+
+    public LatencySnapshot? RoundTrips => _recorder.Stats.Read().All.Metrics[0].Lifetime;
+
+    public async Task ConnectAsync(CancellationToken cancellationToken)
+    {
+        await _connections.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        if (_payload.Length > _connections.LargestBody)
+        {
+            throw new LoadFailedException(
+                $"--size is {_settings.Size}; the server's frame limit allows 0 to {EchoPayload.LargestPayload(_connections.LargestBody)} bytes.", ExitCode.Usage);
+        }
+    }
+
+    public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
+    {
+        using var pacer = _settings.Rate is null ? null : new Pacer(_lanes);
+        long begun = LoadClock.Nanoseconds;
+        foreach (EchoLane lane in _lanes)
+        {
+            lane.Start(begun);
+        }
+
+        pacer?.Start();
+        await LoadTimer.WaitAsync(_settings.WarmUp, _time, interrupted).ConfigureAwait(false);
+        _recorder.Stats.StartMeasuring();
+        long from = LoadClock.Nanoseconds;
+        await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
+        _recorder.Stop();
+        long to = LoadClock.Nanoseconds;
+        LatencyReport report = _recorder.Stats.Read();
+        await DrainAsync().ConfigureAwait(false);
+        return new LoadMeasurement(TimeSpan.FromMicroseconds((to - from) / 1000.0), report.All.LifetimeCount, report)
+        {
+            Missed = _settings.Rate is null ? null : _lanes.Sum(lane => lane.CountMissed(from, to)),
+            Reconnects = _connections.Lost,
+        };
+    }
+
+    public ValueTask DisposeAsync() => _connections.DisposeAsync();
+
+    private async Task DrainAsync()
+    {
+        foreach (EchoLane lane in _lanes)
+        {
+            lane.Stop();
+        }
+
+        if (await LoadTimer.EndsWithinAsync(Task.WhenAll(_lanes.Select(static l => l.Drained)), _settings.DrainTimeout, _time).ConfigureAwait(false))
+        {
+            return;
+        }
+
+        int unanswered = _lanes.Sum(static lane => lane.Abandon());
+        if (unanswered != 0)
+        {
+            _recorder.RecordError(
+                LoadErrorKind.Unanswered, $"No reply came within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", unanswered);
+        }
+
+        _connections.Abort();
+    }
+}

@@ -1,0 +1,40 @@
+using FastPort.Sessions;
+
+namespace FastPort.Client.Load;
+
+/// <summary>
+/// One of a connection's places for a request in flight, used again and again. It belongs to whoever holds it: the stack of idle slots (under the lane's
+/// lock), the one who sends it, and from then on the session, until it calls back.
+/// </summary>
+internal sealed class EchoSlot(EchoLane lane, int number) : PendingReply
+{
+    private ulong _sequence;
+
+    /// <summary>The stamp of the request that the slot carries.</summary>
+    public ulong Stamp { get; private set; }
+
+    /// <summary>When the request was due (open loop); 0 in the closed loop, where it is due when it can be sent.</summary>
+    public long Due { get; private set; }
+
+    /// <summary>The session that the request was last sent on.</summary>
+    public Session? SentOn { get; set; }
+
+    /// <summary>Gives the slot its next request.</summary>
+    public void Next(long due)
+    {
+        Due = due;
+        Stamp = Mix(((ulong)(uint)number << 40) + ++_sequence);
+    }
+
+    protected override void OnReply(scoped in InboundReply reply) => lane.OnReply(this, in reply);
+
+    protected override void OnFailed(RequestFailure failure, string message) => lane.OnFailed(this, message);
+
+    // SplitMix64's finaliser: neighbouring numbers differ in every byte, so that even a payload of one byte tells most of them apart.
+    private static ulong Mix(ulong value)
+    {
+        value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
+        value = (value ^ (value >> 27)) * 0x94D049BB133111EB;
+        return value ^ (value >> 31);
+    }
+}

@@ -1,0 +1,12 @@
+using System.Diagnostics;
+
+namespace FastPort.Client.Load;
+
+/// <summary>The monotonic clock that requests and replies are stamped with, in nanoseconds.</summary>
+internal static class LoadClock
+{
+    private static readonly double NanosecondsPerTick = 1e9 / Stopwatch.Frequency;
+
+    public static long Nanoseconds =>
+        Stopwatch.Frequency == 1_000_000_000 ? Stopwatch.GetTimestamp() : (long)(Stopwatch.GetTimestamp() * NanosecondsPerTick);
+}

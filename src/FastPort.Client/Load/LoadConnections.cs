@@ -1,0 +1,101 @@
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Sessions;
+using FastPort.Transports;
+
+namespace FastPort.Client.Load;
+
+/// <summary>The clients of a run, one per connection, all on one clock. They connect again by themselves.</summary>
+internal sealed class LoadConnections : IAsyncDisposable
+{
+    private const int ConnectingAtOnce = 64;
+
+    private readonly ConnectionClock _clock = new();
+    private readonly FastPortClient[] _clients;
+    private readonly ConnectionWatch _watch;
+
+    /// <param name="settings">The run.</param>
+    /// <param name="server">The server's URI.</param>
+    /// <param name="bodySize">Bytes of the bodies that will be sent or received.</param>
+    /// <param name="watch">Told of lost connections.</param>
+    /// <param name="connected">Told of each session, with the connection's number.</param>
+    /// <param name="handlers">Makes the handlers of a connection. Defaults to none.</param>
+    public LoadConnections(
+        LoadSettings settings, string server, int bodySize, ConnectionWatch watch, Action<int, Session> connected, Func<int, MessageHandlers>? handlers = null)
+    {
+        _watch = watch;
+        _clients = new FastPortClient[settings.Connections];
+        FastPortClientOptions options = Options(settings, server, bodySize);
+        for (int i = 0; i < _clients.Length; i++)
+        {
+            int number = i;
+            var client = new FastPortClient(options, handlers?.Invoke(i), clock: _clock);
+            client.Connected += session => connected(number, session);
+            client.Disconnected += (_, reason) => watch.OnDisconnected(reason);
+            _clients[i] = client;
+        }
+    }
+
+    /// <summary>Connections that were lost and made anew.</summary>
+    public long Lost => _watch.Lost;
+
+    /// <summary>The largest body that the server takes.</summary>
+    public int LargestBody => _clients[0].Session?.LargestBody ?? FrameLimits.LargestBody(FrameLimits.Maximum);
+
+    /// <summary>Connects all, some at a time.</summary>
+    /// <exception cref="LoadFailedException">The server cannot be reached or refuses.</exception>
+    public async Task ConnectAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            await Parallel.ForEachAsync(
+                _clients,
+                new ParallelOptions { MaxDegreeOfParallelism = ConnectingAtOnce, CancellationToken = cancellationToken },
+                static async (client, cancel) => await client.ConnectAsync(cancel).ConfigureAwait(false)).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is EndpointException or TimeoutException or RequestFailedException)
+        {
+            throw new LoadFailedException(e.Message, ExitCode.Failed, e);
+        }
+    }
+
+    /// <summary>Refuses a body that the server does not take.</summary>
+    /// <exception cref="LoadFailedException">It is too large.</exception>
+    public void RequireBody(int size)
+    {
+        if (size > LargestBody)
+        {
+            throw new LoadFailedException($"--size is {size}; the server's frame limit allows 0 to {LargestBody} bytes.", ExitCode.Usage);
+        }
+    }
+
+    /// <summary>Ends the connections whose requests are not waited for any longer.</summary>
+    public void Abort()
+    {
+        _watch.Closing();
+        foreach (FastPortClient client in _clients)
+        {
+            client.Session?.Abort();
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _watch.Closing();
+        await Task.WhenAll(_clients.Select(static c => c.CloseAsync())).ConfigureAwait(false);
+        _clock.Dispose();
+    }
+
+    private static FastPortClientOptions Options(LoadSettings settings, string server, int bodySize)
+    {
+        var options = new FastPortClientOptions { Endpoint = server, Timing = true, ClientName = "FastPort.Client load" };
+        options.Session.MaxFrameBytes = Math.Clamp(bodySize + FrameHeader.MinimumLength, FrameLimits.Default, FrameLimits.Maximum);
+
+        // Room for all requests in flight, so that the closed loop never waits for its own queue.
+        long inFlight = (long)settings.InFlight * (bodySize + FrameHeader.Size + FrameTiming.Size);
+        options.Session.SendQueueBytes = (int)Math.Clamp(inFlight, 1024 * 1024, 1024 * 1024 * 1024);
+        return options;
+    }
+}

@@ -1,0 +1,90 @@
+using FastPort.Client.Hosting;
+using FastPort.Client.Reports;
+using FastPort.Hosting;
+using FastPort.Telemetry;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Client.Load;
+
+/// <summary>One run from start to report: the server where none was named, the load, the progress line, the files.</summary>
+internal sealed class LoadRun(LoadSettings settings, IConfiguration configuration, ILoggerFactory loggerFactory, TextWriter output, StatusLine? status)
+{
+    private readonly TimeProvider _time = TimeProvider.System;
+    private readonly LoadErrors _errors = new();
+
+    /// <summary>Runs.</summary>
+    /// <param name="interrupted">Ends the measurement early; the report is made all the same.</param>
+    /// <exception cref="LoadFailedException">The run could not be made.</exception>
+    /// <exception cref="FastPortOptionsException">The configuration is wrong.</exception>
+    public async Task<LoadResult> RunAsync(CancellationToken interrupted)
+    {
+        LatencyStatsOptions statsOptions = FastPortConfiguration.BindLatencyStats(configuration);
+        await using FastPortServer? hosted = settings.Server is null
+            ? await EmbeddedServer.StartAsync(configuration, settings, loggerFactory).ConfigureAwait(false)
+            : null;
+        string server = settings.Server ?? hosted!.Endpoints[0].ToString();
+        var stats = new LatencyStats(LatencyRole.Client, statsOptions.MaxSamplesInMemory, static _ => "Echo", _time);
+        await using ILoad load = CreateLoad(server, stats);
+        await ConnectAsync(load, interrupted).ConfigureAwait(false);
+        await output.WriteAsync(LoadSummary.Heading(settings, server)).ConfigureAwait(false);
+        LoadMeasurement measured = await MeasureAsync(load, stats, statsOptions, interrupted).ConfigureAwait(false);
+        var result = LoadResult.From(settings, server, measured, _errors);
+        await output.WriteAsync(LoadSummary.Text(result, _errors)).ConfigureAwait(false);
+        return result;
+    }
+
+    private static async Task ConnectAsync(ILoad load, CancellationToken interrupted)
+    {
+        try
+        {
+            await load.ConnectAsync(interrupted).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException e)
+        {
+            throw new LoadFailedException("Interrupted before all connections were made; nothing was measured.", ExitCode.Failed, e);
+        }
+    }
+
+    private async Task<LoadMeasurement> MeasureAsync(ILoad load, LatencyStats stats, LatencyStatsOptions options, CancellationToken interrupted)
+    {
+        // One-way loads have no latencies to write.
+        await using LatencyStatsWriter? writer = settings.Mode == LoadMode.Echo
+            ? new LatencyStatsWriter(stats, options, loggerFactory.CreateLogger<LatencyStatsWriter>(), output)
+            : null;
+        writer?.Start();
+        LoadMeasurement measured;
+        await using (status is null ? null : new ProgressReporter(status, load, _errors, _time))
+        {
+            measured = await load.RunAsync(interrupted).ConfigureAwait(false);
+        }
+
+        if (writer is not null)
+        {
+            await writer.FinishAsync().ConfigureAwait(false);
+            if (!options.EnableConsoleOutput)
+            {
+                // The configuration speaks of the statistics' own output; a load run without its table would be of no use.
+                await output.WriteAsync(LatencyTable.Lifetime(measured.Latencies!)).ConfigureAwait(false);
+            }
+
+            if (options.EnableFileOutput && writer.FailedWrites == 0)
+            {
+                await output.WriteLineAsync($"statistics: {Path.Combine(Path.GetFullPath(options.OutputDirectory), options.OutputFilePrefix)}_*").ConfigureAwait(false);
+            }
+        }
+
+        return measured;
+    }
+
+    private ILoad CreateLoad(string server, LatencyStats stats)
+    {
+        var watch = new ConnectionWatch(loggerFactory.CreateLogger("FastPort.Client"), _time);
+        return settings.Mode switch
+        {
+            LoadMode.Echo => new EchoLoad(settings, server, new LoadRecorder(stats, _errors), watch, _time),
+            LoadMode.Sink => new SinkLoad(settings, server, _errors, watch, _time),
+            _ => new SourceLoad(settings, server, _errors, watch, _time),
+        };
+    }
+}

@@ -1,0 +1,38 @@
+namespace FastPort.Client.Load;
+
+/// <summary>What a load run was asked to do. Immutable.</summary>
+internal sealed record LoadSettings
+{
+    public const int MaxConnections = 100_000;
+
+    public const int MaxInFlight = 65_536;
+
+    /// <summary>The server as a URI; null hosts one inside this process.</summary>
+    public string? Server { get; init; }
+
+    public int Connections { get; init; } = 32;
+
+    /// <summary>Requests in flight per connection.</summary>
+    public int InFlight { get; init; } = 16;
+
+    /// <summary>Payload bytes of a message.</summary>
+    public int Size { get; init; } = 64;
+
+    /// <summary>The measured time, without warm-up.</summary>
+    public TimeSpan Duration { get; init; } = TimeSpan.FromSeconds(10);
+
+    public TimeSpan WarmUp { get; init; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>Messages per second over all connections; null for the closed loop.</summary>
+    public double? Rate { get; init; }
+
+    public LoadMode Mode { get; init; }
+
+    /// <summary>Where the result goes as JSON; null for nowhere.</summary>
+    public string? JsonPath { get; init; }
+
+    public bool Progress { get; init; } = true;
+
+    /// <summary>How long replies in flight at the end are waited for.</summary>
+    public TimeSpan DrainTimeout { get; init; } = TimeSpan.FromSeconds(5);
+}

@@ -1,0 +1,51 @@
+namespace FastPort.Client.Load;
+
+/// <summary>
+/// Sends what is due in an open loop, on a thread of its own: a timer of the runtime is too coarse, and a pool thread would compete with the sessions' loops.
+/// </summary>
+internal sealed class Pacer : IDisposable
+{
+    // At most this long, so that the end of the run is noticed.
+    private const long LongestPause = 10_000_000;
+
+    private readonly EchoLane[] _lanes;
+    private readonly Thread _thread;
+    private volatile bool _stopped;
+
+    public Pacer(EchoLane[] lanes)
+    {
+        _lanes = lanes;
+        _thread = new Thread(Run) { IsBackground = true, Name = "FastPort pacer" };
+    }
+
+    public void Start() => _thread.Start();
+
+    public void Dispose()
+    {
+        _stopped = true;
+        if (_thread.IsAlive)
+        {
+            _thread.Join();
+        }
+    }
+
+    private void Run()
+    {
+        PrecisePause.PrepareThread();
+        while (!_stopped)
+        {
+            long next = long.MaxValue;
+            long now = LoadClock.Nanoseconds;
+            foreach (EchoLane lane in _lanes)
+            {
+                next = Math.Min(next, lane.SendDue(now));
+            }
+
+            long pause = Math.Min(next - LoadClock.Nanoseconds, LongestPause);
+            if (pause > 0)
+            {
+                PrecisePause.Wait(pause);
+            }
+        }
+    }
+}

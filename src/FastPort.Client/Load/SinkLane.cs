@@ -1,0 +1,208 @@
+using FastPort.Framing;
+using FastPort.Protocol;
+using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
+
+namespace FastPort.Client.Load;
+
+/// <summary>
+/// One connection of a sink load: one-way messages as fast as the connection takes them, then a report of the receiving side that has to agree. The
+/// counters belong to the task that sends; <see cref="_gate"/> guards the session and who waits for one.
+/// </summary>
+internal sealed class SinkLane(byte[] body, LoadErrors errors)
+{
+    private const int BurstMessages = 64;
+    private const int BurstBytes = 256 * 1024;
+
+    private readonly int _burst = Math.Clamp(BurstBytes / (body.Length + FrameHeader.Size), 1, BurstMessages);
+    private readonly Lock _gate = new();
+    private TaskCompletionSource _connected = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private Session? _session;
+    private Session? _countedOn;
+    private long _sent;
+    private long _reported;
+    private long _verified;
+    private long _total;
+
+    /// <summary>Messages that the receiving side has confirmed, over all sessions.</summary>
+    public long Verified => Volatile.Read(ref _verified);
+
+    /// <summary>Messages handed to the connection, over all sessions.</summary>
+    public long Sent => Volatile.Read(ref _total);
+
+    public void OnConnected(Session session)
+    {
+        lock (_gate)
+        {
+            _session = session;
+            _connected.TrySetResult();
+        }
+    }
+
+    /// <summary>Sends until told to stop.</summary>
+    public async Task SendAsync(CancellationToken stop)
+    {
+        while (!stop.IsCancellationRequested)
+        {
+            if (await SessionAsync(stop).ConfigureAwait(false) is not { } session)
+            {
+                return;
+            }
+
+            switch (SendBurst(session))
+            {
+                case SendStatus.Queued:
+                    // Other connections share the threads.
+                    await Task.Yield();
+                    break;
+                case SendStatus.Full:
+                    await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
+                    break;
+                default:
+                    Lose(session);
+                    break;
+            }
+        }
+    }
+
+    /// <summary>Asks the receiving side for its count, after everything sent before, and compares.</summary>
+    public async Task VerifyAsync(TimeSpan timeout)
+    {
+        if (_countedOn is not { } session)
+        {
+            return;
+        }
+
+        var pending = new ReportReply();
+        SendStatus status;
+        while ((status = session.TryRequest(DiagnosticType.SinkReport, default(EmptyBody), pending, timing: false, timeout, out _)) == SendStatus.Full)
+        {
+            await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
+        }
+
+        (SinkReport? report, string? problem) = status == SendStatus.Queued
+            ? await pending.Task.ConfigureAwait(false)
+            : (null, "The connection was lost.");
+        if (report is null)
+        {
+            errors.Add(LoadErrorKind.Lost, $"{_sent - _reported} messages of a connection could not be verified. {problem}");
+            Forget(session);
+        }
+        else if (report.Messages != (ulong)_sent || report.Bytes != (ulong)_sent * (ulong)body.Length)
+        {
+            errors.Add(
+                LoadErrorKind.Wrong,
+                $"{_sent} messages of {body.Length} bytes were sent on a connection; the server counted {report.Messages} messages and {report.Bytes} bytes.");
+            Forget(session);
+        }
+        else
+        {
+            Volatile.Write(ref _verified, _verified + _sent - _reported);
+            _reported = _sent;
+        }
+    }
+
+    private SendStatus SendBurst(Session session)
+    {
+        using SendBurst burst = session.BeginBurst();
+        for (int i = 0; i < _burst; i++)
+        {
+            SendStatus status = session.TrySend(DiagnosticType.Sink, body);
+            if (status != SendStatus.Queued)
+            {
+                return status;
+            }
+
+            _sent++;
+            Volatile.Write(ref _total, _total + 1);
+        }
+
+        return SendStatus.Queued;
+    }
+
+    // Null where the run stops before there is a session.
+    private async ValueTask<Session?> SessionAsync(CancellationToken stop)
+    {
+        while (true)
+        {
+            Task connected;
+            lock (_gate)
+            {
+                if (_session is { } session)
+                {
+                    Count(session);
+                    return session;
+                }
+
+                connected = _connected.Task;
+            }
+
+            await connected.WaitAsync(stop).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            if (stop.IsCancellationRequested)
+            {
+                return null;
+            }
+        }
+    }
+
+    private void Count(Session session)
+    {
+        if (!ReferenceEquals(_countedOn, session))
+        {
+            _countedOn = session;
+            _sent = 0;
+            _reported = 0;
+        }
+    }
+
+    private void Lose(Session session)
+    {
+        if (_sent != _reported)
+        {
+            errors.Add(LoadErrorKind.Lost, $"The connection ended; {_sent - _reported} messages on it could not be verified.");
+        }
+
+        Forget(session);
+    }
+
+    private void Forget(Session session)
+    {
+        _countedOn = null;
+        lock (_gate)
+        {
+            if (ReferenceEquals(_session, session))
+            {
+                _session = null;
+                _connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            }
+        }
+    }
+
+    private sealed class ReportReply : PendingReply
+    {
+        private readonly TaskCompletionSource<(SinkReport? Report, string? Problem)> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public Task<(SinkReport? Report, string? Problem)> Task => _result.Task;
+
+        protected override void OnReply(scoped in InboundReply reply)
+        {
+            if (reply.IsError)
+            {
+                (ErrorCode code, string message) = reply.ReadError();
+                _result.TrySetResult((null, $"{code}: {message}"));
+                return;
+            }
+
+            try
+            {
+                _result.TrySetResult((SinkReport.Parser.ParseFrom(reply.Body), null));
+            }
+            catch (Google.Protobuf.InvalidProtocolBufferException e)
+            {
+                _result.TrySetResult((null, $"The reply is no SinkReport message: {e.Message}"));
+            }
+        }
+
+        protected override void OnFailed(RequestFailure failure, string message) => _result.TrySetResult((null, message));
+    }
+}

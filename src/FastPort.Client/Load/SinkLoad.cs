@@ -1,0 +1,61 @@
+using FastPort.Telemetry;
+
+namespace FastPort.Client.Load;
+
+/// <summary>
+/// The sink load: every connection sends one-way messages as fast as it takes them. Warm-up and measurement each end with a report of the receiving side
+/// on every connection; what it counted between the two, over the time between the two, is the result.
+/// </summary>
+internal sealed class SinkLoad : ILoad
+{
+    private readonly LoadSettings _settings;
+    private readonly TimeProvider _time;
+    private readonly SinkLane[] _lanes;
+    private readonly LoadConnections _connections;
+
+    public SinkLoad(LoadSettings settings, string server, LoadErrors errors, ConnectionWatch watch, TimeProvider time)
+    {
+        _settings = settings;
+        _time = time;
+        byte[] body = new byte[settings.Size];
+        _lanes = new SinkLane[settings.Connections];
+        for (int i = 0; i < _lanes.Length; i++)
+        {
+            _lanes[i] = new SinkLane(body, errors);
+        }
+
+        _connections = new LoadConnections(settings, server, body.Length, watch, (number, session) => _lanes[number].OnConnected(session));
+    }
+
+    public long Messages => _lanes.Sum(static lane => lane.Sent);
+
+    public LatencySnapshot? RoundTrips => null;
+
+    public async Task ConnectAsync(CancellationToken cancellationToken)
+    {
+        await _connections.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        _connections.RequireBody(_settings.Size);
+    }
+
+    public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
+    {
+        await SendForAsync(_settings.WarmUp, interrupted).ConfigureAwait(false);
+        long before = _lanes.Sum(static lane => lane.Verified);
+        long from = _time.GetTimestamp();
+        await SendForAsync(_settings.Duration, interrupted).ConfigureAwait(false);
+        long messages = _lanes.Sum(static lane => lane.Verified) - before;
+        return new LoadMeasurement(_time.GetElapsedTime(from), messages, null) { Reconnects = _connections.Lost };
+    }
+
+    public ValueTask DisposeAsync() => _connections.DisposeAsync();
+
+    private async Task SendForAsync(TimeSpan time, CancellationToken interrupted)
+    {
+        using var stop = new CancellationTokenSource();
+        Task[] sending = Array.ConvertAll(_lanes, lane => Task.Run(() => lane.SendAsync(stop.Token), CancellationToken.None));
+        await LoadTimer.WaitAsync(time, _time, interrupted).ConfigureAwait(false);
+        await stop.CancelAsync().ConfigureAwait(false);
+        await Task.WhenAll(sending).ConfigureAwait(false);
+        await Task.WhenAll(_lanes.Select(lane => lane.VerifyAsync(_settings.DrainTimeout))).ConfigureAwait(false);
+    }
+}

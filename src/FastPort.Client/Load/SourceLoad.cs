@@ -1,0 +1,85 @@
+using FastPort.Telemetry;
+
+namespace FastPort.Client.Load;
+
+/// <summary>The source load: the server streams one-way messages on every connection as fast as they are taken; they are counted here.</summary>
+internal sealed class SourceLoad : ILoad
+{
+    private readonly LoadSettings _settings;
+    private readonly LoadErrors _errors;
+    private readonly TimeProvider _time;
+    private readonly SourceLane[] _lanes;
+    private readonly LoadConnections _connections;
+
+    public SourceLoad(LoadSettings settings, string server, LoadErrors errors, ConnectionWatch watch, TimeProvider time)
+    {
+        _settings = settings;
+        _errors = errors;
+        _time = time;
+        _lanes = new SourceLane[settings.Connections];
+        for (int i = 0; i < _lanes.Length; i++)
+        {
+            _lanes[i] = new SourceLane(settings.Size, settings.InFlight, errors);
+        }
+
+        _connections = new LoadConnections(
+            settings, server, settings.Size, watch, (number, session) => _lanes[number].OnConnected(session), static _ => SourceLane.Handlers());
+    }
+
+    public long Messages => _lanes.Sum(static lane => lane.Received);
+
+    public LatencySnapshot? RoundTrips => null;
+
+    public async Task ConnectAsync(CancellationToken cancellationToken)
+    {
+        await _connections.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        _connections.RequireBody(_settings.Size);
+    }
+
+    public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
+    {
+        foreach (SourceLane lane in _lanes)
+        {
+            lane.Start();
+        }
+
+        await LoadTimer.WaitAsync(_settings.WarmUp, _time, interrupted).ConfigureAwait(false);
+        long before = Messages;
+        long from = _time.GetTimestamp();
+        await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
+        await DrainAsync().ConfigureAwait(false);
+
+        // The streams' ends are the reports: what came until then, over the time until then.
+        var measured = new LoadMeasurement(_time.GetElapsedTime(from), Messages - before, null) { Reconnects = _connections.Lost };
+        foreach (SourceLane lane in _lanes)
+        {
+            lane.Verify();
+        }
+
+        return measured;
+    }
+
+    public ValueTask DisposeAsync() => _connections.DisposeAsync();
+
+    private async Task DrainAsync()
+    {
+        foreach (SourceLane lane in _lanes)
+        {
+            lane.Stop();
+        }
+
+        if (await LoadTimer.EndsWithinAsync(Task.WhenAll(_lanes.Select(static l => l.Drained)), _settings.DrainTimeout, _time).ConfigureAwait(false))
+        {
+            return;
+        }
+
+        int unanswered = _lanes.Sum(static lane => lane.Abandon());
+        if (unanswered != 0)
+        {
+            _errors.Add(
+                LoadErrorKind.Unanswered, $"Streams did not end within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", unanswered);
+        }
+
+        _connections.Abort();
+    }
+}

@@ -1,0 +1,109 @@
+using System.Globalization;
+
+namespace FastPort.Client.Reports;
+
+/// <summary>One line of a comparison: a figure before and after. A value is null where its run has no such figure.</summary>
+/// <param name="Name">The figure, with its unit.</param>
+/// <param name="Before">The value before.</param>
+/// <param name="After">The value after.</param>
+/// <param name="Format">How values are written.</param>
+internal sealed record ComparisonRow(string Name, double? Before, double? After, string Format)
+{
+    /// <summary>The change in %; null where there is none to speak of.</summary>
+    public double? ChangePercent => Before is { } before && After is { } after && before != 0 ? (after - before) / before * 100 : null;
+
+    /// <summary>The row's texts.</summary>
+    public string[] Cells => [Name, Text(Before), Text(After), ChangeText];
+
+    private string ChangeText
+    {
+        get
+        {
+            if (ChangePercent is not { } change)
+            {
+                return Before == 0 && After == 0 ? "0.0 %" : "-";
+            }
+
+            string text = change.ToString("+#,##0.0;-#,##0.0;0.0", CultureInfo.InvariantCulture);
+            return $"{(text is "+0.0" or "-0.0" ? "0.0" : text)} %";
+        }
+    }
+
+    private string Text(double? value) => value?.ToString(Format, CultureInfo.InvariantCulture) ?? "-";
+}
+
+/// <summary>Two results side by side.</summary>
+internal sealed class Comparison
+{
+    private const string Whole = "#,##0";
+    private const string Fraction = "#,##0.00";
+
+    public Comparison(LoadResult before, LoadResult after)
+    {
+        List<ComparisonRow> rows =
+        [
+            new("messages/s", before.MessagesPerSecond, after.MessagesPerSecond, Whole),
+            new("payload MB/s", before.BytesPerSecond / 1e6, after.BytesPerSecond / 1e6, Fraction),
+            new("messages", before.Messages, after.Messages, Whole),
+            new("duration s", before.DurationSeconds, after.DurationSeconds, Fraction),
+            new("errors", before.Errors, after.Errors, Whole),
+        ];
+        AddLatency(rows, "round trip", before.RoundTrip, after.RoundTrip);
+        AddLatency(rows, "server", before.ServerTime, after.ServerTime);
+        AddLatency(rows, "network", before.Network, after.Network);
+        Rows = rows;
+        Differences = FindDifferences(before, after);
+    }
+
+    /// <summary>The figures.</summary>
+    public IReadOnlyList<ComparisonRow> Rows { get; }
+
+    /// <summary>What the two runs do not have in common, a sentence each: with any of them the figures say less.</summary>
+    public IReadOnlyList<string> Differences { get; }
+
+    private static void AddLatency(List<ComparisonRow> rows, string name, LatencyFigures? before, LatencyFigures? after)
+    {
+        if (before is null && after is null)
+        {
+            return;
+        }
+
+        Add("min", static f => f.Min);
+        Add("avg", static f => f.Avg);
+        Add("P50", static f => f.P50);
+        Add("P90", static f => f.P90);
+        Add("P95", static f => f.P95);
+        Add("P99", static f => f.P99);
+        Add("P99.9", static f => f.P999);
+        Add("max", static f => f.Max);
+        rows.Add(new ComparisonRow($"{name} P99/avg", before?.P99OverAvg, after?.P99OverAvg, Fraction));
+
+        void Add(string figure, Func<LatencyFigures, double> value) => rows.Add(new ComparisonRow(
+            $"{name} {figure} us", before is null ? null : value(before), after is null ? null : value(after), Fraction));
+    }
+
+    private static List<string> FindDifferences(LoadResult before, LoadResult after)
+    {
+        List<string> differences = [];
+        Compare("mode", before.Mode, after.Mode);
+        Compare("connections", before.Connections, after.Connections);
+        Compare("in_flight", before.InFlight, after.InFlight);
+        Compare("payload_bytes", before.PayloadBytes, after.PayloadBytes);
+        Compare("rate", before.Rate, after.Rate);
+        Compare("os", before.Environment.Os, after.Environment.Os);
+        Compare("cpu_count", before.Environment.CpuCount, after.Environment.CpuCount);
+        Compare("runtime", before.Environment.Runtime, after.Environment.Runtime);
+        Compare("gc", before.Environment.Gc, after.Environment.Gc);
+        return differences;
+
+        void Compare<T>(string name, T x, T y)
+        {
+            if (!EqualityComparer<T>.Default.Equals(x, y))
+            {
+                differences.Add(string.Create(CultureInfo.InvariantCulture, $"{name} differs: {Shown(x)} before, {Shown(y)} after."));
+            }
+        }
+
+        static string Shown<T>(T value) => value is null ? "none" : string.Create(CultureInfo.InvariantCulture, $"{value}");
+    }
+}

@@ -1,0 +1,90 @@
+using FastPort.Client.Load;
+using FastPort.Telemetry;
+
+namespace FastPort.Client.Reports;
+
+/// <summary>The result of one load run, as it is written to and read from JSON. Immutable.</summary>
+internal sealed record LoadResult
+{
+    public const int CurrentSchema = 1;
+
+    public required string Mode { get; init; }
+
+    public required string Server { get; init; }
+
+    public required int Connections { get; init; }
+
+    public required int InFlight { get; init; }
+
+    public required int PayloadBytes { get; init; }
+
+    /// <summary>Messages per second asked for; null in the closed loop.</summary>
+    public double? Rate { get; init; }
+
+    /// <summary>Measured seconds, without warm-up.</summary>
+    public required double DurationSeconds { get; init; }
+
+    public required long Messages { get; init; }
+
+    public required long Errors { get; init; }
+
+    public required double MessagesPerSecond { get; init; }
+
+    /// <summary>Payload bytes per second in one direction.</summary>
+    public required double BytesPerSecond { get; init; }
+
+    public LatencyFigures? RoundTrip { get; init; }
+
+    public LatencyFigures? ServerTime { get; init; }
+
+    public LatencyFigures? Network { get; init; }
+
+    /// <summary>Errors by kind; empty in results read back.</summary>
+    public IReadOnlyDictionary<LoadErrorKind, long> ErrorKinds { get; init; } = new Dictionary<LoadErrorKind, long>();
+
+    /// <summary>Messages of the open loop that were never sent; null in the closed loop.</summary>
+    public long? MissedSends { get; init; }
+
+    public long Reconnects { get; init; }
+
+    public required LoadEnvironment Environment { get; init; }
+
+    /// <summary>Makes the result of what was measured.</summary>
+    public static LoadResult From(LoadSettings settings, string server, LoadMeasurement measured, LoadErrors errors)
+    {
+        double seconds = measured.Duration.TotalSeconds;
+        double rate = seconds > 0 ? measured.Messages / seconds : 0;
+        return new LoadResult
+        {
+            Mode = NameOf(settings.Mode),
+            Server = server,
+            Connections = settings.Connections,
+            InFlight = settings.InFlight,
+            PayloadBytes = settings.Size,
+            Rate = settings.Rate,
+            DurationSeconds = seconds,
+            Messages = measured.Messages,
+            Errors = errors.Total,
+            MessagesPerSecond = rate,
+            BytesPerSecond = rate * settings.Size,
+            RoundTrip = Figures(measured.Latencies, 0),
+            ServerTime = Figures(measured.Latencies, 1),
+            Network = Figures(measured.Latencies, 2),
+            ErrorKinds = Enum.GetValues<LoadErrorKind>().ToDictionary(static kind => kind, kind => errors[kind]),
+            MissedSends = measured.Missed,
+            Reconnects = measured.Reconnects,
+            Environment = LoadEnvironment.Current,
+        };
+    }
+
+    /// <summary>The mode's name on the command line and in JSON.</summary>
+    public static string NameOf(LoadMode mode) => mode switch
+    {
+        LoadMode.Echo => "echo",
+        LoadMode.Sink => "sink",
+        _ => "source",
+    };
+
+    private static LatencyFigures? Figures(LatencyReport? report, int metric) =>
+        report is null ? null : LatencyFigures.From(report.All.Metrics[metric].Lifetime);
+}

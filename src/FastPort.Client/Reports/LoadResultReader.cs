@@ -1,0 +1,88 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace FastPort.Client.Reports;
+
+/// <summary>Reads a result back from JSON; fields that are unknown here are skipped, for later versions add some.</summary>
+internal static class LoadResultReader
+{
+    private static readonly JsonSerializerOptions Options = new()
+    {
+        PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower,
+        RespectNullableAnnotations = true,
+        RespectRequiredConstructorParameters = true,
+    };
+
+    /// <summary>Reads a file.</summary>
+    /// <exception cref="InvalidResultException">The file cannot be read or is no result of a load run; the message says which file and why.</exception>
+    public static async Task<LoadResult> ReadAsync(string path)
+    {
+        try
+        {
+            return Parse(await File.ReadAllBytesAsync(path).ConfigureAwait(false));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
+        {
+            throw new InvalidResultException($"'{path}' cannot be read: {e.Message}", e);
+        }
+        catch (JsonException e)
+        {
+            throw new InvalidResultException($"'{path}' is no result of a load run (--json): {e.Message}", e);
+        }
+    }
+
+    /// <summary>Reads JSON text.</summary>
+    /// <exception cref="JsonException">The text is no result.</exception>
+    public static LoadResult Parse(ReadOnlySpan<byte> json)
+    {
+        Document document = JsonSerializer.Deserialize<Document>(json, Options) ?? throw new JsonException("the file holds null.");
+        if (document.Schema != LoadResult.CurrentSchema)
+        {
+            throw new JsonException($"its schema is {document.Schema}; this program reads schema {LoadResult.CurrentSchema}.");
+        }
+
+        return new LoadResult
+        {
+            Mode = document.Mode,
+            Server = document.Server,
+            Connections = document.Connections,
+            InFlight = document.InFlight,
+            PayloadBytes = document.PayloadBytes,
+            Rate = document.Rate,
+            DurationSeconds = document.DurationSeconds,
+            Messages = document.Messages,
+            Errors = document.Errors,
+            MessagesPerSecond = document.MessagesPerSecond,
+            BytesPerSecond = document.BytesPerSecond,
+            RoundTrip = document.RoundTrip,
+            ServerTime = document.ServerTime,
+            Network = document.Network,
+            Environment = document.Environment,
+            MissedSends = document.MissedSends,
+            Reconnects = document.Reconnects ?? 0,
+        };
+    }
+
+    private sealed record Document(
+        [property: JsonRequired] int Schema,
+        [property: JsonRequired] string Mode,
+        [property: JsonRequired] string Server,
+        [property: JsonRequired] int Connections,
+        [property: JsonRequired] int InFlight,
+        [property: JsonRequired] int PayloadBytes,
+        [property: JsonRequired, JsonPropertyName("duration_s")] double DurationSeconds,
+        [property: JsonRequired] long Messages,
+        [property: JsonRequired] long Errors,
+        [property: JsonRequired, JsonPropertyName("messages_per_s")] double MessagesPerSecond,
+        [property: JsonRequired, JsonPropertyName("bytes_per_s")] double BytesPerSecond,
+        [property: JsonRequired] LoadEnvironment Environment,
+        double? Rate = null,
+        [property: JsonPropertyName("rtt_us")] LatencyFigures? RoundTrip = null,
+        [property: JsonPropertyName("server_us")] LatencyFigures? ServerTime = null,
+        [property: JsonPropertyName("network_us")] LatencyFigures? Network = null,
+        long? MissedSends = null,
+        long? Reconnects = null);
+}
+
+/// <summary>A file given is no result of a load run.</summary>
+internal sealed class InvalidResultException(string message, Exception inner) : Exception(message, inner);

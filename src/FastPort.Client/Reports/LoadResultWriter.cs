@@ -1,0 +1,111 @@
+using System.Text.Json;
+using FastPort.Client.Load;
+
+namespace FastPort.Client.Reports;
+
+/// <summary>Writes a result as JSON, schema 1 (docs/load-testing.md).</summary>
+internal static class LoadResultWriter
+{
+    private static readonly JsonWriterOptions Indented = new() { Indented = true };
+
+    public static byte[] ToUtf8(LoadResult result)
+    {
+        using var stream = new MemoryStream();
+        using (var json = new Utf8JsonWriter(stream, Indented))
+        {
+            Write(json, result);
+        }
+
+        stream.WriteByte((byte)'\n');
+        return stream.ToArray();
+    }
+
+    private static void Write(Utf8JsonWriter json, LoadResult result)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("schema", LoadResult.CurrentSchema);
+        json.WriteString("mode", result.Mode);
+        json.WriteString("server", result.Server);
+        json.WriteNumber("connections", result.Connections);
+        json.WriteNumber("in_flight", result.InFlight);
+        json.WriteNumber("payload_bytes", result.PayloadBytes);
+        if (result.Rate is { } rate)
+        {
+            json.WriteNumber("rate", rate);
+        }
+        else
+        {
+            json.WriteNull("rate");
+        }
+
+        json.WriteNumber("duration_s", Math.Round(result.DurationSeconds, 6));
+        json.WriteNumber("messages", result.Messages);
+        json.WriteNumber("errors", result.Errors);
+        json.WriteNumber("messages_per_s", Math.Round(result.MessagesPerSecond, 3));
+        json.WriteNumber("bytes_per_s", Math.Round(result.BytesPerSecond, 3));
+        WriteFigures(json, "rtt_us", result.RoundTrip);
+        WriteFigures(json, "server_us", result.ServerTime);
+        WriteFigures(json, "network_us", result.Network);
+        json.WriteStartObject("environment");
+        json.WriteString("os", result.Environment.Os);
+        json.WriteNumber("cpu_count", result.Environment.CpuCount);
+        json.WriteString("runtime", result.Environment.Runtime);
+        json.WriteString("gc", result.Environment.Gc);
+        json.WriteString("commit", result.Environment.Commit);
+        json.WriteEndObject();
+        WriteMore(json, result);
+        json.WriteEndObject();
+    }
+
+    // What schema 1 leaves open.
+    private static void WriteMore(Utf8JsonWriter json, LoadResult result)
+    {
+        if (result.MissedSends is { } missed)
+        {
+            json.WriteNumber("missed_sends", missed);
+        }
+        else
+        {
+            json.WriteNull("missed_sends");
+        }
+
+        json.WriteNumber("reconnects", result.Reconnects);
+        json.WriteStartObject("errors_by_kind");
+        foreach ((LoadErrorKind kind, long count) in result.ErrorKinds)
+        {
+            json.WriteNumber(NameOf(kind), count);
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static string NameOf(LoadErrorKind kind) => kind switch
+    {
+        LoadErrorKind.Lost => "lost",
+        LoadErrorKind.ErrorReply => "error_replies",
+        LoadErrorKind.Wrong => "wrong",
+        _ => "unanswered",
+    };
+
+    private static void WriteFigures(Utf8JsonWriter json, string name, LatencyFigures? figures)
+    {
+        if (figures is null)
+        {
+            json.WriteNull(name);
+            return;
+        }
+
+        json.WriteStartObject(name);
+        json.WriteNumber("count", figures.Count);
+        json.WriteNumber("min", Math.Round(figures.Min, 3));
+        json.WriteNumber("avg", Math.Round(figures.Avg, 3));
+        json.WriteNumber("p50", Math.Round(figures.P50, 3));
+        json.WriteNumber("p90", Math.Round(figures.P90, 3));
+        json.WriteNumber("p95", Math.Round(figures.P95, 3));
+        json.WriteNumber("p99", Math.Round(figures.P99, 3));
+        json.WriteNumber("p999", Math.Round(figures.P999, 3));
+        json.WriteNumber("max", Math.Round(figures.Max, 3));
+        json.WriteNumber("p99_over_avg", Math.Round(figures.P99OverAvg, 3));
+        json.WriteEndObject();
+    }
+}

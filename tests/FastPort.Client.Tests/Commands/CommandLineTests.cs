@@ -1,0 +1,127 @@
+using FastPort.Client.Commands;
+using FastPort.Client.Load;
+using Xunit;
+
+namespace FastPort.Client.Tests.Commands;
+
+public sealed class CommandLineTests
+{
+    private readonly Recorder _commands = new();
+    private readonly StringWriter _error = new();
+
+    [Fact]
+    public async Task No_arguments_are_a_load_with_every_default()
+    {
+        Assert.Equal(7, await RunAsync());
+
+        Assert.Equal(new LoadSettings(), _commands.Load);
+        Assert.Equal(
+            (32, 16, 64, TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(2), LoadMode.Echo),
+            (_commands.Load!.Connections, _commands.Load.InFlight, _commands.Load.Size, _commands.Load.Duration, _commands.Load.WarmUp, _commands.Load.Mode));
+        Assert.Null(_commands.Load.Server);
+        Assert.Null(_commands.Load.Rate);
+    }
+
+    [Fact]
+    public async Task Load_without_options_is_the_same()
+    {
+        await RunAsync("load");
+
+        Assert.Equal(new LoadSettings(), _commands.Load);
+    }
+
+    [Fact]
+    public async Task Reads_every_option()
+    {
+        await RunAsync(
+            "load", "--server", "tcp://[::1]:7000", "--connections", "100000", "--in-flight", "1", "--size", "0", "--duration", "500ms", "--warmup", "0s",
+            "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--no-progress");
+
+        Assert.Equal(
+            new LoadSettings
+            {
+                Server = "tcp://[::1]:7000",
+                Connections = 100_000,
+                InFlight = 1,
+                Size = 0,
+                Duration = TimeSpan.FromMilliseconds(500),
+                WarmUp = TimeSpan.Zero,
+                Rate = 1000.5,
+                Mode = LoadMode.Echo,
+                JsonPath = "out.json",
+                Progress = false,
+            },
+            _commands.Load);
+    }
+
+    [Theory]
+    [InlineData("10s", 10_000)]
+    [InlineData("500ms", 500)]
+    [InlineData("2m", 120_000)]
+    [InlineData("1.5s", 1500)]
+    [InlineData("1h", 3_600_000)]
+    public async Task Reads_durations_with_their_unit(string text, int milliseconds)
+    {
+        await RunAsync("load", "--duration", text);
+
+        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), _commands.Load!.Duration);
+    }
+
+    [Theory]
+    [InlineData("--connections is '0'; give a whole number from 1 to 100000.", "load", "--connections", "0")]
+    [InlineData("--connections is '100001'; give a whole number from 1 to 100000.", "load", "--connections", "100001")]
+    [InlineData("--connections is 'many'; give a whole number from 1 to 100000.", "load", "--connections", "many")]
+    [InlineData("--in-flight is '0'; give a whole number from 1 to 65536.", "load", "--in-flight", "0")]
+    [InlineData("--size is '-1'; give a whole number from 0 to 268435443.", "load", "--size", "-1")]
+    [InlineData("--duration is '10'; give a number with a unit", "load", "--duration", "10")]
+    [InlineData("--duration is '0s'; give a number with a unit", "load", "--duration", "0s")]
+    [InlineData("--duration is '1.2.3s'; give a number with a unit", "load", "--duration", "1.2.3s")]
+    [InlineData("--warmup is '-1s'; give a number with a unit", "load", "--warmup", "-1s")]
+    [InlineData("--rate is '0'; give messages per second", "load", "--rate", "0")]
+    [InlineData("--rate is 'fast'; give messages per second", "load", "--rate", "fast")]
+    [InlineData("--rate works with --mode echo only", "load", "--rate", "5", "--mode", "sink")]
+    [InlineData("--mode is 'ping'; give echo, sink or source.", "load", "--mode", "ping")]
+    [InlineData("--server: '127.0.0.1:6628' is not an endpoint", "load", "--server", "127.0.0.1:6628")]
+    [InlineData("--server is 'udp://x'; write it as tcp://host:port", "load", "--server", "udp://x")]
+    [InlineData("--frob", "load", "--frob")]
+    [InlineData("extra", "load", "extra")]
+    [InlineData("frob", "frob")]
+    [InlineData("'after'", "compare", "before.json")]
+    public async Task Bad_arguments_are_exit_code_2_with_a_sentence(string sentence, params string[] args)
+    {
+        Assert.Equal(ExitCode.Usage, await RunAsync(args));
+
+        Assert.Contains(sentence, _error.ToString(), StringComparison.OrdinalIgnoreCase);
+        Assert.Null(_commands.Load);
+        Assert.Null(_commands.Compare);
+    }
+
+    [Fact]
+    public async Task Reads_compare()
+    {
+        Assert.Equal(8, await RunAsync("compare", "a.json", "b.json", "--markdown", "-"));
+
+        Assert.Equal(new CompareSettings("a.json", "b.json", "-"), _commands.Compare);
+    }
+
+    private Task<int> RunAsync(params string[] args) => CommandLine.RunAsync(args, _commands, _error);
+
+    private sealed class Recorder : ICommands
+    {
+        public LoadSettings? Load { get; private set; }
+
+        public CompareSettings? Compare { get; private set; }
+
+        public Task<int> LoadAsync(LoadSettings settings)
+        {
+            Load = settings;
+            return Task.FromResult(7);
+        }
+
+        public Task<int> CompareAsync(CompareSettings settings)
+        {
+            Compare = settings;
+            return Task.FromResult(8);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+using FastPort.Client.Load;
+using FastPort.Client.Reports;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Client.Tests.Load;
+
+public sealed class EchoLoadTests
+{
+    private readonly TestRun _run = new();
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(64)]
+    [InlineData(100_000)]
+    [InlineData(1_048_564)]
+    public async Task Verifies_every_reply_of_a_server_hosted_inside(int size)
+    {
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Size = size });
+
+        Assert.Equal(0, result.Errors);
+        Assert.True(result.Messages > 0);
+        Assert.Equal(result.Messages, result.RoundTrip!.Count);
+        Assert.Equal(result.Messages, result.ServerTime!.Count);
+        Assert.Equal(result.Messages, result.Network!.Count);
+        Assert.InRange(result.RoundTrip.P50, result.RoundTrip.Min, result.RoundTrip.Max);
+        Assert.Equal(result.Messages / result.DurationSeconds, result.MessagesPerSecond, 3);
+        Assert.Null(result.MissedSends);
+        Assert.Contains("round trip", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Counts_replies_that_are_not_what_was_sent()
+    {
+        await using FastPortServer server = await TestServer.StartAsync(TestServer.Answer(new byte[66]));
+
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Server = server.Uri() });
+
+        Assert.Equal(0, result.Messages);
+        Assert.True(result.Errors > 0);
+        Assert.Equal(result.Errors, result.ErrorKinds[LoadErrorKind.Wrong]);
+    }
+
+    [Fact]
+    public async Task Counts_error_replies()
+    {
+        await using FastPortServer server = await TestServer.StartAsync(new MessageHandlers());
+
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Server = server.Uri() });
+
+        Assert.True(result.Errors > 0);
+        Assert.Equal(result.Errors, result.ErrorKinds[LoadErrorKind.ErrorReply]);
+        Assert.Contains("UnknownType", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Counts_requests_that_are_never_answered_once()
+    {
+        await using FastPortServer server = await TestServer.StartAsync(Silent());
+
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Server = server.Uri(), DrainTimeout = TimeSpan.FromMilliseconds(50) });
+
+        Assert.Equal(0, result.Messages);
+        Assert.Equal(8, result.Errors);
+        Assert.Equal(8, result.ErrorKinds[LoadErrorKind.Unanswered]);
+    }
+
+    [Fact]
+    public async Task Counts_exactly_what_was_in_flight_when_connections_are_lost_and_goes_on()
+    {
+        const int InFlight = 4 * 8;
+        var release = new TaskCompletionSource();
+        var allHeld = new TaskCompletionSource();
+        using var enough = new CancellationTokenSource();
+        int held = 0;
+        int answered = 0;
+        MessageHandlers handlers = new MessageHandlers().MapQueued(
+            DiagnosticType.Echo,
+            async context =>
+            {
+                if (Interlocked.Increment(ref held) == InFlight)
+                {
+                    allHeld.SetResult();
+                }
+
+                await release.Task;
+                context.Reply(context.Body.Span);
+                if (Interlocked.Increment(ref answered) == InFlight + 200)
+                {
+                    await enough.CancelAsync();
+                }
+            });
+        await using FastPortServer server = await TestServer.StartAsync(handlers, configure: static o => o.Session.MaxConcurrency = 64);
+        Task<LoadResult> running = _run.RunAsync(
+            TestRun.Short with { Server = server.Uri(), Connections = 4, InFlight = 8, WarmUp = TimeSpan.Zero, Duration = TestRun.Patience }, enough.Token);
+
+        await allHeld.Task.WaitAsync(TestRun.Patience);
+        foreach (Session session in server.Sessions)
+        {
+            session.Abort();
+        }
+
+        release.SetResult();
+        LoadResult result = await running;
+
+        Assert.Equal(InFlight, result.Errors);
+        Assert.Equal(InFlight, result.ErrorKinds[LoadErrorKind.Lost]);
+        Assert.Equal(4, result.Reconnects);
+        Assert.True(result.Messages > 0);
+    }
+
+    [Fact]
+    public async Task Has_no_error_when_the_server_stops_in_order_and_another_takes_its_place()
+    {
+        var warm = new TaskCompletionSource();
+        using var enough = new CancellationTokenSource();
+        int first = 0;
+        int second = 0;
+        FastPortServer server = await TestServer.StartAsync(TestServer.RawEcho(() =>
+        {
+            if (Interlocked.Increment(ref first) == 500)
+            {
+                warm.SetResult();
+            }
+        }));
+        string uri = server.Uri();
+        Task<LoadResult> running = _run.RunAsync(TestRun.Short with { Server = uri, Duration = TestRun.Patience }, enough.Token);
+        await warm.Task.WaitAsync(TestRun.Patience);
+
+        await server.StopAsync();
+        await using FastPortServer next = await TestServer.StartAsync(
+            TestServer.RawEcho(() =>
+            {
+                if (Interlocked.Increment(ref second) == 500)
+                {
+                    _ = enough.CancelAsync();
+                }
+            }),
+            uri);
+        LoadResult result = await running;
+
+        Assert.Equal(0, result.Errors);
+        Assert.Equal(2, result.Reconnects);
+    }
+
+    [Fact]
+    public async Task Ends_early_with_a_report_when_interrupted()
+    {
+        using var interrupted = new CancellationTokenSource();
+        int messages = 0;
+        await using FastPortServer server = await TestServer.StartAsync(TestServer.RawEcho(() =>
+        {
+            if (Interlocked.Increment(ref messages) == 1000)
+            {
+                _ = interrupted.CancelAsync();
+            }
+        }));
+
+        LoadResult result = await _run.RunAsync(
+            TestRun.Short with { Server = server.Uri(), WarmUp = TimeSpan.Zero, Duration = TestRun.Patience }, interrupted.Token);
+
+        Assert.Equal(0, result.Errors);
+        Assert.True(result.Messages > 0);
+        Assert.Contains("client latency in us", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Says_what_the_servers_frame_limit_allows()
+    {
+        await using FastPortServer server = await TestServer.StartAsync(TestServer.RawEcho(), configure: static o => o.Session.MaxFrameBytes = 1024);
+
+        LoadFailedException e = await Assert.ThrowsAsync<LoadFailedException>(() => _run.RunAsync(TestRun.Short with { Server = server.Uri(), Size = 2000 }));
+
+        Assert.Equal(ExitCode.Usage, e.ExitCode);
+        Assert.Equal("--size is 2000; the server's frame limit allows 0 to 1013 bytes.", e.Message);
+    }
+
+    [Fact]
+    public async Task Open_loop_counts_what_was_due_and_never_sent_as_missed()
+    {
+        await using FastPortServer server = await TestServer.StartAsync(Silent());
+
+        LoadResult result = await _run.RunAsync(TestRun.Short with
+        {
+            Server = server.Uri(),
+            Connections = 1,
+            InFlight = 4,
+            Rate = 1000,
+            WarmUp = TimeSpan.Zero,
+            DrainTimeout = TimeSpan.FromMilliseconds(50),
+        });
+
+        Assert.Equal(4, result.ErrorKinds[LoadErrorKind.Unanswered]);
+        long due = (long)(result.DurationSeconds * 1000);
+        Assert.InRange(result.MissedSends!.Value, due - 6, due + 1);
+    }
+
+    [Fact]
+    public async Task Open_loop_sends_no_more_than_its_schedule_has()
+    {
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Rate = 500, WarmUp = TimeSpan.Zero });
+
+        Assert.Equal(0, result.Errors);
+        Assert.InRange(result.Messages, 1, (long)(result.DurationSeconds * 500) + 2);
+        Assert.Equal(500, result.Rate);
+    }
+
+    private static MessageHandlers Silent() => new MessageHandlers().MapQueued(
+        DiagnosticType.Echo, static async context => await Task.Delay(Timeout.Infinite, context.Aborted));
+}

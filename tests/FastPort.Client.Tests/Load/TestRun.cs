@@ -1,0 +1,30 @@
+using FastPort.Client.Load;
+using FastPort.Client.Reports;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace FastPort.Client.Tests.Load;
+
+/// <summary>Runs a load without files, its output kept.</summary>
+internal sealed class TestRun
+{
+    public static readonly LoadSettings Short = new()
+    {
+        Connections = 2,
+        InFlight = 4,
+        Duration = TimeSpan.FromMilliseconds(200),
+        WarmUp = TimeSpan.FromMilliseconds(50),
+    };
+
+    public static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    public StringWriter Output { get; } = new();
+
+    public async Task<LoadResult> RunAsync(LoadSettings settings, CancellationToken interrupted = default)
+    {
+        IConfigurationRoot configuration = new ConfigurationBuilder()
+            .AddInMemoryCollection([new("LatencyStats:EnableFileOutput", "false")])
+            .Build();
+        return await new LoadRun(settings, configuration, NullLoggerFactory.Instance, Output, null).RunAsync(interrupted).WaitAsync(Patience, CancellationToken.None);
+    }
+}

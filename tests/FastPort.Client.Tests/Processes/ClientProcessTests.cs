@@ -1,0 +1,115 @@
+using System.Runtime.InteropServices;
+using FastPort.Client.Reports;
+using Xunit;
+
+namespace FastPort.Client.Tests.Processes;
+
+public sealed class ClientProcessTests : IDisposable
+{
+    private readonly string _directory = Directory.CreateTempSubdirectory("fastport-client-").FullName;
+
+    public void Dispose() => Directory.Delete(_directory, recursive: true);
+
+    [Fact]
+    public async Task Hosts_a_server_reports_and_leaves_files()
+    {
+        using var client = new ClientProcess(
+            _directory,
+            ["load", "--connections", "2", "--duration", "300ms", "--warmup", "100ms", "--json", "out.json"],
+            ("LatencyStats__OutputDirectory", Path.Combine(_directory, "Figures")));
+
+        Assert.Equal(0, await client.EndAsync());
+
+        foreach (string text in (string[])["samples", "min", "avg", "P50", "P95", "P99", "max", "round trip", "server", "network", " messages in ", "0 errors"])
+        {
+            Assert.Contains(text, client.Output, StringComparison.Ordinal);
+        }
+
+        Assert.DoesNotContain('\r', client.Output);
+        Assert.Equal([".csv", ".json", ".log"], Directory.GetFiles(Path.Combine(_directory, "Figures")).Select(Path.GetExtension).Order());
+        LoadResult result = await LoadResultReader.ReadAsync(Path.Combine(_directory, "out.json"));
+        Assert.Equal(2, result.Connections);
+        Assert.True(result.Messages > 0);
+    }
+
+    [Theory]
+    [InlineData(PosixSignal.SIGINT)]
+    [InlineData(PosixSignal.SIGTERM)]
+    public async Task A_signal_ends_the_run_with_its_report(PosixSignal signal)
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            return;
+        }
+
+        using var client = new ClientProcess(_directory, ["load", "--connections", "2", "--duration", "10m", "--warmup", "0s", "--json", "out.json"]);
+        await client.ReadToAsync("echo to ");
+
+        client.Signal(signal);
+
+        Assert.Equal(0, await client.EndAsync());
+        Assert.Contains("client latency in us, lifetime", client.Output, StringComparison.Ordinal);
+        Assert.Contains("0 errors", client.Output, StringComparison.Ordinal);
+        Assert.Equal(3, Directory.GetFiles(Path.Combine(_directory, "Stats")).Length);
+        Assert.True((await LoadResultReader.ReadAsync(Path.Combine(_directory, "out.json"))).DurationSeconds < 600);
+    }
+
+    [Fact]
+    public async Task A_directory_that_cannot_be_written_costs_one_warning()
+    {
+        string file = Path.Combine(_directory, "taken");
+        await File.WriteAllTextAsync(file, "no directory");
+        using var client = new ClientProcess(
+            _directory, ["load", "--connections", "1", "--duration", "200ms", "--warmup", "0s"], ("LatencyStats__OutputDirectory", file));
+
+        Assert.Equal(0, await client.EndAsync());
+
+        Assert.Single(client.Output.Split('\n'), static line => line.Contains(" WRN ", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_server_that_is_not_there_is_exit_code_1()
+    {
+        using var client = new ClientProcess(_directory, ["load", "--server", "tcp://127.0.0.1:1"]);
+
+        Assert.Equal(1, await client.EndAsync());
+        Assert.Contains("tcp://127.0.0.1:1", await client.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("LatencyStats__FileWriteIntervalSeconds", "0", "LatencyStats:FileWriteIntervalSeconds is 0")]
+    [InlineData("LatencyStats__Nonsense", "1", "Nonsense")]
+    [InlineData("FastPort__MaxConnections", "0", "FastPort:MaxConnections is 0")]
+    public async Task Wrong_configuration_is_exit_code_2(string name, string value, string sentence)
+    {
+        using var client = new ClientProcess(_directory, ["load"], (name, value));
+
+        Assert.Equal(2, await client.EndAsync());
+        Assert.Contains(sentence, await client.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Compares_two_results()
+    {
+        string before = Path.Combine(_directory, "before.json");
+        string after = Path.Combine(_directory, "after.json");
+        await File.WriteAllBytesAsync(before, LoadResultWriter.ToUtf8(Reports.Results.Before));
+        await File.WriteAllBytesAsync(after, LoadResultWriter.ToUtf8(Reports.Results.After));
+        using var client = new ClientProcess(_directory, ["compare", before, after, "--markdown", "table.md"]);
+
+        Assert.Equal(0, await client.EndAsync());
+        Assert.Equal(ComparisonTable.Text(new Comparison(Reports.Results.Before, Reports.Results.After)), client.Output);
+        Assert.StartsWith("| ", await File.ReadAllTextAsync(Path.Combine(_directory, "table.md")), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Files_that_are_no_results_are_exit_code_2()
+    {
+        string path = Path.Combine(_directory, "wrong.json");
+        await File.WriteAllTextAsync(path, "{}");
+        using var client = new ClientProcess(_directory, ["compare", path, path]);
+
+        Assert.Equal(2, await client.EndAsync());
+        Assert.Contains("wrong.json", await client.Error, StringComparison.Ordinal);
+    }
+}

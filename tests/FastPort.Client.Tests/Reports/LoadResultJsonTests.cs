@@ -1,0 +1,82 @@
+using System.Text;
+using System.Text.Json;
+using FastPort.Client.Reports;
+using Xunit;
+
+namespace FastPort.Client.Tests.Reports;
+
+public sealed class LoadResultJsonTests
+{
+    [Fact]
+    public void Has_the_fixed_names()
+    {
+        using JsonDocument json = JsonDocument.Parse(LoadResultWriter.ToUtf8(Results.Before with { ErrorKinds = Results.NoErrors }));
+
+        string[] names = [.. json.RootElement.EnumerateObject().Select(static p => p.Name)];
+        Assert.Equal(
+            [
+                "schema", "mode", "server", "connections", "in_flight", "payload_bytes", "rate", "duration_s", "messages", "errors", "messages_per_s",
+                "bytes_per_s", "rtt_us", "server_us", "network_us", "environment",
+            ],
+            names[..16]);
+        Assert.Equal(1, json.RootElement.GetProperty("schema").GetInt32());
+        Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("rate").ValueKind);
+        foreach (string block in (string[])["rtt_us", "server_us", "network_us"])
+        {
+            Assert.Equal(
+                ["count", "min", "avg", "p50", "p90", "p95", "p99", "p999", "max"],
+                json.RootElement.GetProperty(block).EnumerateObject().Select(static p => p.Name).Take(9));
+        }
+
+        Assert.Equal(
+            ["os", "cpu_count", "runtime", "gc", "commit"], json.RootElement.GetProperty("environment").EnumerateObject().Select(static p => p.Name));
+    }
+
+    [Fact]
+    public void Blocks_of_one_way_loads_are_null()
+    {
+        using JsonDocument json = JsonDocument.Parse(LoadResultWriter.ToUtf8(Results.Sink with { Rate = 5 }));
+
+        Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("rtt_us").ValueKind);
+        Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("server_us").ValueKind);
+        Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("network_us").ValueKind);
+        Assert.Equal(5, json.RootElement.GetProperty("rate").GetDouble());
+    }
+
+    [Fact]
+    public void What_was_written_is_read_back()
+    {
+        foreach (LoadResult result in (LoadResult[])[Results.Before, Results.After, Results.Sink, Results.Before with { Rate = 12.5, MissedSends = 4, Reconnects = 2 }])
+        {
+            LoadResult read = LoadResultReader.Parse(LoadResultWriter.ToUtf8(result));
+
+            Assert.Equal(result with { ErrorKinds = read.ErrorKinds }, read);
+        }
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("null")]
+    [InlineData("[]")]
+    [InlineData("{}")]
+    [InlineData("""{"schema":2}""")]
+    [InlineData("""{"schema":1,"mode":"echo"}""")]
+    public void What_is_no_result_is_refused(string text) => Assert.ThrowsAny<JsonException>(() => LoadResultReader.Parse(Encoding.UTF8.GetBytes(text)));
+
+    [Fact]
+    public void Another_schema_is_refused_by_name()
+    {
+        string text = Encoding.UTF8.GetString(LoadResultWriter.ToUtf8(Results.Before)).Replace("\"schema\": 1", "\"schema\": 2", StringComparison.Ordinal);
+
+        JsonException e = Assert.Throws<JsonException>(() => LoadResultReader.Parse(Encoding.UTF8.GetBytes(text)));
+
+        Assert.Equal("its schema is 2; this program reads schema 1.", e.Message);
+    }
+
+    [Theory]
+    [InlineData("0.1.0+abcdef", "abcdef")]
+    [InlineData("0.1.0", "unknown")]
+    [InlineData("0.1.0+", "unknown")]
+    [InlineData(null, "unknown")]
+    public void The_commit_comes_from_the_informational_version(string? version, string commit) => Assert.Equal(commit, LoadEnvironment.CommitOf(version));
+}
