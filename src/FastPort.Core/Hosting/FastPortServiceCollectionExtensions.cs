@@ -19,11 +19,17 @@ public static class FastPortServiceCollectionExtensions
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root).</param>
     /// <param name="configure">Changes the options after they were bound. Defaults to nothing.</param>
+    /// <exception cref="InvalidOperationException">There is a server already.</exception>
     public static FastPortBuilder AddFastPort(
         this IServiceCollection services, IConfiguration configuration, Action<FastPortServerOptions>? configure = null)
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(configuration);
+        if (services.Any(static s => s.ServiceType == typeof(FastPortServer)))
+        {
+            throw new InvalidOperationException("A FastPortServer has been added already; a host has one. Give it more endpoints, or make and start a further one yourself.");
+        }
+
         var builder = new FastPortBuilder(services);
         services.TryAddSingleton(TimeProvider.System);
         services.TryAddSingleton(_ => FastPortConfiguration.BindLatencyStats(configuration));
@@ -33,7 +39,7 @@ public static class FastPortServiceCollectionExtensions
             configure?.Invoke(options);
             return options;
         });
-        services.TryAddSingleton(provider => CreateServer(provider, builder));
+        services.AddSingleton(provider => CreateServer(provider, builder));
         services.AddSingleton<IHostedService>(provider => new FastPortHostedService(
             provider.GetRequiredService<FastPortServer>(),
             provider.GetRequiredService<LatencyStats>(),

@@ -6,6 +6,7 @@ using FastPort.Protocol.Diagnostics;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 using FastPort.Transports;
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Xunit;
@@ -66,6 +67,15 @@ public sealed class HostTests
         EndpointException failure = await Assert.ThrowsAsync<EndpointException>(() => second.StartAsync());
 
         Assert.Contains(taken, failure.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_host_has_one_server()
+    {
+        InvalidOperationException failure = Assert.Throws<InvalidOperationException>(
+            () => TestHost.Build(builder => builder.Services.AddFastPort(new ConfigurationBuilder().Build())));
+
+        Assert.Contains("already", failure.Message, StringComparison.Ordinal);
     }
 
     [Fact]
