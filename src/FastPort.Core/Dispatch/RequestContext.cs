@@ -10,14 +10,17 @@ namespace FastPort.Dispatch;
 /// </summary>
 public sealed class RequestContext
 {
+    // What _abort holds where no token was ever asked for.
+    private static readonly CancellationTokenSource AbortedMark = new();
+    private static readonly CancellationTokenSource EndedMark = new();
+
     private readonly FrameProtocol _protocol;
     private readonly FrameHeader _header;
-    private readonly Lock _gate = new();
     private RentedBuffer _body;
     private CancellationTokenSource? _abort;
     private volatile bool _detached;
     private volatile bool _aborted;
-    private bool _ended;
+    private volatile bool _ended;
     private bool _answered;
 
     internal RequestContext(FrameProtocol protocol, HandlerEntry handler, in FrameHeader header, RentedBuffer body, long received)
@@ -56,26 +59,25 @@ public sealed class RequestContext
     {
         get
         {
-            lock (_gate)
+            CancellationTokenSource? abort = Volatile.Read(ref _abort);
+            if (abort is null)
             {
-                if (_aborted)
-                {
-                    return new CancellationToken(canceled: true);
-                }
-
-                if (_ended)
-                {
-                    return CancellationToken.None;
-                }
-
-                return (_abort ??= new CancellationTokenSource()).Token;
+                var made = new CancellationTokenSource();
+                abort = Interlocked.CompareExchange(ref _abort, made, null) ?? made;
             }
+
+            return ReferenceEquals(abort, AbortedMark) ? new CancellationToken(canceled: true)
+                : ReferenceEquals(abort, EndedMark) ? CancellationToken.None
+                : abort.Token;
         }
     }
 
     internal HandlerEntry Handler { get; }
 
-    internal FrameHeader Header => _header;
+    /// <summary>Neighbours in the queue's list of requests in flight; guarded by the queue.</summary>
+    internal RequestContext? Next { get; set; }
+
+    internal RequestContext? Previous { get; set; }
 
     internal int BodySize => _body.Length;
 
@@ -132,24 +134,20 @@ public sealed class RequestContext
     /// <summary>The requester or the session is gone: cancels the token. Callbacks run on the pool, not on the caller's thread.</summary>
     internal void Abort()
     {
-        CancellationTokenSource? abort;
-        lock (_gate)
+        _aborted = true;
+        CancellationTokenSource? abort = Interlocked.CompareExchange(ref _abort, AbortedMark, null);
+        if (abort is not null && !_ended && !ReferenceEquals(abort, AbortedMark) && !ReferenceEquals(abort, EndedMark))
         {
-            _aborted = true;
-            abort = _ended ? null : _abort;
+            // Asynchronously: the loop must not run a handler's cancellation callbacks.
+            _ = abort.CancelAsync();
         }
-
-        // Asynchronously: the loop must not run a handler's cancellation callbacks.
-        _ = abort?.CancelAsync();
     }
 
     /// <summary>Gives the body back; the handler has ended or will never start.</summary>
     internal void End()
     {
-        lock (_gate)
-        {
-            _ended = true;
-        }
+        _ended = true;
+        Interlocked.CompareExchange(ref _abort, EndedMark, null);
 
         _body.Dispose();
     }

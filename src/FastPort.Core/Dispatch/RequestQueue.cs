@@ -10,7 +10,8 @@ namespace FastPort.Dispatch;
 /// first await. Made when a session's first queued request arrives.
 /// <para>
 /// The channel never refuses: the loop counts requests from queue to completion (<see cref="TryReserve"/>) and stops reading the socket at the
-/// bound. <see cref="_gate"/> guards <see cref="_inFlight"/> (for Cancel); the counts are interlocked.
+/// bound. <see cref="_gate"/> guards the list of requests in flight (<see cref="_first"/> and the requests' links), which only Cancel and the end
+/// of the session read: joining and leaving it is a matter of two references. The counts are interlocked.
 /// </para>
 /// </summary>
 internal sealed class RequestQueue
@@ -24,7 +25,7 @@ internal sealed class RequestQueue
     private readonly int _maxInFlight;
     private readonly long _maxBytes;
     private readonly Lock _gate = new();
-    private readonly Dictionary<uint, RequestContext> _inFlight = [];
+    private RequestContext? _first;
     private int _count;
     private long _bytes;
     private int _waiting;
@@ -66,12 +67,15 @@ internal sealed class RequestQueue
     {
         Interlocked.Increment(ref _count);
         Interlocked.Add(ref _bytes, request.BodySize);
-        if (!request.IsOneWay)
+        lock (_gate)
         {
-            lock (_gate)
+            request.Next = _first;
+            if (_first is not null)
             {
-                _inFlight[request.Correlation] = request;
+                _first.Previous = request;
             }
+
+            _first = request;
         }
 
         if (!_channel.Writer.TryWrite(request))
@@ -87,7 +91,11 @@ internal sealed class RequestQueue
         RequestContext? request;
         lock (_gate)
         {
-            _inFlight.TryGetValue(correlation, out request);
+            request = _first;
+            while (request is not null && (request.IsOneWay || request.Correlation != correlation))
+            {
+                request = request.Next;
+            }
         }
 
         request?.Abort();
@@ -97,10 +105,13 @@ internal sealed class RequestQueue
     public void Complete()
     {
         _channel.Writer.TryComplete();
-        RequestContext[] requests;
+        List<RequestContext> requests = [];
         lock (_gate)
         {
-            requests = [.. _inFlight.Values];
+            for (RequestContext? request = _first; request is not null; request = request.Next)
+            {
+                requests.Add(request);
+            }
         }
 
         foreach (RequestContext request in requests)
@@ -116,7 +127,8 @@ internal sealed class RequestQueue
         ChannelReader<RequestContext> reader = _channel.Reader;
         while (await reader.WaitToReadAsync().ConfigureAwait(false))
         {
-            long flushed = MonotonicClock.Nanoseconds;
+            long now = MonotonicClock.Nanoseconds;
+            long flushed = now;
             while (reader.TryRead(out RequestContext? request))
             {
                 if (_protocol.IsClosed || request.IsAborted)
@@ -130,6 +142,7 @@ internal sealed class RequestQueue
                 {
                     _protocol.Flush();
                     await _protocol.WhenDrainedAsync().ConfigureAwait(false);
+                    now = MonotonicClock.Nanoseconds;
                 }
 
                 if (_slots is not null)
@@ -141,18 +154,20 @@ internal sealed class RequestQueue
                     }
 
                     _ = RunInSlotAsync(request);
+                    now = MonotonicClock.Nanoseconds;
                 }
                 else
                 {
-                    ValueTask running = RunOneAsync(request);
+                    // It starts where the one before it ended: one clock reading per request.
+                    ValueTask<long> running = RunOneAsync(request, now);
                     if (!running.IsCompleted)
                     {
                         request.Detach();
-                        await running.ConfigureAwait(false);
                     }
+
+                    now = await running.ConfigureAwait(false);
                 }
 
-                long now = MonotonicClock.Nanoseconds;
                 if (now - flushed > FlushAfterNanoseconds)
                 {
                     _protocol.Flush();
@@ -166,7 +181,7 @@ internal sealed class RequestQueue
 
     private async Task RunInSlotAsync(RequestContext request)
     {
-        ValueTask running = RunOneAsync(request);
+        ValueTask<long> running = RunOneAsync(request, MonotonicClock.Nanoseconds);
         if (!running.IsCompleted)
         {
             request.Detach();
@@ -176,10 +191,9 @@ internal sealed class RequestQueue
         _slots!.Release();
     }
 
-    // Never throws: whatever the handler does, the request is answered once and given back.
-    private async ValueTask RunOneAsync(RequestContext request)
+    // Never throws: whatever the handler does, the request is answered once and given back. Returns when it ended.
+    private async ValueTask<long> RunOneAsync(RequestContext request, long started)
     {
-        long started = MonotonicClock.Nanoseconds;
         try
         {
             await request.Handler.Queued!(request).ConfigureAwait(false);
@@ -193,21 +207,32 @@ internal sealed class RequestQueue
             _protocol.HandlerFailed(request, e);
         }
 
-        FrameProtocol.RecordQueued(request, started);
+        long ended = MonotonicClock.Nanoseconds;
+        request.Handler.Series?.RecordHandled(ended - request.ReceivedNanoseconds, started - request.ReceivedNanoseconds, ended - started, ended);
         Completed(request);
+        return ended;
     }
 
     private void Completed(RequestContext request)
     {
-        if (!request.IsOneWay)
+        lock (_gate)
         {
-            lock (_gate)
+            if (request.Previous is null)
             {
-                if (_inFlight.TryGetValue(request.Correlation, out RequestContext? current) && ReferenceEquals(current, request))
-                {
-                    _inFlight.Remove(request.Correlation);
-                }
+                _first = request.Next;
             }
+            else
+            {
+                request.Previous.Next = request.Next;
+            }
+
+            if (request.Next is not null)
+            {
+                request.Next.Previous = request.Previous;
+            }
+
+            // Its handler may keep the context: it must not keep its neighbours.
+            request.Next = request.Previous = null;
         }
 
         Interlocked.Add(ref _bytes, -request.BodySize);

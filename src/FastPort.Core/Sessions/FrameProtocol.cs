@@ -283,15 +283,6 @@ internal sealed class FrameProtocol : IConnectionProtocol
         }
     }
 
-    public static void RecordQueued(RequestContext request, long started)
-    {
-        if (request.Handler.Series is { } series)
-        {
-            long now = MonotonicClock.Nanoseconds;
-            series.RecordHandled(now - request.ReceivedNanoseconds, started - request.ReceivedNanoseconds, now - started, now);
-        }
-    }
-
     /// <summary>Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello.</summary>
     public void Stop(CloseReason reason, TimeSpan grace) => _end.Stop(reason, grace);
 
