@@ -150,10 +150,12 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
 
     void ISessionHost.OnClosed(Session session, CloseReason reason)
     {
-        _sessions.TryRemove(session.Id, out _);
         _admission.Leave(session.RemoteEndPoint);
         Counters.ConnectionClosed();
         Raise(session, nameof(SessionClosed), static (server, s, r) => server.SessionClosed?.Invoke(s, r!), reason);
+
+        // Last: a stop that finds no session left must not return before the last one's event.
+        _sessions.TryRemove(session.Id, out _);
     }
 
     void ISessionHost.OnGoodbye(Session session, CloseReason reason)

@@ -18,6 +18,7 @@ public sealed class DeadlineTests
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
         await peer.SayHelloAsync();
+        await SentAsync(session);
         byte[] frame = Wire.Request(TestServer.Echo, 1, new byte[100]);
 
         // The Ping's reply shows that the byte behind it was noticed.
@@ -63,11 +64,13 @@ public sealed class DeadlineTests
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
         await peer.SayHelloAsync();
+        await SentAsync(session);
         _time.Advance(TimeSpan.FromMilliseconds(100));
 
         for (int second = 1; second < 300; second++)
         {
             Assert.Equal(SendStatus.Queued, session.TrySend(0x1000, [1]));
+            await SentAsync(session);
             _time.Advance(TimeSpan.FromSeconds(1));
             Assert.False(session.IsClosed, $"Closed after {second} s.");
         }
@@ -89,6 +92,7 @@ public sealed class DeadlineTests
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
         await peer.SayHelloAsync();
+        await SentAsync(session);
         _time.Advance(TimeSpan.FromMilliseconds(100));
         for (int i = 0; i < 5; i++)
         {
@@ -118,6 +122,7 @@ public sealed class DeadlineTests
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
         await peer.SayHelloAsync();
+        await SentAsync(session);
         _time.Advance(TimeSpan.FromMilliseconds(100));
 
         _time.Leap(TimeSpan.FromMinutes(2));
@@ -136,6 +141,7 @@ public sealed class DeadlineTests
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
         await peer.SayHelloAsync();
+        await SentAsync(session);
         _time.Advance(TimeSpan.FromMilliseconds(100));
 
         for (int i = 0; i < 10; i++)
@@ -169,10 +175,12 @@ public sealed class DeadlineTests
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
         await peer.SayHelloAsync();
+        await SentAsync(session);
 
         // The reply of the Ping comes after the burst in which the second request could not be taken.
         await peer.SendAsync(Wire.PingRequest(9), Wire.Request(0x1001, 1), Wire.Request(0x1001, 2), Wire.PingRequest(3)[..5]);
         Assert.Equal(9u, (await peer.ReadFrameAsync()).Correlation);
+        await SentAsync(session);
         _time.Advance(TimeSpan.FromMinutes(20));
         Assert.False(session.IsClosed);
 
@@ -248,6 +256,9 @@ public sealed class DeadlineTests
 
         Assert.Equal(CloseKind.LocalClosed, (await server.CloseReasonAsync()).Kind);
     }
+
+    // A peer may have read what the sender has not booked yet; time must not run meanwhile.
+    private static Task SentAsync(Session session) => Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "everything was sent");
 
     // The kernel takes no more: the count of sent bytes stands still.
     private async Task StuckAsync(Session session)

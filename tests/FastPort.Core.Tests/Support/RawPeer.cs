@@ -81,6 +81,15 @@ internal sealed class RawPeer : IDisposable
             BinaryPrimitives.ReadUInt16LittleEndian(bytes.AsSpan(4)), flags, bytes[7], BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8)), received, sent, bytes[head..]);
     }
 
+    /// <summary>Exactly so many bytes, whatever they are.</summary>
+    public async Task<byte[]> ReadBytesAsync(int count)
+    {
+        Assert.True(await FillAsync(count), $"The stream ended after {_unread.Length} of {count} bytes.");
+        byte[] bytes = _unread[..count];
+        _unread = _unread[count..];
+        return bytes;
+    }
+
     public async Task<WireFrame> ReadFrameAsync()
     {
         WireFrame? frame = await ReadAsync();

@@ -46,6 +46,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
 
     // The pump's own: the protocol said Pause and has not been offered its bytes since.
     private bool _held;
+    private bool _lost;
     private volatile bool _closing;
     private volatile bool _aborted;
     private volatile bool _outputDown;
@@ -250,7 +251,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
         for (int receives = 0; receives < ReceivesPerTurn; receives++)
         {
             bool drained = false;
-            if (_aborted || (_closing && _outputDown && _inputEnded))
+            if (_aborted || _lost || (_closing && _outputDown && _inputEnded))
             {
                 End();
                 return true;
@@ -387,7 +388,24 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             _input.TryShrink();
         }
 
-        return _socket.ReceiveAsync(_wait);
+        if (_socket.ReceiveAsync(_wait))
+        {
+            return true;
+        }
+
+        Waited();
+        return false;
+    }
+
+    // A reset is told once, to whoever asks first: the next receive would see no more than the end of the stream.
+    private void Waited()
+    {
+        if (_wait.SocketError != SocketError.Success)
+        {
+            Interlocked.CompareExchange(ref _reason, Lost(_wait.SocketError), null);
+            _closing = true;
+            _lost = true;
+        }
     }
 
     private bool Park()
@@ -470,6 +488,10 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
 
     private sealed class WaitArgs(SocketConnection connection) : SocketAsyncEventArgs(true)
     {
-        protected override void OnCompleted(SocketAsyncEventArgs e) => connection.Pump();
+        protected override void OnCompleted(SocketAsyncEventArgs e)
+        {
+            connection.Waited();
+            connection.Pump();
+        }
     }
 }

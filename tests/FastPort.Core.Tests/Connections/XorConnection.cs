@@ -1,0 +1,123 @@
+using System.Net;
+using FastPort.Buffers;
+using FastPort.Connections;
+
+namespace FastPort.Core.Tests.Connections;
+
+/// <summary>
+/// The smallest byte-stream filter: a connection towards the protocol above and a protocol towards the connection below. Where the upper
+/// protocol pauses, the filter does, so that the lower connection holds the peer back.
+/// </summary>
+internal sealed class XorConnection(Connection lower, byte key) : Connection, IConnectionProtocol
+{
+    private readonly ArrayPoolCircularBuffer _plain = new(1024, 16 * 1024 * 1024);
+    private readonly ArrayPoolCircularBuffer _output = new(1024, 16 * 1024 * 1024);
+
+    // Guards the output ring and the end.
+    private readonly Lock _gate = new();
+    private bool _ended;
+
+    public override EndPoint? RemoteEndPoint => lower.RemoteEndPoint;
+
+    public override EndPoint? LocalEndPoint => lower.LocalEndPoint;
+
+    public override long BytesReceived => lower.BytesReceived;
+
+    public override long BytesSent => lower.BytesSent;
+
+    public override long PendingBytes => lower.PendingBytes;
+
+    public override bool IsClosing => lower.IsClosing;
+
+    public override ArrayPoolCircularBuffer? BeginWrite()
+    {
+        _gate.Enter();
+        if (!_ended && !lower.IsClosing)
+        {
+            return _output;
+        }
+
+        _gate.Exit();
+        return null;
+    }
+
+    public override void EndWrite()
+    {
+        if (lower.BeginWrite() is { } below)
+        {
+            Move(_output, below);
+            lower.EndWrite();
+        }
+        else
+        {
+            _output.Consume(_output.Length);
+        }
+
+        _gate.Exit();
+    }
+
+    public override void Flush() => lower.Flush();
+
+    public override void NotifyWhenDrained(long pendingBytes) => lower.NotifyWhenDrained(pendingBytes);
+
+    public override void ResumeReading() => lower.ResumeReading();
+
+    public override void Close(CloseReason reason) => lower.Close(reason);
+
+    public override void Abort(CloseReason reason) => lower.Abort(reason);
+
+    public void OnOpened(Connection connection) => Protocol!.OnOpened(this);
+
+    public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    {
+        Move(input, _plain);
+        return Protocol!.OnReceived(_plain);
+    }
+
+    public void OnInputEnded(bool truncated) => Protocol!.OnInputEnded(truncated || !_plain.IsEmpty);
+
+    public void OnOutputDrained() => Protocol!.OnOutputDrained();
+
+    public void OnTick(long nowMilliseconds) => Tick(nowMilliseconds);
+
+    public void OnClosed(CloseReason reason)
+    {
+        _plain.Dispose();
+        lock (_gate)
+        {
+            _ended = true;
+            _output.Dispose();
+        }
+
+        Protocol!.OnClosed(reason);
+        CompleteClosed(reason);
+    }
+
+    protected override void StartCore() => lower.Start(this);
+
+    protected internal override void Tick(long nowMilliseconds) => Protocol!.OnTick(nowMilliseconds);
+
+    private void Move(ArrayPoolCircularBuffer from, ArrayPoolCircularBuffer to)
+    {
+        from.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+        Append(first, to);
+        Append(second, to);
+        from.Consume(from.Length);
+    }
+
+    private void Append(ReadOnlySpan<byte> bytes, ArrayPoolCircularBuffer to)
+    {
+        if (bytes.IsEmpty)
+        {
+            return;
+        }
+
+        Span<byte> room = to.GetWritableSpan(bytes.Length);
+        for (int i = 0; i < bytes.Length; i++)
+        {
+            room[i] = (byte)(bytes[i] ^ key);
+        }
+
+        to.Advance(bytes.Length);
+    }
+}

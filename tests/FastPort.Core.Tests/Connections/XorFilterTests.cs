@@ -1,0 +1,80 @@
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Sessions;
+using FastPort.Transports;
+using FastPort.Transports.Sockets;
+using Xunit;
+
+namespace FastPort.Core.Tests.Connections;
+
+/// <summary>A filter of bytes between the transport and the frame protocol, plugged in as a transport through public types alone.</summary>
+public sealed class XorFilterTests
+{
+    private const byte Key = 0x5A;
+
+    [Fact]
+    public async Task Sessions_run_over_a_filter_that_changes_every_byte()
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            static h => h.MapQueued(0x1001, static c =>
+            {
+                c.Reply(c.Body.Span);
+                return ValueTask.CompletedTask;
+            }),
+            hooks: static h => h.Transports.Add(new XorTransport()));
+        using RawPeer peer = await server.ConnectAsync();
+        byte[] body = Wire.Bytes(200_000);
+
+        await peer.SendAsync(Xor(Wire.HelloRequest(1, "masked")), Xor(Wire.Request(TestServer.Echo, 2, body)), Xor(Wire.Request(0x1001, 3, body)));
+
+        byte[] welcome = Xor(await peer.ReadBytesAsync(4));
+        await peer.ReadBytesAsync(BitConverter.ToInt32(welcome));
+        Assert.Equal(Wire.Frame(TestServer.Echo, Wire.Reply, 2, body), Xor(await peer.ReadBytesAsync(body.Length + 12)));
+        Assert.Equal(Wire.Frame(0x1001, Wire.Reply, 3, body), Xor(await peer.ReadBytesAsync(body.Length + 12)));
+        Session session = server.Server.FindSession("masked")!;
+        Assert.Equal(SendStatus.Queued, session.TrySend(0x1002, [1, 2, 3]));
+        Assert.Equal(Wire.Post(0x1002, [1, 2, 3]), Xor(await peer.ReadBytesAsync(15)));
+    }
+
+    [Fact]
+    public async Task Errors_and_the_end_pass_through_the_filter()
+    {
+        await using TestServer server = await TestServer.StartAsync(hooks: static h => h.Transports.Add(new XorTransport()));
+        using RawPeer peer = await server.ConnectAsync();
+
+        await peer.SendAsync(Xor(Wire.Frame(0x1000, 0x40, 1, [])));
+
+        byte[] head = Xor(await peer.ReadBytesAsync(12));
+        Assert.Equal((0x1000, 3), (BitConverter.ToUInt16(head, 4), head[6]));
+        await peer.ReadBytesAsync(BitConverter.ToInt32(head) - 8);
+        await peer.ExpectEndAsync();
+        peer.Dispose();
+        Assert.Equal(CloseKind.ProtocolError, (await server.CloseReasonAsync()).Kind);
+        Assert.Equal(0, server.Server.ConnectionCount);
+    }
+
+    private static byte[] Xor(byte[] bytes) => [.. bytes.Select(static b => (byte)(b ^ Key))];
+
+    private sealed class XorTransport : ITransport
+    {
+        private readonly SocketTransport _sockets = new();
+
+        public bool Supports(string scheme) => _sockets.Supports(scheme);
+
+        public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) =>
+            new XorListener(_sockets.CreateListener(endpoint, settings));
+
+        public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings) => _sockets.CreateConnector(endpoint, settings);
+    }
+
+    private sealed class XorListener(ITransportListener inner) : ITransportListener
+    {
+        public Endpoint Endpoint => inner.Endpoint;
+
+        public void Start(Action<Connection> accepted) => inner.Start(connection => accepted(new XorConnection(connection, Key)));
+
+        public ValueTask StopAsync() => inner.StopAsync();
+
+        public ValueTask DisposeAsync() => inner.DisposeAsync();
+    }
+}
