@@ -154,7 +154,6 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
         }
 
         _lastProgress = _settings.Clock.PreciseMilliseconds;
-        _settings.Clock.Add(this);
         try
         {
             Protocol!.OnOpened(this);
@@ -164,6 +163,8 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             Fault(e);
         }
 
+        // Not before the protocol is opened: a tick comes on the timer's thread and would find it half made. Nothing ends before the pump runs.
+        _settings.Clock.Add(this);
         Pump();
     }
 
