@@ -50,9 +50,6 @@ internal sealed class EchoLane
     /// <summary>Completes when the lane was stopped and nothing is in flight any more.</summary>
     public Task Drained => _drained.Task;
 
-    /// <summary>Whether the server's frame limit refuses the payload; set once, by the first request.</summary>
-    public bool TooLarge { get; private set; }
-
     public void OnConnected(Session session)
     {
         lock (_gate)
@@ -153,13 +150,17 @@ internal sealed class EchoLane
             return;
         }
 
-        if (_payload.Matches(reply.Body, slot.Stamp))
+        if (!_payload.Matches(reply.Body, slot.Stamp))
         {
-            _recorder.Record(in reply, slot.Due != 0 ? slot.Due : slot.StartedNanoseconds);
+            _recorder.RecordError(LoadErrorKind.Wrong, $"A reply of {reply.Body.Length} bytes is not the {_payload.Length} bytes that were sent.");
+        }
+        else if (_schedule is null)
+        {
+            _recorder.Record(in reply, slot);
         }
         else
         {
-            _recorder.RecordError(LoadErrorKind.Wrong, $"A reply of {reply.Body.Length} bytes is not the {_payload.Length} bytes that were sent.");
+            _recorder.RecordDue(in reply, slot.Due);
         }
 
         // The closed loop's way: no lock.
@@ -215,9 +216,10 @@ internal sealed class EchoLane
                 WaitForRoom(session);
                 return;
             case SendStatus.TooLarge:
-                TooLarge = true;
-                Refuse(slot);
+                // Checked before the run; only another server in its place can have a smaller limit.
+                _recorder.RecordError(LoadErrorKind.ErrorReply, $"The server's frame limit allows bodies of {session.LargestBody} bytes, not {_payload.Length}.");
                 Forget(session);
+                Refuse(slot);
                 return;
             default:
                 Forget(session);

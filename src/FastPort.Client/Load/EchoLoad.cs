@@ -47,7 +47,8 @@ internal sealed class EchoLoad : ILoad
 
     public async Task<LoadMeasurement> RunAsync(CancellationToken interrupted)
     {
-        using var pacer = _settings.Rate is null ? null : new Pacer(_lanes);
+        bool openLoop = _settings.Rate is not null;
+        using Pacer? pacer = openLoop ? new Pacer(_lanes) : null;
         long begun = LoadClock.Nanoseconds;
         foreach (EchoLane lane in _lanes)
         {
@@ -56,16 +57,14 @@ internal sealed class EchoLoad : ILoad
 
         pacer?.Start();
         await LoadTimer.WaitAsync(_settings.WarmUp, _time, interrupted).ConfigureAwait(false);
-        _recorder.Stats.StartMeasuring();
-        long from = LoadClock.Nanoseconds;
+        long from = _recorder.Begin(openLoop);
         await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
-        _recorder.Stop();
-        long to = LoadClock.Nanoseconds;
-        LatencyReport report = _recorder.Stats.Read();
+        long to = Math.Max(from, _recorder.End(openLoop));
         await DrainAsync().ConfigureAwait(false);
+        LatencyReport report = _recorder.Stats.Read();
         return new LoadMeasurement(TimeSpan.FromMicroseconds((to - from) / 1000.0), report.All.LifetimeCount, report)
         {
-            Missed = _settings.Rate is null ? null : _lanes.Sum(lane => lane.CountMissed(from, to)),
+            Missed = openLoop ? _lanes.Sum(lane => lane.CountMissed(from, to)) : null,
             Reconnects = _connections.Lost,
         };
     }

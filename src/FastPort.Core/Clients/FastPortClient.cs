@@ -244,6 +244,12 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
         while (true)
         {
             Publish(session);
+            if (_closing.IsCancellationRequested)
+            {
+                // Connected while the client was being closed, which may have seen no session to take leave of.
+                await LeaveAsync(session).ConfigureAwait(false);
+            }
+
             await Retired(session).ConfigureAwait(false);
             _ = RaiseDisconnectedAsync(session);
             if (_closing.IsCancellationRequested || !_options.Reconnect)
@@ -433,6 +439,20 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
         ? TimeSpan.Zero
         : TimeSpan.FromMilliseconds(Math.Max(1, limit.TotalMilliseconds - (_clock.PreciseMilliseconds - started)));
 
+    private async Task LeaveAsync(Session session)
+    {
+        session.Protocol.Leave(CloseReason.LocalClosed);
+        try
+        {
+            await session.Closed.WaitAsync(_options.CloseTimeout + TimeSpan.FromSeconds(1), _clock.Time).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            session.Abort();
+            await session.Closed.ConfigureAwait(false);
+        }
+    }
+
     private async Task CloseCoreAsync()
     {
         await _closing.CancelAsync().ConfigureAwait(false);
@@ -440,16 +460,7 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
         Session? session = Session;
         if (session is not null)
         {
-            session.Protocol.Leave(CloseReason.LocalClosed);
-            try
-            {
-                await session.Closed.WaitAsync(_options.CloseTimeout + TimeSpan.FromSeconds(1), _clock.Time).ConfigureAwait(false);
-            }
-            catch (TimeoutException)
-            {
-                session.Abort();
-                await session.Closed.ConfigureAwait(false);
-            }
+            await LeaveAsync(session).ConfigureAwait(false);
         }
 
         if (_running is not null)

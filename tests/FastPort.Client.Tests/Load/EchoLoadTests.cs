@@ -196,16 +196,19 @@ public sealed class EchoLoadTests
 
         Assert.Equal(4, result.ErrorKinds[LoadErrorKind.Unanswered]);
         long due = (long)(result.DurationSeconds * 1000);
-        Assert.InRange(result.MissedSends!.Value, due - 6, due + 1);
+
+        // The four that went out may have been due before the measured time began.
+        Assert.InRange(result.MissedSends!.Value, due - 5, due + 1);
     }
 
     [Fact]
-    public async Task Open_loop_sends_no_more_than_its_schedule_has()
+    public async Task Open_loop_accounts_for_every_message_of_its_schedule()
     {
         LoadResult result = await _run.RunAsync(TestRun.Short with { Rate = 500, WarmUp = TimeSpan.Zero });
 
         Assert.Equal(0, result.Errors);
-        Assert.InRange(result.Messages, 1, (long)(result.DurationSeconds * 500) + 2);
+        long due = (long)(result.DurationSeconds * 500);
+        Assert.InRange(result.Messages + result.MissedSends!.Value, due - 1, due + 1);
         Assert.Equal(500, result.Rate);
     }
 

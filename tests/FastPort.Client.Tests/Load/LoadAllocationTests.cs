@@ -49,7 +49,8 @@ public sealed class LoadAllocationTests
 
         Assert.Equal(0, errors.Total);
 
-        // Server, client and their coarse clocks together: what ticks now and then is far below a byte per message.
-        Assert.InRange(after - before, 0, Measured - 1);
+        // The smallest object has 24 bytes, so one per message of server or client would be 24 a message. What remains is made once:
+        // histogram segments of latencies met for the first time, rings that grow, ticks of the coarse clocks.
+        Assert.InRange(after - before, 0, Measured * 4);
     }
 }

@@ -25,9 +25,9 @@ public sealed class ComparisonTableTests
     {
         string[] lines = ComparisonTable.Markdown(new Comparison(Results.Before, Results.After)).Split('\n');
 
-        Assert.Equal("|                    |     before |      after |  change |", lines[0]);
-        Assert.Equal("| ------------------ | ---------: | ---------: | ------: |", lines[1]);
-        Assert.Equal("| messages/s         |      5,330 |      9,992 | +87.5 % |", lines[2]);
+        Assert.Equal("|                     |     before |      after |  change |", lines[0]);
+        Assert.Equal("| ------------------- | ---------: | ---------: | ------: |", lines[1]);
+        Assert.Equal("| messages/s          |      5,330 |      9,992 | +87.5 % |", lines[2]);
     }
 
     [Fact]

@@ -158,7 +158,6 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
         }
 
         _lastProgress = _settings.Clock.PreciseMilliseconds;
-        _settings.Clock.Add(this);
         try
         {
             Protocol!.OnOpened(this);
@@ -167,6 +166,9 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
         {
             Fault(e);
         }
+
+        // Not before the protocol is opened: a tick comes on the timer's thread and would find it half made. Nothing ends before the pump runs.
+        _settings.Clock.Add(this);
 
         // On the pool: the caller is an accept loop, which no burst and no handler may hold up.
         ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
