@@ -115,6 +115,7 @@ internal sealed class FrameOutput
             return SendStatus.TooLarge;
         }
 
+        bool overflow = false;
         ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
         if (ring is null)
         {
@@ -135,7 +136,14 @@ internal sealed class FrameOutput
 
             if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size + size))
             {
-                return SendStatus.Full;
+                if (kind is not FrameKind.Other)
+                {
+                    return SendStatus.Full;
+                }
+
+                // A reply is never lost in silence: the peer that takes nothing is.
+                overflow = true;
+                return SendStatus.Closed;
             }
 
             FrameWriter.Write(ring, type, flags, correlation, received, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
@@ -145,6 +153,10 @@ internal sealed class FrameOutput
         finally
         {
             _connection.EndWrite();
+            if (overflow)
+            {
+                DisconnectSlowConsumer();
+            }
         }
     }
 

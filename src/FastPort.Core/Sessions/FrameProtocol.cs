@@ -26,6 +26,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
     private TrafficMeter _traffic = null!;
     private RequestQueue? _queue;
     private long _messagesReceived;
+    private bool _paused;
     private volatile bool _closed;
 
     public FrameProtocol(SessionSettings settings)
@@ -67,18 +68,28 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
-        _end.BeginWork();
+        // A paused burst is still under way: what lies unread in the ring was received and will be answered.
+        if (!_paused)
+        {
+            _end.BeginWork();
+        }
+
+        _paused = false;
         Output.BeginBurst();
         try
         {
             ReceiveOutcome outcome = Decode(input, MonotonicClock.Nanoseconds);
-            _deadlines.AfterBurst(input, paused: outcome == ReceiveOutcome.Pause);
+            _paused = outcome == ReceiveOutcome.Pause;
+            _deadlines.AfterBurst(input, _paused);
             return outcome;
         }
         finally
         {
             FrameOutput.EndBurst();
-            _end.EndWork();
+            if (!_paused)
+            {
+                _end.EndWork();
+            }
         }
     }
 
@@ -194,8 +205,15 @@ internal sealed class FrameProtocol : IConnectionProtocol
             return status;
         }
 
-        // Whoever removed it first (the end of the session) has told the caller already.
-        return Outstanding.TryRemove(correlation, type, out _) ? status : SendStatus.Queued;
+        if (!Outstanding.TryRemove(correlation, type, out _))
+        {
+            // Whoever removed it first (the end of the session) has told the caller already.
+            return SendStatus.Queued;
+        }
+
+        // A session that waits to leave may have counted it.
+        _end.AfterReply();
+        return status;
     }
 
     public bool CancelRequest(uint correlation)
@@ -293,6 +311,9 @@ internal sealed class FrameProtocol : IConnectionProtocol
         _deadlines.Identified(heartbeat);
     }
 
+    /// <summary>The accepting side has welcomed the peer.</summary>
+    public void AfterHello() => _end.AfterHello();
+
     /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for.</summary>
     public void CloseWithGoodbye(CloseReason reason)
     {
@@ -321,7 +342,9 @@ internal sealed class FrameProtocol : IConnectionProtocol
     {
         while (!_connection.IsClosing)
         {
-            if (Output.IsFull && !TryMakeRoom())
+            // Only the accepting side holds its reads back for its sends: two sides that both did would wait for each other for ever. With
+            // nothing unread there is nothing to hold back, and nothing that would bring a resumed burst back here.
+            if (_handshake is not null && Output.IsFull && !input.IsEmpty && !TryMakeRoom())
             {
                 return ReceiveOutcome.Pause;
             }

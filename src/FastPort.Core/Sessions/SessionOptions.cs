@@ -103,7 +103,7 @@ public sealed class SessionOptions
         // Room for the largest frame and what came with it.
         MaxReceiveBytes = MaxFrameBytes + (64 * 1024),
 
-        // The bound lets one message exceed it, and replies and control frames are written whatever waits.
-        MaxSendBytes = (int)Math.Min(SendQueueBytes + (2L * MaxFrameBytes) + (64 * 1024), 1 << 30),
+        // The bound lets one message exceed it, and replies of the handlers that run by then and control frames are written whatever waits.
+        MaxSendBytes = (int)Math.Min(SendQueueBytes + ((MaxConcurrency + 2L) * MaxFrameBytes) + (64 * 1024), 1 << 30),
     };
 }
