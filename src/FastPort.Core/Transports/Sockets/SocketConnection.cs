@@ -23,6 +23,9 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
     // After this many receives in a row the pump goes to the back of the pool's queue: one busy peer must not starve the others.
     private const int ReceivesPerTurn = 32;
 
+    // A closing connection is aborted when the peer takes nothing for this long, in milliseconds.
+    private const int FlushPatience = 1000;
+
     private const int Parked = 0;
     private const int Running = 1;
     private const int Again = 2;
@@ -36,6 +39,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
     private CloseReason? _reason;
     private long _received;
     private long _deadline;
+    private long _flushDeadline;
     private long _lastSent;
     private long _lastProgress;
     private int _state = Running;
@@ -108,7 +112,9 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             return;
         }
 
-        Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)Math.Max(_settings.DrainTimeout.TotalMilliseconds, 1000));
+        long now = _settings.Clock.PreciseMilliseconds;
+        Volatile.Write(ref _flushDeadline, now + (long)_settings.WriteTimeout.TotalMilliseconds);
+        Volatile.Write(ref _deadline, now + FlushPatience);
         _closing = true;
         _output.ShutdownWhenFlushed();
         ResumeReading();
@@ -154,7 +160,6 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
         }
 
         _lastProgress = _settings.Clock.PreciseMilliseconds;
-        _settings.Clock.Add(this);
         try
         {
             Protocol!.OnOpened(this);
@@ -164,14 +169,23 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             Fault(e);
         }
 
+        // Not before: a tick must find the protocol opened. Not after the pump, whose end takes the connection off the clock.
+        _settings.Clock.Add(this);
         Pump();
     }
 
     protected internal override void Tick(long nowMilliseconds)
     {
+        long sent = _output.BytesSent;
         if (_closing)
         {
-            if (nowMilliseconds >= Volatile.Read(ref _deadline))
+            if (sent != _lastSent && !_outputDown && nowMilliseconds < Volatile.Read(ref _flushDeadline))
+            {
+                // The peer still takes what was written: the time for draining has not begun.
+                _lastSent = sent;
+                Volatile.Write(ref _deadline, nowMilliseconds + FlushPatience);
+            }
+            else if (nowMilliseconds >= Volatile.Read(ref _deadline))
             {
                 Abort(CloseReason.LocalClosed);
             }
@@ -179,7 +193,6 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             return;
         }
 
-        long sent = _output.BytesSent;
         if (sent != _lastSent || _output.PendingBytes == 0)
         {
             _lastSent = sent;
@@ -194,7 +207,15 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             return;
         }
 
-        Protocol!.OnTick(nowMilliseconds);
+        try
+        {
+            Protocol!.OnTick(nowMilliseconds);
+        }
+        catch (Exception e)
+        {
+            // Thrown on, it would end the process: it came on a timer's thread, for all connections.
+            Fault(e);
+        }
     }
 
     /// <summary>The send side was shut down after its last byte: the time for draining input begins.</summary>
