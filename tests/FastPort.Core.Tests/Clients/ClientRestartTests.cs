@@ -156,5 +156,12 @@ public sealed class ClientRestartTests
     }
 
     private static Task<CountingServer> StartAsync(int port, ExecutionLog log) =>
-        CountingServer.StartAsync(port, log, static o => o.Session.MaxConcurrency = 8);
+        CountingServer.StartAsync(port, log, static o =>
+        {
+            o.Session.MaxConcurrency = 8;
+
+            // A client that the machine gives no time for half a second is not what is tested here.
+            o.ShutdownTimeout = TimeSpan.FromSeconds(25);
+            o.ShutdownGrace = TimeSpan.FromSeconds(20);
+        });
 }
