@@ -6,6 +6,7 @@ using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 using Serilog;
 
 namespace FastPort.Server;
@@ -44,6 +45,12 @@ internal static class ServerProgram
             await Console.Error.WriteLineAsync(e.Message).ConfigureAwait(false);
             return ExitCode.Failed;
         }
+        catch (FileNotFoundException e)
+        {
+            // No appsettings.json.
+            await Console.Error.WriteLineAsync(e.Message).ConfigureAwait(false);
+            return ExitCode.Usage;
+        }
         catch (InvalidDataException e)
         {
             // appsettings.json is no JSON.
@@ -56,12 +63,28 @@ internal static class ServerProgram
         }
     }
 
+    private static Serilog.Core.Logger CreateLogger(IConfiguration configuration)
+    {
+        try
+        {
+            return new LoggerConfiguration().ReadFrom.Configuration(configuration).CreateLogger();
+        }
+        catch (Exception e)
+        {
+            // Serilog has no exception of its own for a configuration that it cannot use.
+            throw new FastPortOptionsException([$"Serilog: {e.Message}"]);
+        }
+    }
+
     private static IHost Build(string[] listen, bool queuedEcho)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
         builder.Configuration.AddJsonFile("appsettings.json", optional: false).AddEnvironmentVariables();
-        Log.Logger = new LoggerConfiguration().ReadFrom.Configuration(builder.Configuration).CreateLogger();
+        Log.Logger = CreateLogger(builder.Configuration);
         builder.Logging.AddSerilog(Log.Logger);
+
+        // The host would log why it cannot start with a stack trace; this program says it in a sentence.
+        builder.Logging.AddFilter<Serilog.Extensions.Logging.SerilogLoggerProvider>("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.Critical);
         builder.Services.AddMetrics();
         builder.Services
             .AddFastPort(builder.Configuration, options =>

@@ -16,7 +16,9 @@ namespace FastPort.Clients;
 /// its own timeout. Safe from any thread.
 /// <para>
 /// One task (<see cref="RunAsync"/>) owns connecting. <see cref="_gate"/> guards what requests look at: <see cref="_current"/>,
-/// the session they may use, <see cref="_ready"/>, completed when there is one, and <see cref="_ended"/>, why there will be none.
+/// the session they may use, <see cref="_ready"/>, completed when there is one, and <see cref="_ended"/>, why there will be none; further
+/// <see cref="_open"/> and the two tasks. A session becomes current only while <see cref="_ended"/> is null, both under the lock: a close
+/// either finds it there or keeps it from getting there.
 /// </para>
 /// </summary>
 public sealed class FastPortClient : ISessionHost, IAsyncDisposable
@@ -30,12 +32,16 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
     private readonly ReconnectDelays _delays;
     private readonly CancellationTokenSource _closing = new();
     private readonly Lock _gate = new();
+
+    // The sessions that were current and whose Disconnected is still to come, those that the server is leaving included.
+    private readonly Dictionary<Session, TaskCompletionSource> _open = [];
     private TaskCompletionSource<Session> _ready = NewReady();
     private TaskCompletionSource _retired = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Session? _current;
     private string? _ended;
     private Task? _running;
     private Task? _closed;
+
 
     /// <summary>Creates a client; it connects with <see cref="ConnectAsync"/>.</summary>
     /// <param name="options">Options; checked here, not to be changed afterwards.</param>
@@ -101,19 +107,26 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="RequestFailedException">The server refused the Hello.</exception>
     /// <exception cref="TimeoutException">The server did not answer within <see cref="FastPortClientOptions.ConnectTimeout"/>.</exception>
+    /// <exception cref="Hosting.FastPortOptionsException">The Hello (routing id, token, name) exceeds the frame limit.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled, or the client was closed meanwhile.</exception>
+    /// <exception cref="ObjectDisposedException">The client was closed before.</exception>
     /// <exception cref="InvalidOperationException">Called twice.</exception>
     public async Task ConnectAsync(CancellationToken cancellationToken = default)
     {
-        ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, this);
-        if (_running is not null)
+        var connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_gate)
         {
-            throw new InvalidOperationException("The client has been connected already; it reconnects by itself.");
+            ObjectDisposedException.ThrowIf(_closed is not null, this);
+            if (_running is not null)
+            {
+                throw new InvalidOperationException("The client has been connected already; it reconnects by itself.");
+            }
+
+            // From here on a close waits for this attempt too.
+            _running = RunAsync(connected, cancellationToken);
         }
 
-        _running = Task.CompletedTask;
-        using var both = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _closing.Token);
-        Session first = await OpenSessionAsync(both.Token).ConfigureAwait(false);
-        _running = RunAsync(first);
+        await connected.Task.ConfigureAwait(false);
     }
 
     /// <summary>Sends a request and reads its reply.</summary>
@@ -216,13 +229,21 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
 
     /// <summary>
     /// Closes in order: Goodbye, replies in flight until <see cref="FastPortClientOptions.CloseTimeout"/>, then the connection ends. Requests that still
-    /// wait for a connection fail. Always ends; idempotent.
+    /// wait for a connection fail, and so do new ones. When it is over, every <see cref="Disconnected"/> has been raised. Always ends; idempotent.
+    /// Not to be awaited in an event or handler of this client.
     /// </summary>
     public Task CloseAsync()
     {
         lock (_gate)
         {
-            return _closed ??= CloseCoreAsync();
+            if (_closed is null)
+            {
+                // Requests made from here on fail, and no session becomes current any more.
+                Fail("The client was closed.");
+                _closed = CloseCoreAsync();
+            }
+
+            return _closed;
         }
     }
 
@@ -239,35 +260,62 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
 
     private static TaskCompletionSource<Session> NewReady() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private async Task RunAsync(Session session)
+    private async Task RunAsync(TaskCompletionSource connected, CancellationToken cancellationToken)
     {
-        while (true)
+        // Not on the caller's thread, which holds the lock.
+        await Task.Yield();
+        Session? session;
+        try
         {
-            Publish(session);
-            if (_closing.IsCancellationRequested)
+            using var both = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _closing.Token);
+            session = await OpenSessionAsync(both.Token).ConfigureAwait(false);
+            if (!TryPublish(session))
             {
-                // Connected while the client was being closed, which may have seen no session to take leave of.
-                await LeaveAsync(session).ConfigureAwait(false);
+                await session.Closed.ConfigureAwait(false);
+                throw new OperationCanceledException("The client was closed while it connected.");
+            }
+        }
+        catch (Exception e)
+        {
+            Fail($"The client is not connected: {e.Message}");
+            if (e is OperationCanceledException)
+            {
+                connected.TrySetException(new OperationCanceledException(e.Message, e, cancellationToken));
+            }
+            else
+            {
+                connected.TrySetException(e);
             }
 
+            return;
+        }
+
+        connected.TrySetResult();
+        while (true)
+        {
+            long since = _clock.PreciseMilliseconds;
             await Retired(session).ConfigureAwait(false);
-            _ = RaiseDisconnectedAsync(session);
             if (_closing.IsCancellationRequested || !_options.Reconnect)
             {
                 Fail("The connection has ended and the client does not reconnect.");
                 return;
             }
 
-            _delays.Reset();
-            if (await ReconnectAsync().ConfigureAwait(false) is not { } next)
+            // A server that drops each session at once (an id that two clients fight for, a broken proxy) must not be tried in a tight loop.
+            if (_clock.PreciseMilliseconds - since >= _options.MaxReconnectDelay.TotalMilliseconds)
+            {
+                _delays.Reset();
+            }
+
+            session = await ReconnectAsync().ConfigureAwait(false);
+            if (session is null)
             {
                 return;
             }
-
-            session = next;
         }
     }
 
+    // Null where the client was closed meanwhile.
     private async Task<Session?> ReconnectAsync()
     {
         while (true)
@@ -275,14 +323,22 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
             try
             {
                 await Task.Delay(_delays.Next(), _clock.Time, _closing.Token).ConfigureAwait(false);
-                return await OpenSessionAsync(_closing.Token).ConfigureAwait(false);
+                Session session = await OpenSessionAsync(_closing.Token).ConfigureAwait(false);
+                if (TryPublish(session))
+                {
+                    return session;
+                }
+
+                await session.Closed.ConfigureAwait(false);
+                return null;
             }
-            catch (OperationCanceledException) when (_closing.IsCancellationRequested)
+            catch (Exception) when (_closing.IsCancellationRequested)
             {
                 return null;
             }
-            catch (Exception e) when (e is EndpointException or TimeoutException or RequestFailedException or OperationCanceledException)
+            catch (Exception e)
             {
+                // Whatever it is (no server, no descriptors, a refused token): only the user ends a client.
                 ClientLog.ConnectFailed(_logger, _options.Endpoint, e.Message);
             }
         }
@@ -301,9 +357,15 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
             connection.Start(protocol);
             var pending = new AwaitedReply<WelcomeBody>(ReadWelcome);
             var hello = new HelloBody(_options.RoutingId, _options.Token, _options.ClientName);
-            if (protocol.TryRequest(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _) != SendStatus.Queued)
+            switch (protocol.TryRequest(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _))
             {
-                throw new EndpointException(Endpoint.Parse(_options.Endpoint), $"The connection to {_options.Endpoint} was lost at once.");
+                case SendStatus.Queued:
+                    break;
+                case SendStatus.TooLarge:
+                    throw new Hosting.FastPortOptionsException(
+                        [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.LargestBody(_options.Session.MaxFrameBytes)}. Shorten RoutingId, Token or ClientName."]);
+                default:
+                    throw new EndpointException(Endpoint.Parse(_options.Endpoint), $"The connection to {_options.Endpoint} was lost at once.");
             }
 
             protocol.Welcomed(await pending.Task.WaitAsync(attempt.Token).ConfigureAwait(false));
@@ -311,13 +373,22 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
         }
         catch (OperationCanceledException e) when (deadline.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
-            connection?.Abort(CloseReason.LocalClosed);
+            await AbortAsync(connection).ConfigureAwait(false);
             throw new TimeoutException($"{_options.Endpoint} did not answer within {_options.ConnectTimeout.TotalSeconds:0.###} s. Is it a FastPort server?", e);
         }
         catch
         {
-            connection?.Abort(CloseReason.LocalClosed);
+            await AbortAsync(connection).ConfigureAwait(false);
             throw;
+        }
+    }
+
+    private static async Task AbortAsync(Connection? connection)
+    {
+        if (connection is not null)
+        {
+            connection.Abort(CloseReason.LocalClosed);
+            await connection.Closed.ConfigureAwait(false);
         }
     }
 
@@ -329,23 +400,37 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
             : throw new RequestFailedException(ErrorCode.MalformedBody, "The server's Welcome is malformed.");
     }
 
-    private void Publish(Session session)
+    // False where the client was closed meanwhile; the session is ended then, and neither event is raised.
+    private bool TryPublish(Session session)
     {
-        TaskCompletionSource<Session> ready;
+        TaskCompletionSource<Session>? ready = null;
         lock (_gate)
         {
-            ready = _ready;
-            _current = session;
+            if (_ended is null)
+            {
+                ready = _ready;
+                _current = session;
+                _open.Add(session, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+            }
+        }
+
+        if (ready is null)
+        {
+            session.Protocol.CloseWithGoodbye(CloseReason.LocalClosed);
+            return false;
         }
 
         ClientLog.Connected(_logger, session);
         Raise(session, nameof(Connected), static (c, s, _) => c.Connected?.Invoke(s), null);
+        _ = RaiseDisconnectedAsync(session);
         ready.TrySetResult(session);
         if (session.IsClosed)
         {
             // Lost before it was published: its OnClosed found nothing to retire.
             Retire(session);
         }
+
+        return true;
     }
 
     // The session takes no more requests: those to come wait for the next one.
@@ -375,7 +460,7 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
     {
         lock (_gate)
         {
-            _ended = message;
+            _ended ??= message;
             _ready.TrySetException(new RequestFailedException(RequestFailure.Closed, message));
             _ = _ready.Task.Exception;
         }
@@ -386,6 +471,13 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
         CloseReason reason = await session.Closed.ConfigureAwait(false);
         ClientLog.Disconnected(_logger, session, reason);
         Raise(session, nameof(Disconnected), static (c, s, r) => c.Disconnected?.Invoke(s, r!), reason);
+        TaskCompletionSource? over;
+        lock (_gate)
+        {
+            _open.Remove(session, out over);
+        }
+
+        over!.SetResult();
     }
 
     private void Raise(Session session, string name, Action<FastPortClient, Session, CloseReason?> raise, CloseReason? reason)
@@ -405,14 +497,14 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
         Task<Session> ready;
         lock (_gate)
         {
-            if (_current is { } current)
-            {
-                return current;
-            }
-
             if (_ended is not null)
             {
                 throw new RequestFailedException(RequestFailure.Closed, _ended);
+            }
+
+            if (_current is { } current)
+            {
+                return current;
             }
 
             ready = _ready.Task;
@@ -439,33 +531,42 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
         ? TimeSpan.Zero
         : TimeSpan.FromMilliseconds(Math.Max(1, limit.TotalMilliseconds - (_clock.PreciseMilliseconds - started)));
 
-    private async Task LeaveAsync(Session session)
+    private async Task CloseCoreAsync()
     {
-        session.Protocol.Leave(CloseReason.LocalClosed);
+        // Not on the caller's thread, which holds the lock.
+        await Task.Yield();
+        await _closing.CancelAsync().ConfigureAwait(false);
+        KeyValuePair<Session, TaskCompletionSource>[] open;
+        Task? running;
+        lock (_gate)
+        {
+            open = [.. _open];
+            running = _running;
+        }
+
+        foreach ((Session session, _) in open)
+        {
+            session.Protocol.Leave(CloseReason.LocalClosed);
+        }
+
+        Task over = Task.WhenAll(open.Select(static pair => pair.Value.Task));
         try
         {
-            await session.Closed.WaitAsync(_options.CloseTimeout + TimeSpan.FromSeconds(1), _clock.Time).ConfigureAwait(false);
+            await over.WaitAsync(_options.CloseTimeout + TimeSpan.FromSeconds(1), _clock.Time).ConfigureAwait(false);
         }
         catch (TimeoutException)
         {
-            session.Abort();
-            await session.Closed.ConfigureAwait(false);
-        }
-    }
+            foreach ((Session session, _) in open)
+            {
+                session.Abort();
+            }
 
-    private async Task CloseCoreAsync()
-    {
-        await _closing.CancelAsync().ConfigureAwait(false);
-        Fail("The client was closed.");
-        Session? session = Session;
-        if (session is not null)
-        {
-            await LeaveAsync(session).ConfigureAwait(false);
+            await over.ConfigureAwait(false);
         }
 
-        if (_running is not null)
+        if (running is not null)
         {
-            await _running.ConfigureAwait(false);
+            await running.ConfigureAwait(false);
         }
 
         if (_ownsClock)

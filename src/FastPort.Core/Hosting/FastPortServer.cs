@@ -37,7 +37,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
     /// <param name="handlers">Handlers by message type; frozen here.</param>
     /// <param name="hooks">Authentication, authorisation, telemetry and transports. Defaults to none of them and the portable transport.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
-    /// <exception cref="FastPortOptionsException">Options are out of range.</exception>
+    /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public FastPortServer(
         FastPortServerOptions options, MessageHandlers handlers, FastPortServerHooks? hooks = null, ILoggerFactory? loggerFactory = null)
     {
@@ -53,6 +53,13 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
         _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server");
         _time = _hooks.Time ?? TimeProvider.System;
         _transports = _hooks.Transports.Count == 0 ? [new SocketTransport()] : [.. _hooks.Transports];
+        string[] unserved = [.. options.Endpoints.Where(text => !_transports.Any(t => t.Supports(Endpoint.Parse(text).Scheme)))];
+        if (unserved.Length != 0)
+        {
+            throw new FastPortOptionsException(
+                [.. unserved.Select(static text => $"FastPort:Endpoints: no transport serves '{text}'. Use tcp://host:port.")]);
+        }
+
         _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress);
         Handlers = handlers;
         handlers.Freeze();

@@ -32,9 +32,10 @@ public sealed class FastPortServerOptions
 
     /// <summary>
     /// Time a stopping server still takes requests that crossed its Goodbye on the way; 0 to <see cref="ShutdownTimeout"/>. A peer that answers with its own
-    /// Goodbye ends it at once. Defaults to 500 ms.
+    /// Goodbye ends it at once, so only peers that do not know Goodbye hold a stop up for so long. Defaults to 2 s: time for a client on a
+    /// crowded machine to hear the Goodbye.
     /// </summary>
-    public TimeSpan ShutdownGrace { get; set; } = TimeSpan.FromMilliseconds(500);
+    public TimeSpan ShutdownGrace { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>Limits and deadlines of each session.</summary>
     public SessionOptions Session { get; } = new();

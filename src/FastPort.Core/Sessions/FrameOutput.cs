@@ -129,6 +129,7 @@ internal sealed class FrameOutput
             return SendStatus.TooLarge;
         }
 
+        bool overflow = false;
         ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
         if (ring is null)
         {
@@ -149,13 +150,14 @@ internal sealed class FrameOutput
 
             if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size + size))
             {
-                if ((flags & FrameFlags.Reply) != 0)
+                if (kind is not FrameKind.Other)
                 {
-                    // Replies are never dropped: where more handlers answer at once than the ring can hold, the session ends instead.
-                    DisconnectSlowConsumer();
+                    return SendStatus.Full;
                 }
 
-                return SendStatus.Full;
+                // A reply is never lost in silence: the peer that takes nothing is.
+                overflow = true;
+                return SendStatus.Closed;
             }
 
             FrameWriter.Write(ring, type, flags, correlation, received, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
@@ -165,6 +167,10 @@ internal sealed class FrameOutput
         finally
         {
             _connection.EndWrite();
+            if (overflow)
+            {
+                DisconnectSlowConsumer();
+            }
         }
     }
 

@@ -34,6 +34,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
     // Coarse clock only.
     private uint _heartbeat;
+    private bool _paused;
     private volatile bool _closed;
 
     public FrameProtocol(SessionSettings settings)
@@ -84,20 +85,30 @@ internal sealed class FrameProtocol : IConnectionProtocol
             _stamp = now;
         }
 
-        _end.BeginWork();
+        // A paused burst is still under way: what lies unread in the ring was received and will be answered.
+        if (!_paused)
+        {
+            _end.BeginWork();
+        }
+
+        _paused = false;
         Output.BeginBurst();
         _handled = HandledBurst.Begin(_stamp, now);
         try
         {
             ReceiveOutcome outcome = Decode(input, _stamp);
-            _deadlines.AfterBurst(input, paused: outcome == ReceiveOutcome.Pause);
+            _paused = outcome == ReceiveOutcome.Pause;
+            _deadlines.AfterBurst(input, _paused);
             return outcome;
         }
         finally
         {
             _handled.End();
             FrameOutput.EndBurst();
-            _end.EndWork();
+            if (!_paused)
+            {
+                _end.EndWork();
+            }
         }
     }
 
@@ -211,8 +222,15 @@ internal sealed class FrameProtocol : IConnectionProtocol
             return status;
         }
 
-        // Whoever removed it first (the end of the session) has told the caller already.
-        return Outstanding.TryRemove(correlation, type, out _) ? status : SendStatus.Queued;
+        if (!Outstanding.TryRemove(correlation, type, out _))
+        {
+            // Whoever removed it first (the end of the session) has told the caller already.
+            return SendStatus.Queued;
+        }
+
+        // A session that waits to leave may have counted it.
+        _end.AfterReply();
+        return status;
     }
 
     public bool CancelRequest(uint correlation)
@@ -307,6 +325,9 @@ internal sealed class FrameProtocol : IConnectionProtocol
         _deadlines.Identified(heartbeat);
     }
 
+    /// <summary>The accepting side has welcomed the peer.</summary>
+    public void AfterHello() => _end.AfterHello();
+
     /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for.</summary>
     public void CloseWithGoodbye(CloseReason reason)
     {
@@ -347,7 +368,9 @@ internal sealed class FrameProtocol : IConnectionProtocol
     {
         while (!_connection.IsClosing)
         {
-            if (Output.IsFull && !TryMakeRoom())
+            // Only the accepting side holds its reads back for its sends: two sides that both did would wait for each other for ever. With
+            // nothing unread there is nothing to hold back, and nothing that would bring a resumed burst back here.
+            if (_handshake is not null && Output.IsFull && !input.IsEmpty && !TryMakeRoom())
             {
                 return ReceiveOutcome.Pause;
             }

@@ -75,7 +75,6 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         session.RoutingId = hello.RoutingId;
         session.ClientName = hello.ClientName;
         session.User = result.User;
-        session.IsIdentified = true;
         TimeSpan heartbeat = protocol.Settings.Options.HeartbeatInterval;
         if (!header.IsOneWay)
         {
@@ -85,7 +84,10 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                 new WelcomeBody((ulong)session.Id, settings.ServerName, (uint)protocol.Settings.Options.MaxFrameBytes, (uint)heartbeat.TotalMilliseconds));
         }
 
+        // After the Welcome, so that nothing unsolicited goes before it.
+        session.IsIdentified = true;
         protocol.Deadlines.Identified(heartbeat);
+        protocol.AfterHello();
         return true;
     }
 

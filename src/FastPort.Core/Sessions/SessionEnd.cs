@@ -3,7 +3,8 @@ using FastPort.Connections;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// Ends a session in order. It counts the work under way: each burst of the loop and each queued request is one piece. Whoever takes the
+/// Ends a session in order. It counts the work under way: each burst of the loop (until it is resumed, where it paused) and each queued
+/// request is one piece. Whoever takes the
 /// count to zero looks whether the session shall end; whoever decides that it shall, looks whether the count is zero. Both use interlocked
 /// operations, so one of the two always sees the other, and nothing accepted goes unanswered.
 /// </summary>
@@ -14,6 +15,7 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
     private CloseReason? _leave;
     // Later than any clock until it is set, as the clock may tick between the two steps of Stop.
     private long _graceEnds = long.MaxValue;
+    private long _receivedAtTick;
     private int _work;
     private int _refuses;
     private volatile bool _peerSaidGoodbye;
@@ -79,12 +81,13 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
     /// </summary>
     public void Stop(CloseReason reason, TimeSpan grace)
     {
+        // Before the stop is published: a tick that sees it must not see a grace that has ended long ago.
+        Interlocked.CompareExchange(ref _graceEnds, protocol.Settings.Clock.PreciseMilliseconds + (long)grace.TotalMilliseconds, 0);
         if (Interlocked.CompareExchange(ref _stop, reason, null) is not null)
         {
             return;
         }
 
-        Volatile.Write(ref _graceEnds, protocol.Settings.Clock.PreciseMilliseconds + (long)grace.TotalMilliseconds);
         protocol.SendGoodbye(reason);
         if (_peerSaidGoodbye || grace <= TimeSpan.Zero)
         {
@@ -92,12 +95,35 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
         }
     }
 
+    /// <summary>
+    /// The peer has said Hello. One that did so while the server was stopping has not got its Goodbye: it gets it after the Welcome. Either the
+    /// stop sees the session identified, or this sees the stop; where both do, the second Goodbye is not written.
+    /// </summary>
+    public void AfterHello()
+    {
+        Interlocked.MemoryBarrier();
+        if (Volatile.Read(ref _stop) is { } stop)
+        {
+            protocol.SendGoodbye(stop);
+        }
+    }
+
     public void OnTick(long nowMilliseconds)
     {
-        if (Volatile.Read(ref _stop) is not null && _finish is null && nowMilliseconds >= Volatile.Read(ref _graceEnds))
+        if (Volatile.Read(ref _stop) is null || _finish is not null || nowMilliseconds < Volatile.Read(ref _graceEnds))
         {
-            EndGrace();
+            return;
         }
+
+        // Refuses from here on, and goes on to do so while a backlog is still coming in: what is closed unread is lost to the peer, what is
+        // refused it may send elsewhere.
+        long received = connection.BytesReceived;
+        if (Interlocked.Exchange(ref _refuses, 1) != 0 && received == _receivedAtTick)
+        {
+            FinishWhenIdle(_stop!);
+        }
+
+        _receivedAtTick = received;
     }
 
     private void EndGrace()

@@ -24,9 +24,11 @@ internal sealed class SocketConnector(Endpoint endpoint, ConnectionSettings sett
         SocketException? last = null;
         foreach (IPAddress candidate in addresses)
         {
-            var socket = new Socket(candidate.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+            Socket? socket = null;
             try
             {
+                // Inside: a process without free descriptors fails here.
+                socket = new Socket(candidate.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
                 await socket.ConnectAsync(new IPEndPoint(candidate, endpoint.Port), cancellationToken).ConfigureAwait(false);
                 SocketTuning.Apply(socket, settings);
                 return new SocketConnection(socket, settings);
@@ -34,11 +36,11 @@ internal sealed class SocketConnector(Endpoint endpoint, ConnectionSettings sett
             catch (SocketException e)
             {
                 last = e;
-                socket.Dispose();
+                socket?.Dispose();
             }
             catch
             {
-                socket.Dispose();
+                socket?.Dispose();
                 throw;
             }
         }

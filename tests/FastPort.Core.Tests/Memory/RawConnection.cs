@@ -1,0 +1,53 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Framing;
+
+namespace FastPort.Core.Tests.Memory;
+
+/// <summary>A plain socket that sends the same requests in bursts and reads the replies.</summary>
+internal sealed class RawConnection : IDisposable
+{
+    private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 30_000 };
+    private readonly byte[] _buffer = new byte[64 * 1024];
+
+    public RawConnection(int port) => _socket.Connect(IPAddress.Loopback, port);
+
+    public static byte[] Frame(ushort type, byte[] body)
+    {
+        byte[] frame = new byte[FrameHeader.Size + body.Length];
+        new FrameHeader((uint)frame.Length - FrameHeader.LengthFieldSize, type, FrameFlags.None, FrameHeader.CurrentVersion, 1).Write(frame);
+        body.CopyTo(frame, FrameHeader.Size);
+        return frame;
+    }
+
+    /// <summary>Sends the request so many times, in bursts; replies are as long as requests.</summary>
+    public void Exchange(byte[] request, int count, int burst)
+    {
+        byte[] requests = [.. Enumerable.Repeat(request, burst).SelectMany(static r => r)];
+        for (int done = 0; done < count; done += burst)
+        {
+            Send(requests);
+            for (int received = 0; received < requests.Length;)
+            {
+                int read = _socket.Receive(_buffer, 0, Math.Min(_buffer.Length, requests.Length - received), SocketFlags.None);
+                if (read == 0)
+                {
+                    throw new EndOfStreamException();
+                }
+
+                received += read;
+            }
+        }
+    }
+
+    public void Send(byte[] bytes) => _socket.Send(bytes);
+
+    /// <summary>Ends with a reset instead of an orderly end.</summary>
+    public void Reset()
+    {
+        _socket.LingerState = new LingerOption(enable: true, seconds: 0);
+        _socket.Dispose();
+    }
+
+    public void Dispose() => _socket.Dispose();
+}

@@ -1,0 +1,106 @@
+using Xunit;
+
+namespace FastPort.Server.Tests;
+
+/// <summary>Wrong arguments and configuration: exit code 2, and a sentence that says what is wrong and what is allowed; never a stack trace.</summary>
+public sealed class ServerConfigurationTests
+{
+    [Theory]
+    [InlineData("--nonsense")]
+    [InlineData("nonsense")]
+    [InlineData("--listen")]
+    public async Task An_unknown_or_incomplete_option_is_exit_code_2(string argument)
+    {
+        await AssertUsageAsync(ServerProcess.Start([argument]), argument);
+    }
+
+    [Fact]
+    public async Task Help_is_exit_code_0()
+    {
+        await using ServerProcess server = ServerProcess.Start(["--help"]);
+
+        Assert.Equal(0, await server.ExitAsync());
+        Assert.Contains("--listen", server.Output, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("nonsense")]
+    [InlineData("tcp://127.0.0.1:70000")]
+    [InlineData("tcp://:7000")]
+    [InlineData("http://127.0.0.1:7000")]
+    public async Task An_endpoint_that_makes_no_sense_is_exit_code_2(string endpoint)
+    {
+        await AssertUsageAsync(ServerProcess.Start(["--listen", endpoint]), endpoint);
+    }
+
+    [Fact]
+    public async Task A_configured_endpoint_that_makes_no_sense_is_exit_code_2()
+    {
+        await AssertUsageAsync(ServerProcess.Start([], ("FastPort__Endpoints__0", "nowhere")), "FastPort:Endpoints", "nowhere");
+    }
+
+    [Theory]
+    [InlineData("FastPort__MaxConnections", "0", "FastPort:MaxConnections is 0", "1 to 1000000")]
+    [InlineData("FastPort__MaxConnections", "many", "FastPort:MaxConnections", "many")]
+    [InlineData("FastPort__Session__MaxFrameBytes", "100", "FastPort:Session:MaxFrameBytes is 100", "1024 to")]
+    [InlineData("FastPort__Session__HeartbeatInterval", "-00:00:01", "FastPort:Session:HeartbeatInterval is -00:00:01", "00:00:00 (off) to")]
+    [InlineData("FastPort__Session__SendQueueFull", "Explode", "FastPort:Session:SendQueueFull", "Explode")]
+    [InlineData("FastPort__ShutdownTimeout", "1.00:00:00", "FastPort:ShutdownTimeout", "01:00:00")]
+    [InlineData("FastPort__ServerName", " ", "FastPort:ServerName is empty", "name")]
+    [InlineData("LatencyStats__FileWriteIntervalSeconds", "0", "LatencyStats:FileWriteIntervalSeconds is 0", "1 to")]
+    [InlineData("LatencyStats__MaxSamplesInMemory", "-5", "LatencyStats:MaxSamplesInMemory is -5", "to")]
+    [InlineData("LatencyStats__OutputDirectory", "", "LatencyStats:OutputDirectory", "")]
+    [InlineData("Serilog__MinimumLevel__Default", "Loudest", "Serilog", "Loudest")]
+    public async Task A_wrong_value_is_named_with_its_key_and_what_is_allowed(string variable, string value, string key, string allowed)
+    {
+        await AssertUsageAsync(ServerProcess.Start(["--listen", "tcp://127.0.0.1:0"], (variable, value)), key, allowed);
+    }
+
+    [Theory]
+    [InlineData("FastPort__MaxConections", "5", "MaxConections")]
+    [InlineData("FastPort__Session__Heartbeat", "5", "Heartbeat")]
+    [InlineData("LatencyStats__Prefix", "x", "Prefix")]
+    public async Task An_unknown_key_is_named(string variable, string value, string key)
+    {
+        await AssertUsageAsync(ServerProcess.Start(["--listen", "tcp://127.0.0.1:0"], (variable, value)), key);
+    }
+
+    [Theory]
+    [InlineData("{ \"FastPort\": { \"MaxConnections\": 5, ")]
+    [InlineData("not json")]
+    public async Task Broken_JSON_names_the_file(string json)
+    {
+        await AssertUsageAsync(ServerProcess.StartWithSettings(json, []), "appsettings.json");
+    }
+
+    [Fact]
+    public async Task A_missing_appsettings_json_is_named()
+    {
+        await AssertUsageAsync(ServerProcess.StartWithSettings(json: null, []), "appsettings.json");
+    }
+
+    [Fact]
+    public async Task A_wrong_value_in_the_file_is_named_and_every_other_one_too()
+    {
+        ServerProcess server = ServerProcess.StartWithSettings(
+            """{ "FastPort": { "MaxConnections": -1, "Session": { "MaxConcurrency": 0 } } }""", []);
+
+        await AssertUsageAsync(server, "FastPort:MaxConnections is -1; allowed are 1 to 1000000.", "FastPort:Session:MaxConcurrency is 0; allowed are 1 to 10000.");
+    }
+
+    private static async Task AssertUsageAsync(ServerProcess server, params string[] parts)
+    {
+        await using (server)
+        {
+            int code = await server.ExitAsync();
+            Assert.True(code == 2, $"Exit code {code}\n{server.Errors}\n{server.Output}");
+            foreach (string part in parts)
+            {
+                Assert.Contains(part, server.Errors, StringComparison.Ordinal);
+            }
+
+            Assert.DoesNotContain("   at ", server.Errors + server.Output, StringComparison.Ordinal);
+            Assert.DoesNotContain("listening on", server.Output, StringComparison.Ordinal);
+        }
+    }
+}

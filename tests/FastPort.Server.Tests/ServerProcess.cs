@@ -1,0 +1,149 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace FastPort.Server.Tests;
+
+/// <summary>
+/// FastPort.Server as a real process, in a directory of its own. Its output is read all the time, every wait is bounded, and it is ended by its
+/// id when disposed.
+/// </summary>
+internal sealed partial class ServerProcess : IAsyncDisposable
+{
+    public const int SigInt = 2;
+    public const int SigKill = 9;
+    public const int SigTerm = 15;
+    public const int SigStop = 19;
+
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(60);
+
+    private readonly Process _process;
+    private readonly TempDirectory _directory;
+    private readonly TaskCompletionSource<string> _listening = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly StringBuilder _output = new();
+    private readonly StringBuilder _errors = new();
+    private readonly Task _reading;
+
+    private ServerProcess(TempDirectory directory, string program, string[] arguments, (string Key, string Value)[] environment)
+    {
+        _directory = directory;
+        var start = new ProcessStartInfo("dotnet")
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            RedirectStandardInput = true,
+            UseShellExecute = false,
+            WorkingDirectory = directory.Path,
+        };
+        start.ArgumentList.Add(program);
+        foreach (string argument in arguments)
+        {
+            start.ArgumentList.Add(argument);
+        }
+
+        start.Environment["LatencyStats__OutputDirectory"] = Path.Combine(directory.Path, "Stats");
+        foreach ((string key, string value) in environment)
+        {
+            start.Environment[key] = value;
+        }
+
+        _process = Process.Start(start)!;
+        _reading = Task.WhenAll(ReadAsync(_process.StandardOutput, _output), ReadAsync(_process.StandardError, _errors));
+    }
+
+    public string StatsDirectory => Path.Combine(_directory.Path, "Stats");
+
+    public string Output => Snapshot(_output);
+
+    public string Errors => Snapshot(_errors);
+
+    public static ServerProcess Start(string[] arguments, params (string Key, string Value)[] environment) =>
+        new(new TempDirectory(), Path.Combine(AppContext.BaseDirectory, "FastPort.Server.dll"), arguments, environment);
+
+    /// <summary>A copy of the program with another appsettings.json; null for none.</summary>
+    public static ServerProcess StartWithSettings(string? json, string[] arguments, params (string Key, string Value)[] environment)
+    {
+        var directory = new TempDirectory();
+        string program = Path.Combine(directory.Path, "program");
+        Directory.CreateDirectory(program);
+        foreach (string file in Directory.EnumerateFiles(AppContext.BaseDirectory))
+        {
+            if (!file.EndsWith("appsettings.json", StringComparison.Ordinal))
+            {
+                File.Copy(file, Path.Combine(program, Path.GetFileName(file)));
+            }
+        }
+
+        if (json is not null)
+        {
+            File.WriteAllText(Path.Combine(program, "appsettings.json"), json);
+        }
+
+        return new ServerProcess(directory, Path.Combine(program, "FastPort.Server.dll"), arguments, environment);
+    }
+
+    /// <summary>The first endpoint it says it listens on.</summary>
+    public async Task<string> ListeningAsync()
+    {
+        Task first = await Task.WhenAny(_listening.Task, _reading).WaitAsync(Limit);
+        return first == _listening.Task ? await _listening.Task : throw new InvalidOperationException($"The server ended:\n{Output}\n{Errors}");
+    }
+
+    public void Signal(int signal)
+    {
+        if (Kill(_process.Id, signal) != 0)
+        {
+            throw new InvalidOperationException($"Process {_process.Id} cannot be signalled.");
+        }
+    }
+
+    /// <summary>Its exit code, after all it wrote was read.</summary>
+    public async Task<int> ExitAsync()
+    {
+        await _process.WaitForExitAsync().WaitAsync(Limit);
+        await _reading.WaitAsync(Limit);
+        return _process.ExitCode;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (!_process.HasExited)
+        {
+            _process.Kill();
+            await _process.WaitForExitAsync().WaitAsync(Limit);
+        }
+
+        await _reading.WaitAsync(Limit);
+        _process.Dispose();
+        _directory.Dispose();
+    }
+
+    [LibraryImport("libc", EntryPoint = "kill")]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int Kill(int process, int signal);
+
+    private static string Snapshot(StringBuilder text)
+    {
+        lock (text)
+        {
+            return text.ToString();
+        }
+    }
+
+    private async Task ReadAsync(StreamReader reader, StringBuilder text)
+    {
+        const string Mark = "listening on ";
+        while (await reader.ReadLineAsync() is { } line)
+        {
+            lock (text)
+            {
+                text.AppendLine(line);
+            }
+
+            if (line.StartsWith(Mark, StringComparison.Ordinal))
+            {
+                _listening.TrySetResult(line[Mark.Length..]);
+            }
+        }
+    }
+}

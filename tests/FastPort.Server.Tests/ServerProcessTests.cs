@@ -1,0 +1,200 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Clients;
+using FastPort.Protocol;
+using FastPort.Protocol.Clients;
+using FastPort.Protocol.Diagnostics;
+using Google.Protobuf;
+using Xunit;
+
+namespace FastPort.Server.Tests;
+
+public sealed class ServerProcessTests
+{
+    private static readonly string[] AnyPort = ["--listen", "tcp://127.0.0.1:0"];
+
+    [Theory]
+    [InlineData(ServerProcess.SigTerm)]
+    [InlineData(ServerProcess.SigInt)]
+    public async Task Serves_echo_and_ends_cleanly_with_its_final_report(int signal)
+    {
+        await using ServerProcess server = ServerProcess.Start(AnyPort);
+        string endpoint = await server.ListeningAsync();
+        Assert.Matches("^tcp://127\\.0\\.0\\.1:[1-9][0-9]*$", endpoint);
+        await using (var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, Timing = true }))
+        {
+            await client.ConnectAsync();
+            for (int i = 0; i < 50; i++)
+            {
+                Assert.Equal("hello", (await EchoAsync(client, "hello")).Payload.ToStringUtf8());
+            }
+        }
+
+        server.Signal(signal);
+
+        Assert.Equal(0, await server.ExitAsync());
+        Assert.Contains("Echo", server.Output, StringComparison.Ordinal);
+        Assert.Empty(server.Errors);
+        Assert.NotEmpty(Directory.GetFiles(server.StatsDirectory, "latency_stats_*_server_*.log"));
+        Assert.NotEmpty(Directory.GetFiles(server.StatsDirectory, "latency_stats_*_server_*.json"));
+        Assert.NotEmpty(Directory.GetFiles(server.StatsDirectory, "latency_stats_*_server_*.csv"));
+        Assert.Empty(Directory.GetFiles(server.StatsDirectory, "*.tmp"));
+    }
+
+    [Fact]
+    public async Task Listens_on_every_endpoint_it_is_given()
+    {
+        await using ServerProcess server = ServerProcess.Start(["--listen", "tcp://127.0.0.1:0", "--listen", "tcp://127.0.0.1:0"]);
+        await server.ListeningAsync();
+        for (int i = 0; i < 200 && Count(server.Output, "listening on tcp://") < 2; i++)
+        {
+            await Task.Delay(20);
+        }
+
+        Assert.Equal(2, Count(server.Output, "listening on tcp://127.0.0.1:"));
+    }
+
+    [Fact]
+    public async Task A_port_in_use_is_exit_code_1_and_one_clear_sentence()
+    {
+        using var taken = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        taken.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        taken.Listen();
+        string endpoint = $"tcp://127.0.0.1:{((IPEndPoint)taken.LocalEndPoint!).Port}";
+        await using ServerProcess server = ServerProcess.Start(["--listen", endpoint]);
+
+        Assert.Equal(1, await server.ExitAsync());
+        Assert.Contains(endpoint, server.Errors, StringComparison.Ordinal);
+        Assert.Contains("in use", server.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", server.Errors + server.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_stats_directory_that_cannot_be_written_costs_one_warning_and_no_traffic()
+    {
+        string file = Path.GetTempFileName();
+        try
+        {
+            await using ServerProcess server = ServerProcess.Start(AnyPort, ("LatencyStats__OutputDirectory", Path.Combine(file, "Stats")), ("LatencyStats__FileWriteIntervalSeconds", "1"));
+            await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = await server.ListeningAsync() });
+            await client.ConnectAsync();
+            for (int i = 0; i < 150; i++)
+            {
+                await EchoAsync(client, "still here");
+                await Task.Delay(20);
+            }
+
+            await client.CloseAsync();
+            server.Signal(ServerProcess.SigTerm);
+
+            Assert.Equal(0, await server.ExitAsync());
+            Assert.Equal(1, Count(server.Output, " WRN "));
+            Assert.Contains(file, server.Output, StringComparison.Ordinal);
+        }
+        finally
+        {
+            File.Delete(file);
+        }
+    }
+
+    [Fact]
+    public async Task Killed_under_load_exactly_the_requests_in_flight_fail_and_the_client_goes_on()
+    {
+        const int Workers = 16;
+        ServerProcess server = ServerProcess.Start(AnyPort);
+        string endpoint = await server.ListeningAsync();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RequestTimeout = TimeSpan.FromMinutes(1) });
+        await client.ConnectAsync();
+        using var stop = new CancellationTokenSource();
+        int errors = 0, good = 0;
+        Task[] workers = [.. Enumerable.Range(0, Workers).Select(_ => Task.Run(WorkAsync))];
+        await UntilAsync(() => Volatile.Read(ref good) > 500);
+
+        // Halted first: what is in flight is known then, it is one request of each worker.
+        server.Signal(ServerProcess.SigStop);
+        await UntilAsync(() => client.Session!.OutstandingRequests == Workers);
+        server.Signal(ServerProcess.SigKill);
+        await server.ExitAsync();
+        await server.DisposeAsync();
+        await UntilAsync(() => Volatile.Read(ref errors) == Workers);
+        int before = Volatile.Read(ref good);
+        await using ServerProcess again = ServerProcess.Start(["--listen", endpoint]);
+        Assert.Equal(endpoint, await again.ListeningAsync());
+        await UntilAsync(() => Volatile.Read(ref good) > before + 500);
+
+        await stop.CancelAsync();
+        await Task.WhenAll(workers);
+        Assert.Equal(Workers, errors);
+
+        async Task WorkAsync()
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                try
+                {
+                    await EchoAsync(client, "x");
+                    Interlocked.Increment(ref good);
+                }
+                catch (RequestFailedException e) when (e.Failure == Sessions.RequestFailure.ConnectionLost)
+                {
+                    Interlocked.Increment(ref errors);
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public async Task Stopped_in_order_and_started_again_under_load_costs_no_error()
+    {
+        const int Workers = 16;
+        ServerProcess server = ServerProcess.Start(AnyPort);
+        string endpoint = await server.ListeningAsync();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RequestTimeout = TimeSpan.FromMinutes(1) });
+        await client.ConnectAsync();
+        using var stop = new CancellationTokenSource();
+        int good = 0;
+        Task[] workers = [.. Enumerable.Range(0, Workers).Select(_ => Task.Run(WorkAsync))];
+        for (int i = 0; i < 3; i++)
+        {
+            int before = Volatile.Read(ref good);
+            await UntilAsync(() => Volatile.Read(ref good) > before + 500);
+            server.Signal(ServerProcess.SigTerm);
+            Assert.Equal(0, await server.ExitAsync());
+            await server.DisposeAsync();
+            server = ServerProcess.Start(["--listen", endpoint]);
+            await server.ListeningAsync();
+        }
+
+        int last = Volatile.Read(ref good);
+        await UntilAsync(() => Volatile.Read(ref good) > last + 500);
+        await stop.CancelAsync();
+
+        // A request that failed would throw here.
+        await Task.WhenAll(workers);
+        await server.DisposeAsync();
+
+        async Task WorkAsync()
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                await EchoAsync(client, "x");
+                Interlocked.Increment(ref good);
+            }
+        }
+    }
+
+    private static Task<Echo> EchoAsync(FastPortClient client, string text) =>
+        client.RequestAsync(DiagnosticType.Echo, new Echo { Payload = ByteString.CopyFromUtf8(text) }, Echo.Parser);
+
+    private static int Count(string text, string part) => text.Split(part).Length - 1;
+
+    private static async Task UntilAsync(Func<bool> condition)
+    {
+        long start = Environment.TickCount64;
+        while (!condition())
+        {
+            Assert.True(Environment.TickCount64 - start < 60_000, "It never came to that.");
+            await Task.Delay(5);
+        }
+    }
+}

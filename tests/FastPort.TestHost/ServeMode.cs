@@ -1,0 +1,46 @@
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Hosting;
+using FastPort.Protocol.Diagnostics;
+
+namespace FastPort.TestHost;
+
+/// <summary>A server that prints its figures for every line "measure" (and "count-rents" from when on rents are counted) on standard input.</summary>
+internal static class ServeMode
+{
+    private const ushort RawInline = 0x1000;
+    private const ushort RawQueued = 0x1001;
+
+    public static async Task RunAsync()
+    {
+        RentedArrays? rented = null;
+        var options = new FastPortServerOptions();
+        options.Endpoints.Add("tcp://127.0.0.1:0");
+        MessageHandlers handlers = new MessageHandlers()
+            .MapDiagnostics()
+            .MapInline(RawInline, static (ref InlineRequest request) => request.Reply(new SequenceBody(request.Body)))
+            .MapQueued(RawQueued, static context =>
+            {
+                context.Reply(context.Body.Span);
+                return ValueTask.CompletedTask;
+            });
+        await using var server = new FastPortServer(options, handlers);
+        await server.StartAsync();
+        Console.WriteLine($"port={server.Endpoints[0].Port}");
+        while (Console.ReadLine() is { } line)
+        {
+            switch (line)
+            {
+                case "measure":
+                    Console.WriteLine($"{ProcessFigures.Read(rented)} connections={server.ConnectionCount}");
+                    break;
+                case "count-rents":
+                    rented ??= new RentedArrays();
+                    Console.WriteLine("counting=1");
+                    break;
+            }
+        }
+
+        rented?.Dispose();
+    }
+}
