@@ -37,6 +37,9 @@ public abstract class Connection
     /// <summary>Bytes written here and not yet taken by the operating system.</summary>
     public abstract long PendingBytes { get; }
 
+    /// <summary>Whether the operating system has refused to take more bytes for now: the peer does not read as fast as this side writes.</summary>
+    public abstract bool IsSendBlocked { get; }
+
     /// <summary>Whether a close has begun; what is written from then on may be lost.</summary>
     public abstract bool IsClosing { get; }
 

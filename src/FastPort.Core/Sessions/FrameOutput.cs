@@ -252,7 +252,9 @@ internal sealed class FrameOutput
     public bool TryMakeRoom()
     {
         _connection.Flush();
-        return !IsFull;
+
+        // Where another thread is just sending, the peer has not been found wanting yet; the ring's own capacity is the bound meanwhile.
+        return !IsFull || !_connection.IsSendBlocked;
     }
 
     private SendStatus Full()

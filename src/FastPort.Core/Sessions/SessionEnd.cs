@@ -4,15 +4,15 @@ namespace FastPort.Sessions;
 
 /// <summary>
 /// Ends a session in order. It counts the work under way: each burst of the loop (until it is resumed, where it paused) and each queued
-/// request is one piece. Whoever takes the
-/// count to zero looks whether the session shall end; whoever decides that it shall, looks whether the count is zero. Both use interlocked
-/// operations, so one of the two always sees the other, and nothing accepted goes unanswered.
+/// request is one piece. Whoever takes the count to zero looks whether the session shall end; whoever decides that it shall, looks whether
+/// the count is zero. Both use interlocked operations, so one of the two always sees the other, and nothing accepted goes unanswered.
 /// </summary>
 internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
 {
     private CloseReason? _finish;
     private CloseReason? _stop;
     private CloseReason? _leave;
+
     // Later than any clock until it is set, as the clock may tick between the two steps of Stop.
     private long _graceEnds = long.MaxValue;
     private long _receivedAtTick;
@@ -82,7 +82,7 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
     public void Stop(CloseReason reason, TimeSpan grace)
     {
         // Before the stop is published: a tick that sees it must not see a grace that has ended long ago.
-        Interlocked.CompareExchange(ref _graceEnds, protocol.Settings.Clock.PreciseMilliseconds + (long)grace.TotalMilliseconds, 0);
+        Interlocked.CompareExchange(ref _graceEnds, protocol.Settings.Clock.PreciseMilliseconds + (long)grace.TotalMilliseconds, long.MaxValue);
         if (Interlocked.CompareExchange(ref _stop, reason, null) is not null)
         {
             return;

@@ -27,6 +27,8 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     public override long PendingBytes => lower.PendingBytes;
 
+    public override bool IsSendBlocked => lower.IsSendBlocked;
+
     public override bool IsClosing => lower.IsClosing;
 
     public override ArrayPoolCircularBuffer? BeginWrite()

@@ -72,6 +72,8 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
 
     public override long PendingBytes => _output.PendingBytes;
 
+    public override bool IsSendBlocked => _output.IsBlocked;
+
     public override bool IsClosing => _closing;
 
     public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();

@@ -37,6 +37,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     private long _notifyAt = -1;
     private int _queued;
     private int _sizeHint = MinimumCapacity;
+    private volatile bool _blocked;
     private bool _flushing;
     private bool _closed;
     private bool _shutdownWhenFlushed;
@@ -51,6 +52,9 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     }
 
     public long PendingBytes => Volatile.Read(ref _written) - Volatile.Read(ref _sent);
+
+    /// <summary>Whether an operation waits for the socket to take more.</summary>
+    public bool IsBlocked => _blocked;
 
     public long BytesSent => Volatile.Read(ref _sent);
 
@@ -200,12 +204,14 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
         _args ??= new SendArgs(this);
         ReadOnlyMemory<byte> memory = _sending.FirstReadableMemory;
         _args.SetBuffer(System.Runtime.InteropServices.MemoryMarshal.AsMemory(memory[..Math.Min(memory.Length, PendingChunk)]));
+        _blocked = true;
         return _socket.SendAsync(_args) || !Completed();
     }
 
     // True where sending can go on on this thread.
     private bool Completed()
     {
+        _blocked = false;
         if (_args!.SocketError != SocketError.Success)
         {
             Fail(_args.SocketError);
