@@ -84,7 +84,6 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
             Logger = _logger,
             Host = this,
             Telemetry = new SessionTelemetry(Counters),
-            ExpectsTiming = options.Timing,
         };
         _connector = transport.CreateConnector(endpoint, options.Session.ToConnectionSettings(_clock, _logger));
         _delays = new ReconnectDelays(options.ReconnectDelay, options.MaxReconnectDelay, new Random());

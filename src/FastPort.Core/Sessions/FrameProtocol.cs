@@ -37,6 +37,9 @@ internal sealed class FrameProtocol : IConnectionProtocol
     private bool _paused;
     private volatile bool _closed;
 
+    // Set before the first request with Timing is written, and never reset: replies may then exceed the limit by their block.
+    private volatile bool _expectsTiming;
+
     public FrameProtocol(SessionSettings settings)
     {
         _settings = settings;
@@ -215,6 +218,11 @@ internal sealed class FrameProtocol : IConnectionProtocol
             return SendStatus.Closed;
         }
 
+        if (timing)
+        {
+            _expectsTiming = true;
+        }
+
         SendStatus status = Output.WriteRequest(type, timing, correlation, in body);
         if (status == SendStatus.Queued)
         {
@@ -376,7 +384,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
             }
 
             input.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
-            switch (FrameReader.TryRead(first, second, _settings.Options.MaxFrameBytes, _settings.ExpectsTiming, out FrameHeader header))
+            switch (FrameReader.TryRead(first, second, _settings.Options.MaxFrameBytes, _expectsTiming, out FrameHeader header))
             {
                 case FrameReadStatus.Complete:
                     if (!Dispatch(header, input, received))

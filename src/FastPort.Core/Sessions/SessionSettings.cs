@@ -36,9 +36,6 @@ internal sealed class SessionSettings
     public HandshakeSettings? Handshake { get; init; }
 
     public Authoriser? Authoriser { get; init; }
-
-    /// <summary>Whether replies may carry timing blocks because this side asks for them.</summary>
-    public bool ExpectsTiming { get; init; }
 }
 
 /// <summary>How the accepting side answers Hello. Immutable.</summary>

@@ -1,0 +1,52 @@
+namespace FastPort.Interop.Tests.Peers;
+
+/// <summary>Node.js and the packages of the peers, if they are there.</summary>
+internal static class NodeInstallation
+{
+    /// <summary>The directory of the peers' scripts.</summary>
+    public static string Directory { get; } = FindDirectory();
+
+    /// <summary>The Node.js program; null where the path has none.</summary>
+    public static string? Program { get; } = FindProgram();
+
+    /// <summary>What is missing and how to get it; null where nothing is.</summary>
+    public static string? Problem { get; } = FindProblem();
+
+    /// <summary>Why the tests are to be skipped; null where they run, as they always do in the gate (CI=true), be it to fail.</summary>
+    public static string? SkipReason =>
+        string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase) ? null : Problem;
+
+    private static string FindDirectory()
+    {
+        DirectoryInfo? root = new(AppContext.BaseDirectory);
+        while (root is not null && !File.Exists(Path.Combine(root.FullName, "FastPort.sln")))
+        {
+            root = root.Parent;
+        }
+
+        return root is null
+            ? throw new InvalidOperationException($"No FastPort.sln above {AppContext.BaseDirectory}.")
+            : Path.Combine(root.FullName, "tests", "FastPort.Interop.Tests", "node");
+    }
+
+    private static string? FindProgram()
+    {
+        string name = OperatingSystem.IsWindows() ? "node.exe" : "node";
+        return (Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
+            .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
+            .Select(directory => Path.Combine(directory, name))
+            .FirstOrDefault(File.Exists);
+    }
+
+    private static string? FindProblem()
+    {
+        if (Program is null)
+        {
+            return $"Node.js is not on the path: install version 20 or later, then run `npm ci` in {Directory}.";
+        }
+
+        return File.Exists(Path.Combine(Directory, "node_modules", "protobufjs", "package.json"))
+            ? null
+            : $"The peers' packages are not installed: run `npm ci` in {Directory}.";
+    }
+}

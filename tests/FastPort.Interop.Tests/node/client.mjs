@@ -1,0 +1,14 @@
+// node client.mjs <scenario> <port> [<arguments as JSON>]: plays one scenario and writes what it saw as JSON.
+import * as echo from './scenarios/echo.mjs';
+import * as errors from './scenarios/errors.mjs';
+import * as sessions from './scenarios/sessions.mjs';
+import * as streams from './scenarios/streams.mjs';
+
+const [scenario, port, json] = process.argv.slice(2);
+const scenarios = { ...echo, ...errors, ...sessions, ...streams };
+if (!Object.hasOwn(scenarios, scenario)) {
+  throw new Error(`There is no scenario '${scenario}'; there are ${Object.keys(scenarios).join(', ')}.`);
+}
+
+const result = await scenarios[scenario](Number(port), json ? JSON.parse(json) : {});
+process.stdout.write(JSON.stringify(result));

@@ -1,0 +1,120 @@
+// node server.mjs [<options as JSON>]: serves until its input ends, then writes what it saw as JSON. Its first line is {"port": n}.
+import net from 'node:net';
+import { Connection, describe } from './connection.mjs';
+import { Flag, encodeFrame } from './frames.mjs';
+import { Type, decode, encode } from './messages.mjs';
+
+/** Types of this peer's own, which the tests steer it with. */
+const Own = Object.freeze({ PushMe: 0x1000, Pushed: 0x1001, Fail: 0x1002, Ignore: 0x1003, Mirror: 0x1004 });
+
+const options = {
+  welcomeType: 'Welcome',
+  welcome: { sessionId: 1, serverName: 'node', maxFrameBytes: 1 << 20, heartbeatMs: 0 },
+  bytewise: false, // every reply in writes of one byte
+  reverse: 0, // hold this many Echo requests, then answer the last one first
+  goodbyeAfterEcho: false, // on the first connection only
+  ...JSON.parse(process.argv[2] ?? '{}'),
+};
+const report = { connections: 0, hellos: [], echoes: [], cancels: [], goodbyes: [], mirrored: [], ends: [] };
+const open = new Set();
+
+const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+  report.connections += 1;
+  const peer = new ServedPeer(new Connection(socket), report.connections);
+  open.add(peer.connection);
+  peer.connection.ended.then((end) => {
+    open.delete(peer.connection);
+    report.ends.push(end);
+  });
+});
+
+class ServedPeer {
+  #held = [];
+  #writing = Promise.resolve();
+
+  constructor(connection, number) {
+    this.connection = connection;
+    this.number = number;
+    connection.onFrame = (frame) => this.#serve(frame);
+  }
+
+  #serve(frame) {
+    switch (frame.type) {
+      case Type.Hello:
+        report.hellos.push({ frame: describe(frame), body: frame.body.toString('hex'), hello: decode('Hello', frame.body) });
+        this.#reply(frame, encode(options.welcomeType, options.welcome));
+        break;
+      case Type.Ping:
+        this.#reply(frame, Buffer.alloc(0));
+        break;
+      case Type.Goodbye:
+        report.goodbyes.push(decode('Goodbye', frame.body));
+        break;
+      case Type.Cancel:
+        report.cancels.push(decode('Cancel', frame.body).correlation);
+        break;
+      case Type.Echo:
+        this.#echo(frame);
+        break;
+      case Own.PushMe:
+        this.#write(encodeFrame({ type: Own.Pushed, flags: Flag.OneWay, body: encode('Echo', { payload: Buffer.from('pushed by node') }) }));
+        break;
+      case Own.Fail:
+        this.#reply(frame, encode('Error', { code: 12, message: 'There is no tag ‘Höhe’ here.' }), Flag.Error);
+        break;
+      case Own.Mirror:
+        this.#mirror(frame);
+        break;
+    }
+  }
+
+  #echo(frame) {
+    this.#held.push(frame);
+    if (this.#held.length < options.reverse) {
+      return;
+    }
+
+    for (const request of this.#held.splice(0).reverse()) {
+      this.#reply(request, encode('Echo', { payload: decode('Echo', request.body).payload }));
+    }
+
+    if (options.goodbyeAfterEcho && this.number === 1) {
+      this.#write(encodeFrame({ type: Type.Goodbye, flags: Flag.OneWay, body: encode('Goodbye', { code: 10, reason: 'node is stopping' }) }));
+    }
+  }
+
+  /** Asks the client a request of its own with the same body and correlation 1, before the answer. */
+  async #mirror(frame) {
+    const answer = await this.connection.request(Own.Mirror, frame.body, { flags: Flag.Timing });
+    report.mirrored.push({ frame: describe(answer), equal: frame.body.equals(answer.body) });
+    this.#reply(frame, answer.body);
+  }
+
+  #reply(request, body, flags = 0) {
+    const wantsTiming = (request.flags & Flag.Timing) !== 0;
+    const timing = wantsTiming ? { received: request.arrived, sent: process.hrtime.bigint() } : null;
+    const reply = { type: request.type, flags: Flag.Reply | flags | (wantsTiming ? Flag.Timing : 0), correlation: request.correlation, timing, body };
+    if (request.type === Type.Echo) {
+      report.echoes.push({
+        correlation: request.correlation,
+        received: timing?.received.toString() ?? null,
+        sent: timing?.sent.toString() ?? null,
+      });
+    }
+
+    this.#write(encodeFrame(reply));
+  }
+
+  #write(bytes) {
+    const parts = options.bytewise ? Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)) : [bytes];
+    this.#writing = this.#writing.then(() => this.connection.writeParts(parts));
+  }
+}
+
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${JSON.stringify({ port: server.address().port })}\n`));
+process.stdin.resume();
+process.stdin.on('end', async () => {
+  server.close();
+  await Promise.all(Array.from(open, (connection) => connection.close()));
+  process.stdout.write(JSON.stringify(report));
+});
