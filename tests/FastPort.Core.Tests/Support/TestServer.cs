@@ -43,7 +43,7 @@ internal sealed class TestServer : IAsyncDisposable
     {
         var table = new MessageHandlers().MapInline(Echo, static (ref InlineRequest request) => request.Reply(new FastPort.Framing.SequenceBody(request.Body)), "TestEcho");
         handlers?.Invoke(table);
-        var serverOptions = new FastPortServerOptions { MaxConnections = 500 };
+        var serverOptions = new FastPortServerOptions { MaxConnections = 500, ShutdownGrace = TimeSpan.FromMilliseconds(500) };
         serverOptions.Endpoints.Add("tcp://127.0.0.1:0");
         options?.Invoke(serverOptions);
         var serverHooks = new FastPortServerHooks();
