@@ -70,10 +70,61 @@ internal sealed class FrameOutput
     public SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => Write(type, flags, correlation, received, in body, FrameKind.Other);
 
-    /// <summary>Writes a request, unless Goodbye has been said.</summary>
-    public SendStatus WriteRequest<TBody>(ushort type, bool timing, uint correlation, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct =>
-        Write(type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, in body, FrameKind.Request);
+    /// <summary>
+    /// Writes a request, unless Goodbye has been said. It becomes outstanding in the same moment: one that was not written never is, so the
+    /// end of the session cannot report as lost what was never sent, and a session that waits to leave does not count it.
+    /// </summary>
+    public SendStatus WriteRequest<TBody>(
+        ushort type, bool timing, scoped in TBody body, PendingReply pending, OutstandingRequests outstanding, out uint correlation)
+        where TBody : IFrameBody, allows ref struct
+    {
+        correlation = 0;
+        int size = body.Size;
+        if (!FrameWriter.Fits(size, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        bool written = false;
+        try
+        {
+            if (_goodbyeSaid)
+            {
+                return SendStatus.Closed;
+            }
+
+            if (!ring.TryReserve(FrameHeader.Size + size))
+            {
+                return SendStatus.Full;
+            }
+
+            if (!outstanding.TryAdd(pending, out correlation))
+            {
+                return SendStatus.Closed;
+            }
+
+            FrameWriter.Write(
+                ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
+            _messagesSent++;
+            written = true;
+            return SendStatus.Queued;
+        }
+        finally
+        {
+            _connection.EndWrite();
+            if (!written && correlation != 0)
+            {
+                // The body threw, which the caller sees.
+                outstanding.TryRemove(correlation, type, out _);
+            }
+        }
+    }
 
     /// <summary>Says Goodbye: the last frame that is not a reply.</summary>
     public void WriteGoodbye(CodeBody body)
@@ -275,7 +326,6 @@ internal sealed class FrameOutput
     private enum FrameKind
     {
         Other,
-        Request,
         OneWay,
         Goodbye,
     }

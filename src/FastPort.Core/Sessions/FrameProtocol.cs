@@ -213,31 +213,17 @@ internal sealed class FrameProtocol : IConnectionProtocol
         pending.Type = type;
         pending.DeadlineMilliseconds = timeout > TimeSpan.Zero ? _settings.Clock.PreciseMilliseconds + (long)Math.Ceiling(timeout.TotalMilliseconds) : 0;
         pending.StartedNanoseconds = MonotonicClock.Nanoseconds;
-        if (!Outstanding.TryAdd(pending, out correlation))
-        {
-            return SendStatus.Closed;
-        }
-
         if (timing)
         {
             _expectsTiming = true;
         }
 
-        SendStatus status = Output.WriteRequest(type, timing, correlation, in body);
+        SendStatus status = Output.WriteRequest(type, timing, in body, pending, Outstanding, out correlation);
         if (status == SendStatus.Queued)
         {
             Output.FlushUnlessInBurst();
-            return status;
         }
 
-        if (!Outstanding.TryRemove(correlation, type, out _))
-        {
-            // Whoever removed it first (the end of the session) has told the caller already.
-            return SendStatus.Queued;
-        }
-
-        // A session that waits to leave may have counted it.
-        _end.AfterReply();
         return status;
     }
 
