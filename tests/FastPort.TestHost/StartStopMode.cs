@@ -10,7 +10,7 @@ namespace FastPort.TestHost;
 /// <summary>Starts and stops a server with peers in every state, again and again, and prints the figures before and after.</summary>
 internal static class StartStopMode
 {
-    private const int WarmUp = 20;
+    private const int WarmUp = 60;
 
     public static async Task RunAsync(int rounds)
     {

@@ -26,6 +26,9 @@ public sealed record ConnectionSettings
     /// <summary>How long sent bytes may stay unacknowledged before the operating system gives up (TCP_USER_TIMEOUT, Linux only); zero: its default. Defaults to 30 s.</summary>
     public TimeSpan UserTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
+    /// <summary>Called when accepting a connection failed, whatever the reason; for counting. Defaults to nothing.</summary>
+    public Action? AcceptFailed { get; init; }
+
     /// <summary>Where defects are logged.</summary>
     public required ILogger Logger { get; init; }
 }

@@ -19,7 +19,7 @@ public sealed class MessageHandlers
     internal IReadOnlyList<HandlerEntry> Entries => _entries;
 
     /// <summary>Registers a handler that runs on the session's loop. It must not block: everything of that loop waits for it.</summary>
-    /// <param name="type">Message type; not one of Hello, Ping, Goodbye, Cancel.</param>
+    /// <param name="type">Message type, 0x0100 to 0xFFFF; an application's own begin at 0x1000.</param>
     /// <param name="handler">The handler; called for many sessions at the same time.</param>
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
     /// <exception cref="ArgumentException">The type is taken or belongs to the session layer.</exception>
@@ -34,7 +34,7 @@ public sealed class MessageHandlers
     /// Registers a handler that runs off the loop. Requests of one session are started in the order they arrived, at most
     /// <see cref="Sessions.SessionOptions.MaxConcurrency"/> at a time.
     /// </summary>
-    /// <param name="type">Message type; not one of Hello, Ping, Goodbye, Cancel.</param>
+    /// <param name="type">Message type, 0x0100 to 0xFFFF; an application's own begin at 0x1000.</param>
     /// <param name="handler">The handler; called for many sessions at the same time.</param>
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
     /// <exception cref="ArgumentException">The type is taken or belongs to the session layer.</exception>
@@ -64,10 +64,10 @@ public sealed class MessageHandlers
             throw new InvalidOperationException($"Type 0x{entry.Type:X4} cannot be registered after the start; register handlers before.");
         }
 
-        if (entry.Type is 0 or ControlType.Hello or ControlType.Ping or ControlType.Goodbye or ControlType.Cancel)
+        if (entry.Type <= ControlType.LastReserved)
         {
             throw new ArgumentException(
-                $"Type 0x{entry.Type:X4} belongs to the session layer; an application's own types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
+                $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); an application's own types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
         }
 
         HandlerEntry?[] page = _pages[entry.Type >> 8] ??= new HandlerEntry?[256];

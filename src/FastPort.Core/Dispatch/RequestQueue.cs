@@ -208,7 +208,13 @@ internal sealed class RequestQueue
         }
 
         long ended = MonotonicClock.Nanoseconds;
-        request.Handler.Series?.RecordHandled(ended - request.ReceivedNanoseconds, started - request.ReceivedNanoseconds, ended - started, ended);
+        if (request.Handler.Series is { } series)
+        {
+            long whole = ended - request.ReceivedNanoseconds, waited = started - request.ReceivedNanoseconds;
+            series.RecordHandled(whole, waited, ended - started, MonotonicClock.ToTimestamp(ended));
+            _protocol.SessionSeries?.RecordHandled(whole, waited, ended - started);
+        }
+
         Completed(request);
         return ended;
     }

@@ -53,4 +53,7 @@ internal static class MonotonicClock
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => Stopwatch.Frequency == 1_000_000_000 ? Stopwatch.GetTimestamp() : (long)(Stopwatch.GetTimestamp() * NanosecondsPerTick);
     }
+
+    /// <summary>A reading in the system clock's own ticks, as <see cref="TimeProvider.GetTimestamp"/> gives them.</summary>
+    public static long ToTimestamp(long nanoseconds) => Stopwatch.Frequency == 1_000_000_000 ? nanoseconds : (long)(nanoseconds / NanosecondsPerTick);
 }

@@ -17,6 +17,7 @@ internal sealed class FastPortHostedService(
     {
         await server.StartAsync(cancellationToken).ConfigureAwait(false);
         _meter = new FastPortMeter(server.Counters, meters);
+        stats.Meter = _meter;
         if (options.EnableConsoleOutput || options.EnableFileOutput)
         {
             _writer = new LatencyStatsWriter(stats, options, loggerFactory.CreateLogger<LatencyStatsWriter>());
@@ -26,7 +27,8 @@ internal sealed class FastPortHostedService(
 
     public async Task StopAsync(CancellationToken cancellationToken)
     {
-        await server.StopAsync(cancellationToken).ConfigureAwait(false);
+        // Not the host's token, which gives all services together 30 s by default: the server's own ShutdownTimeout bounds its stop.
+        await server.StopAsync(CancellationToken.None).ConfigureAwait(false);
         if (_writer is not null)
         {
             await _writer.FinishAsync().ConfigureAwait(false);

@@ -282,6 +282,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
         Host = this,
         Telemetry = new SessionTelemetry(Counters),
         Authoriser = _hooks.Authoriser,
+        SessionStats = _options.MeasureSessions ? _hooks.LatencyStats : null,
         Handshake = new HandshakeSettings
         {
             ServerName = _options.ServerName,
@@ -292,7 +293,8 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
         },
     };
 
-    private ConnectionSettings CreateConnectionSettings(ConnectionClock clock) => _options.Session.ToConnectionSettings(clock, _logger);
+    private ConnectionSettings CreateConnectionSettings(ConnectionClock clock) =>
+        _options.Session.ToConnectionSettings(clock, _logger) with { AcceptFailed = Counters.AcceptFailed };
 
     private void AttachSeries()
     {

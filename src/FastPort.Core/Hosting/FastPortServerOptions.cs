@@ -21,6 +21,11 @@ public sealed class FastPortServerOptions
     /// <summary>Connections of one address; 0 to 1,000,000, 0 for no such limit. Defaults to 0.</summary>
     public int MaxConnectionsPerAddress { get; set; }
 
+    /// <summary>
+    /// Whether latencies are reported for each session too, besides all and each message type. Costs about 50 KB per session. Defaults to false.
+    /// </summary>
+    public bool MeasureSessions { get; set; }
+
     /// <summary>Whether a session has to say Hello with a routing id before anything else. Defaults to false.</summary>
     public bool RequireRoutingId { get; set; }
 

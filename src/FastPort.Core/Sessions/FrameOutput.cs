@@ -133,8 +133,19 @@ internal sealed class FrameOutput
         FlushUnlessInBurst();
     }
 
-    /// <summary>Copies a frame that is encoded already.</summary>
-    public SendStatus TrySendEncoded(ReadOnlySpan<byte> frame)
+    /// <summary>Copies a frame that is encoded already; one that finds no room or exceeds the limit is dropped and counted, whatever the policy.</summary>
+    public bool TryBroadcast(ReadOnlySpan<byte> frame)
+    {
+        SendStatus status = FrameWriter.Fits(frame.Length - FrameHeader.Size, Limit) ? TrySendEncoded(frame) : SendStatus.TooLarge;
+        if (status is SendStatus.Full or SendStatus.TooLarge)
+        {
+            Interlocked.Increment(ref _messagesDropped);
+        }
+
+        return status == SendStatus.Queued;
+    }
+
+    private SendStatus TrySendEncoded(ReadOnlySpan<byte> frame)
     {
         if (IsFull && !TryMakeRoom())
         {
@@ -248,7 +259,7 @@ internal sealed class FrameOutput
     }
 
     public void DisconnectSlowConsumer() => _connection.Abort(new CloseReason(
-        CloseKind.SlowConsumer, $"{_connection.PendingBytes} bytes were waiting for the peer; the bound is {_options.SendQueueBytes}.", ErrorCode.Overloaded));
+        CloseKind.SlowConsumer, $"{_connection.PendingBytes} bytes were waiting for the peer; the bound is {_options.SendQueueBytes}."));
 
     public void FlushUnlessInBurst()
     {

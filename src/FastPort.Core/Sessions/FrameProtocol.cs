@@ -54,6 +54,9 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
     public OutstandingRequests Outstanding { get; } = new();
 
+    /// <summary>The session's own latencies; null where sessions are not measured one by one.</summary>
+    public LatencySeries? SessionSeries { get; private set; }
+
     public SessionSettings Settings => _settings;
 
     public SessionDeadlines Deadlines => _deadlines;
@@ -69,6 +72,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
         _connection = connection;
         Output = new FrameOutput(connection, _settings.Options);
         Session = new Session(this, connection);
+        SessionSeries = _settings.SessionStats?.ForSession((ulong)Session.Id);
         _end = new SessionEnd(this, connection);
         _traffic = new TrafficMeter(connection, this, _settings.Telemetry.Counters);
         _deadlines.Start(connection, handshakeRequired: _handshake?.IsRequired == true);
@@ -96,7 +100,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
 
         _paused = false;
         Output.BeginBurst();
-        _handled = HandledBurst.Begin(_stamp, now);
+        _handled = HandledBurst.Begin(_stamp, now, SessionSeries);
         try
         {
             ReceiveOutcome outcome = Decode(input, _stamp);
@@ -169,6 +173,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
         _handshake?.OnClosed();
         _gatekeeper?.OnClosed();
         Output.OnClosed();
+        _settings.SessionStats?.EndSession((ulong)Session.Id);
         _settings.Telemetry.CountClose(reason);
         _settings.Telemetry.Counters.SessionClosed();
         if (reason.Kind is CloseKind.PeerClosed or CloseKind.LocalClosed or CloseKind.Stopping or CloseKind.ConnectionLost)
@@ -306,7 +311,7 @@ internal sealed class FrameProtocol : IConnectionProtocol
     {
         if (welcome.MaxFrameBytes != 0)
         {
-            Output.Limit = (int)Math.Min(welcome.MaxFrameBytes, (uint)_settings.Options.MaxFrameBytes);
+            Output.Limit = (int)Math.Clamp(welcome.MaxFrameBytes, FrameLimits.Minimum, (uint)_settings.Options.MaxFrameBytes);
         }
 
         Session.IsIdentified = true;

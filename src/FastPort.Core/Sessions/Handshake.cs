@@ -10,6 +10,8 @@ namespace FastPort.Sessions;
 /// </summary>
 internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protocol)
 {
+    private const int MaxNameLength = 256;
+
     private CancellationTokenSource? _cancel;
     private Task<AuthenticationResult>? _verdict;
     private bool _closed;
@@ -32,6 +34,13 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         if (!HelloBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out HelloBody hello))
         {
             protocol.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Hello message.");
+            return true;
+        }
+
+        if (!IsName(hello.RoutingId) || !IsName(hello.ClientName))
+        {
+            protocol.Refuse(
+                header, received, ErrorCode.MalformedBody, $"routing_id and client_name have at most {MaxNameLength} characters and no control characters.");
             return true;
         }
 
@@ -102,6 +111,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             settings.Identities.Release(protocol.Session.RoutingId, protocol.Session);
         }
     }
+
+    // They stand in log lines: no line breaks, no megabytes.
+    private static bool IsName(string text) => text.Length <= MaxNameLength && !text.AsSpan().ContainsAnyInRange('\0', '\x1f') && !text.Contains('\x7f', StringComparison.Ordinal);
 
     private bool TakeRoutingId(string routingId)
     {

@@ -79,17 +79,30 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             _pinged = false;
         }
 
-        if (_paused || _inputEnded)
-        {
-            return DeadlineAction.None;
-        }
-
         long handshakeBy = Volatile.Read(ref _handshakeBy);
         if (handshakeBy >= 0 && now >= handshakeBy)
         {
             reason = new CloseReason(
                 CloseKind.HandshakeTimeout, $"No valid Hello came within {options.HandshakeTimeout.TotalSeconds:0.###} s.", ErrorCode.Unauthenticated);
             return DeadlineAction.Close;
+        }
+
+        if (_paused)
+        {
+            // The peer's Pings lie unread meanwhile: one of this side's now and then tells it that it is not talking to a dead one.
+            int interval = _heartbeatMilliseconds;
+            if (interval > 0 && now - _pingedAt >= interval)
+            {
+                _pingedAt = now;
+                return DeadlineAction.Ping;
+            }
+
+            return DeadlineAction.None;
+        }
+
+        if (_inputEnded)
+        {
+            return DeadlineAction.None;
         }
 
         long frameSince = Volatile.Read(ref _frameSince);

@@ -62,8 +62,7 @@ public sealed class SessionGroup
                 {
                     _members.TryRemove(pair);
                 }
-                else if (FrameWriter.Fits(size, session.Protocol.Output.Limit)
-                    && session.Protocol.Output.TrySendEncoded(frame.AsSpan(0, total)) == SendStatus.Queued)
+                else if (session.Protocol.Output.TryBroadcast(frame.AsSpan(0, total)))
                 {
                     sent++;
                 }

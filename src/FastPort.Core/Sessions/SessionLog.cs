@@ -21,7 +21,7 @@ internal static partial class SessionLog
     [LoggerMessage(2004, LogLevel.Error, "{Session}: the {Hook} threw; the peer is refused")]
     public static partial void HookFailed(ILogger logger, Session session, string hook, Exception exception);
 
-    [LoggerMessage(2005, LogLevel.Information, "{Session}: Hello was refused: {Message}")]
+    [LoggerMessage(2005, LogLevel.Debug, "{Session}: Hello was refused: {Message}")]
     public static partial void HelloRefused(ILogger logger, Session session, string message);
 
     [LoggerMessage(2006, LogLevel.Warning, "{Session}: the peer reports {Code}: {Message}")]

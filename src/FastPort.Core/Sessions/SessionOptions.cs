@@ -33,7 +33,7 @@ public sealed class SessionOptions
     /// <summary>Largest frame, in bytes after the length field and less the timing block; 1 KiB to 256 MiB. Defaults to 1 MiB.</summary>
     public int MaxFrameBytes { get; set; } = FrameLimits.Default;
 
-    /// <summary>Bytes that may wait to be sent before <see cref="SendQueueFull"/> applies; 4 KiB to 1 GiB. One message may exceed it. Defaults to 1 MiB.</summary>
+    /// <summary>Bytes that may wait to be sent before <see cref="SendQueueFull"/> applies; 4 KiB to 256 MiB. One message may exceed it. Defaults to 1 MiB.</summary>
     public int SendQueueBytes { get; set; } = 1024 * 1024;
 
     /// <summary>What happens when the send queue is full. Defaults to <see cref="SendQueueFullPolicy.Wait"/>.</summary>
@@ -78,7 +78,7 @@ public sealed class SessionOptions
     public void Validate(string section, ICollection<string> problems)
     {
         OptionCheck.Range(problems, section, nameof(MaxFrameBytes), MaxFrameBytes, FrameLimits.Minimum, FrameLimits.Maximum);
-        OptionCheck.Range(problems, section, nameof(SendQueueBytes), SendQueueBytes, 4096, 1024 * 1024 * 1024);
+        OptionCheck.Range(problems, section, nameof(SendQueueBytes), SendQueueBytes, 4096, 256 * 1024 * 1024);
         OptionCheck.Range(problems, section, nameof(MaxInFlightRequests), MaxInFlightRequests, 1, 1_000_000);
         OptionCheck.Range(problems, section, nameof(MaxQueuedBytes), MaxQueuedBytes, 1024, 1024 * 1024 * 1024);
         OptionCheck.Range(problems, section, nameof(MaxConcurrency), MaxConcurrency, 1, 10_000);

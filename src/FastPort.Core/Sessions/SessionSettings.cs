@@ -36,6 +36,9 @@ internal sealed class SessionSettings
     public HandshakeSettings? Handshake { get; init; }
 
     public Authoriser? Authoriser { get; init; }
+
+    /// <summary>Where each session's latencies are recorded; null for nowhere.</summary>
+    public Telemetry.LatencyStats? SessionStats { get; init; }
 }
 
 /// <summary>How the accepting side answers Hello. Immutable.</summary>

@@ -1,3 +1,5 @@
+using FastPort.Framing;
+
 namespace FastPort.Telemetry;
 
 /// <summary>
@@ -14,6 +16,7 @@ internal sealed class HandledBurst
 
     private readonly LatencySample[] _samples = new LatencySample[Capacity];
     private LatencySeries? _series;
+    private LatencySeries? _session;
     private long _received;
     private long _last;
     private int _count;
@@ -21,11 +24,13 @@ internal sealed class HandledBurst
     /// <summary>Takes this thread's instance; a burst inside a burst gets one of its own.</summary>
     /// <param name="received">When the burst's bytes were in memory, in nanoseconds of the monotonic clock.</param>
     /// <param name="now">The clock's reading: when the first handler can start.</param>
-    public static HandledBurst Begin(long received, long now)
+    /// <param name="session">The session's own series, where it has one.</param>
+    public static HandledBurst Begin(long received, long now, LatencySeries? session)
     {
         HandledBurst burst = _free ?? new HandledBurst();
         _free = null;
         burst._received = received;
+        burst._session = session;
         burst._last = now;
         return burst;
     }
@@ -41,7 +46,7 @@ internal sealed class HandledBurst
             _series = series;
         }
 
-        _samples[_count++] = new LatencySample(now, (ushort)series.Key, now - _received, _last - _received, now - _last);
+        _samples[_count++] = new LatencySample(MonotonicClock.ToTimestamp(now), (ushort)series.Key, now - _received, _last - _received, now - _last);
         _last = now;
     }
 
@@ -49,7 +54,7 @@ internal sealed class HandledBurst
     public void End()
     {
         Flush();
-        _series = null;
+        _series = _session = null;
         _free = this;
     }
 
@@ -58,6 +63,7 @@ internal sealed class HandledBurst
         if (_count != 0)
         {
             _series!.RecordHandled(_samples.AsSpan(0, _count));
+            _session?.RecordHandled(_samples.AsSpan(0, _count));
             _count = 0;
         }
     }

@@ -78,6 +78,11 @@ public sealed class LatencySeries
     public void RecordHandled(long decodeToSend, long queue, long handler, long timestamp = 0)
     {
         Require(LatencyRole.Server);
+        if (_stats.Meter is { RecordsDurations: true } meter && Scope == LatencyScope.MessageType)
+        {
+            meter.RecordHandled(Name, decodeToSend, queue, handler);
+        }
+
         Record(decodeToSend, queue, handler, timestamp);
     }
 
@@ -86,6 +91,14 @@ public sealed class LatencySeries
     internal void RecordHandled(ReadOnlySpan<LatencySample> samples)
     {
         Require(LatencyRole.Server);
+        if (_stats.Meter is { RecordsDurations: true } meter && Scope == LatencyScope.MessageType)
+        {
+            foreach (ref readonly var sample in samples)
+            {
+                meter.RecordHandled(Name, sample.Whole, sample.FirstPart, sample.SecondPart);
+            }
+        }
+
         var stripe = _histograms.Enter();
         try
         {

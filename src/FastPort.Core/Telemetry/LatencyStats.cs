@@ -49,6 +49,9 @@ public sealed class LatencyStats
     /// <summary>The clock of start times, rates and sample timestamps.</summary>
     public TimeProvider Time { get; }
 
+    /// <summary>Where durations of handled messages are published while somebody listens; null for nowhere.</summary>
+    internal FastPortMeter? Meter { get; set; }
+
     /// <summary>When this object was made.</summary>
     public DateTimeOffset Started { get; }
 

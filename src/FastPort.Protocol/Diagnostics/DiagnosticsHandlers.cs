@@ -58,13 +58,21 @@ public static class DiagnosticsHandlers
         }
 
         var body = new ZeroBody((int)source.PayloadBytes);
-        for (ulong i = 0; i < source.Messages; i++)
+        for (ulong i = 0; i < source.Messages;)
         {
             context.Aborted.ThrowIfCancellationRequested();
             SendStatus status = await context.Session.SendAsync(DiagnosticType.Sink, body, context.Aborted).ConfigureAwait(false);
-            if (status == SendStatus.Closed)
+            switch (status)
             {
-                return;
+                case SendStatus.Queued:
+                    i++;
+                    break;
+                case SendStatus.Dropped:
+                    // Under the policy that drops: what was asked for is sent all the same, when there is room.
+                    await context.Session.WhenWritableAsync(context.Aborted).ConfigureAwait(false);
+                    break;
+                default:
+                    return;
             }
         }
     }

@@ -17,7 +17,7 @@ public sealed class FastPortServerOptionsTests
         { static o => o.ServerName = " ", "FastPort:ServerName is empty; give the server a name." },
         { static o => o.Session.MaxFrameBytes = 1023, "FastPort:Session:MaxFrameBytes is 1023; allowed are 1024 to 268435456." },
         { static o => o.Session.MaxFrameBytes = 268435457, "FastPort:Session:MaxFrameBytes is 268435457; allowed are 1024 to 268435456." },
-        { static o => o.Session.SendQueueBytes = 4095, "FastPort:Session:SendQueueBytes is 4095; allowed are 4096 to 1073741824." },
+        { static o => o.Session.SendQueueBytes = 4095, "FastPort:Session:SendQueueBytes is 4095; allowed are 4096 to 268435456." },
         { static o => o.Session.MaxInFlightRequests = 0, "FastPort:Session:MaxInFlightRequests is 0; allowed are 1 to 1000000." },
         { static o => o.Session.MaxQueuedBytes = 0, "FastPort:Session:MaxQueuedBytes is 0; allowed are 1024 to 1073741824." },
         { static o => o.Session.MaxConcurrency = 0, "FastPort:Session:MaxConcurrency is 0; allowed are 1 to 10000." },
@@ -52,7 +52,7 @@ public sealed class FastPortServerOptionsTests
     {
         var options = new FastPortServerOptions { MaxConnections = 1_000_000, ShutdownTimeout = TimeSpan.Zero, ShutdownGrace = TimeSpan.Zero };
         options.Session.MaxFrameBytes = 256 * 1024 * 1024;
-        options.Session.SendQueueBytes = 1 << 30;
+        options.Session.SendQueueBytes = 1 << 28;
         options.Session.MaxConcurrency = 10_000;
 
         Assert.Empty(options.Validate());

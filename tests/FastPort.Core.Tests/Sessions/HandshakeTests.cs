@@ -69,16 +69,29 @@ public sealed class HandshakeTests
     }
 
     [Fact]
-    public async Task A_duplicate_identity_too_long_to_be_named_in_the_error_is_refused_all_the_same()
+    public async Task The_longest_routing_id_is_taken_and_refused_to_a_second_session()
     {
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.MaxFrameBytes = 1024);
-        string routingId = new('x', 1000);
+        string routingId = new('x', 256);
         using RawPeer first = await server.ConnectAsync();
         await first.SayHelloAsync(routingId);
         using RawPeer second = await server.ConnectAsync();
 
         Assert.Equal(11u, (await second.CallAsync(Wire.HelloRequest(2, routingId))).ErrorCode);
         await second.PingAsync();
+    }
+
+    [Theory]
+    [InlineData("line\nbreak")]
+    [InlineData("bell\a")]
+    [InlineData("")]
+    public async Task A_routing_id_that_would_spoil_a_log_line_is_no_valid_Hello(string routingId)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+
+        Assert.Equal(4u, (await peer.CallAsync(Wire.HelloRequest(2, routingId.Length == 0 ? new string('x', 257) : routingId))).ErrorCode);
+        await peer.SayHelloAsync("tank");
     }
 
     [Fact]

@@ -56,7 +56,7 @@ public sealed class ConfigurationTests
     [InlineData("FastPort:ServerName", " ", "empty", "name")]
     [InlineData("FastPort:Endpoints", "localhost", "localhost", "tcp://")]
     [InlineData("FastPort:Session:MaxFrameBytes", "1023", "1023", "1024 to 268435456")]
-    [InlineData("FastPort:Session:SendQueueBytes", "1", "1", "4096 to 1073741824")]
+    [InlineData("FastPort:Session:SendQueueBytes", "1", "1", "4096 to 268435456")]
     [InlineData("FastPort:Session:MaxInFlightRequests", "0", "0", "1 to 1000000")]
     [InlineData("FastPort:Session:MaxQueuedBytes", "5", "5", "1024 to 1073741824")]
     [InlineData("FastPort:Session:MaxConcurrency", "10001", "10001", "1 to 10000")]

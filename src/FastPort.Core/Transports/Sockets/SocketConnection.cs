@@ -185,7 +185,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             _lastProgress = nowMilliseconds;
         }
 
-        bool stuck = nowMilliseconds - _lastProgress >= _settings.WriteTimeout.TotalMilliseconds;
+        bool stuck = _settings.WriteTimeout > TimeSpan.Zero && nowMilliseconds - _lastProgress >= _settings.WriteTimeout.TotalMilliseconds;
         if (_closing)
         {
             // Until the last byte is out a peer that reads, however slowly, has the time of any writing; then draining is bounded.
@@ -198,7 +198,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             return;
         }
 
-        if (stuck && _settings.WriteTimeout > TimeSpan.Zero)
+        if (stuck)
         {
             Abort(new CloseReason(
                 CloseKind.WriteTimeout,

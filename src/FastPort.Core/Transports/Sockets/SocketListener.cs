@@ -121,6 +121,7 @@ internal sealed class SocketListener : ITransportListener
             return false;
         }
 
+        _settings.AcceptFailed?.Invoke();
         switch (AcceptErrors.Sort(error))
         {
             case AcceptErrorClass.Transient:
@@ -157,6 +158,7 @@ internal sealed class SocketListener : ITransportListener
         {
             // Reset between accept and here.
             socket.Dispose();
+            _settings.AcceptFailed?.Invoke();
             TransportLog.AcceptTransient(_settings.Logger, Endpoint, e.SocketErrorCode.ToString());
         }
         catch (Exception e)
