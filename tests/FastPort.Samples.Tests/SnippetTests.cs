@@ -1,5 +1,7 @@
+using System.Net.Sockets;
 using System.Threading.Channels;
 using FastPort.Clients;
+using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Hosting;
@@ -7,7 +9,9 @@ using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Handlers;
 using FastPort.Samples.Tests.Snippets;
+using FastPort.Transports;
 using Google.Protobuf;
+using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
@@ -68,6 +72,26 @@ public sealed class SnippetTests
         await client.ConnectAsync();
 
         Assert.Equal("subscribe", await pushed.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(30)));
+    }
+
+    [Fact]
+    public async Task Lines_come_back_through_pipes()
+    {
+        using var clock = new ConnectionClock();
+        var settings = new ConnectionSettings { Clock = clock, Logger = NullLogger.Instance };
+        await using ITransportListener listener = PipeSnippets.ServeLines(Endpoint.Parse("tcp://127.0.0.1:0"), settings);
+        using var client = new TcpClient();
+        await client.ConnectAsync("127.0.0.1", listener.Endpoint.Port);
+        await using NetworkStream stream = client.GetStream();
+        using var reader = new StreamReader(stream);
+
+        await stream.WriteAsync("one\ntwo\nhalf a"u8.ToArray());
+        Assert.Equal("one", await reader.ReadLineAsync().WaitAsync(TimeSpan.FromSeconds(30)));
+        Assert.Equal("two", await reader.ReadLineAsync().WaitAsync(TimeSpan.FromSeconds(30)));
+        await stream.WriteAsync(" line\n"u8.ToArray());
+        Assert.Equal("half a line", await reader.ReadLineAsync().WaitAsync(TimeSpan.FromSeconds(30)));
+        client.Client.Shutdown(SocketShutdown.Send);
+        Assert.Null(await reader.ReadLineAsync().WaitAsync(TimeSpan.FromSeconds(30)));
     }
 
     private static async Task<FastPortServer> StartAsync()

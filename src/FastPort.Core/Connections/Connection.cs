@@ -66,6 +66,24 @@ public abstract class Connection
     /// </summary>
     public abstract ArrayPoolCircularBuffer? BeginWrite();
 
+    /// <summary>
+    /// Appends bytes that are sent from where they lie, without a copy, behind what was written to the ring so far and before what is written to
+    /// it from now on. Only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>; the ring must not be rewound to before this point afterwards.
+    /// <para>
+    /// Ownership: with true the memory is lent and must stay unchanged until <paramref name="release"/> is called, which happens exactly once:
+    /// when the operating system has taken all of it, or when the connection has ended, before <see cref="Closed"/> completes. With false it
+    /// stays the caller's and <paramref name="release"/> is never called. Borrowed bytes count as <see cref="PendingBytes"/>.
+    /// </para>
+    /// </summary>
+    /// <param name="memory">The bytes. Worth it from 16 KiB on; below, a copy is cheaper.</param>
+    /// <param name="release">
+    /// Called with <paramref name="state"/> on any thread, under no lock, after <see cref="EndWrite"/>, perhaps inside <see cref="Flush"/>. Must
+    /// not block; what it throws is logged. Null where nobody needs to know.
+    /// </param>
+    /// <param name="state">Handed to <paramref name="release"/>.</param>
+    /// <returns>False where ring and borrowed bytes together would exceed the ring's <see cref="ArrayPoolCircularBuffer.MaximumCapacity"/>.</returns>
+    public abstract bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state);
+
     /// <summary>Ends what <see cref="BeginWrite"/> began. The bytes leave with the next <see cref="Flush"/>.</summary>
     public abstract void EndWrite();
 

@@ -41,6 +41,22 @@ internal static class FrameWriter
 
         output.Advance(total);
     }
+
+    /// <summary>Appends header and timing block of a frame whose body follows from elsewhere.</summary>
+    /// <inheritdoc cref="Write"/>
+    public static void WriteHead(ArrayPoolCircularBuffer output, ushort type, FrameFlags flags, uint correlation, long received, int bodySize)
+    {
+        bool timed = (flags & (FrameFlags.Reply | FrameFlags.Timing)) == (FrameFlags.Reply | FrameFlags.Timing);
+        int head = timed ? FrameHeader.Size + FrameTiming.Size : FrameHeader.Size;
+        Span<byte> span = output.GetWritableSpan(head)[..head];
+        new FrameHeader((uint)(head + bodySize - FrameHeader.LengthFieldSize), type, flags, FrameHeader.CurrentVersion, correlation).Write(span);
+        if (timed)
+        {
+            new FrameTiming((ulong)received, (ulong)MonotonicClock.Nanoseconds).Write(span[FrameHeader.Size..]);
+        }
+
+        output.Advance(head);
+    }
 }
 
 /// <summary>The clock of timing blocks and latencies: monotonic, in nanoseconds, with an origin that means nothing.</summary>

@@ -19,6 +19,9 @@ internal sealed class FrameOutput
     private int _peerLimit;
     private bool _closed;
 
+    // Below this a copy costs less than a send of its own.
+    private const int BorrowAtLeast = 16 * 1024;
+
     // Guarded by the connection's write section, so that no request follows a Goodbye on the wire.
     private bool _goodbyeSaid;
 
@@ -256,6 +259,98 @@ internal sealed class FrameOutput
         SendStatus status = Write(type, FrameFlags.OneWay, 0, 0, in body, FrameKind.OneWay);
         FlushUnlessInBurst();
         return status;
+    }
+
+    /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
+    public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        if (body.Length < BorrowAtLeast)
+        {
+            SendStatus copied = TrySendOneWay(type, new RawBody(body.Span));
+            if (copied == SendStatus.Queued)
+            {
+                release?.Invoke(state);
+            }
+
+            return copied;
+        }
+
+        if (IsFull && !TryMakeRoom())
+        {
+            return Full();
+        }
+
+        SendStatus status = WriteBorrowed(type, FrameFlags.OneWay, 0, 0, body, release, state);
+        FlushUnlessInBurst();
+        return status;
+    }
+
+    /// <summary>Writes a reply without copying its body. Only with Queued the body is lent, and released once.</summary>
+    public SendStatus WriteBorrowedReply(
+        ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        if (body.Length >= BorrowAtLeast)
+        {
+            return WriteBorrowed(type, flags, correlation, received, body, release, state);
+        }
+
+        SendStatus copied = Write(type, flags, correlation, received, new RawBody(body.Span));
+        if (copied == SendStatus.Queued)
+        {
+            release?.Invoke(state);
+        }
+
+        return copied;
+    }
+
+    private SendStatus WriteBorrowed(
+        ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        if (!FrameWriter.Fits(body.Length, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        bool isReply = (flags & FrameFlags.Reply) != 0;
+        bool overflow = false;
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        try
+        {
+            if (!isReply && _goodbyeSaid)
+            {
+                return SendStatus.Closed;
+            }
+
+            long start = ring.WritePosition;
+            if (ring.TryReserve(FrameHeader.Size + FrameTiming.Size))
+            {
+                FrameWriter.WriteHead(ring, type, flags, correlation, received, body.Length);
+                if (_connection.TryWriteBorrowed(body, release, state))
+                {
+                    _messagesSent++;
+                    return SendStatus.Queued;
+                }
+
+                ring.RewindTo(start);
+            }
+
+            // As with copied frames: a reply is never lost in silence.
+            overflow = isReply;
+            return isReply ? SendStatus.Closed : SendStatus.Full;
+        }
+        finally
+        {
+            _connection.EndWrite();
+            if (overflow)
+            {
+                DisconnectSlowConsumer();
+            }
+        }
     }
 
     public void DisconnectSlowConsumer() => _connection.Abort(new CloseReason(

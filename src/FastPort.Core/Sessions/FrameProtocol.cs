@@ -257,6 +257,25 @@ internal sealed class FrameProtocol : IConnectionProtocol
         }
     }
 
+    /// <summary>Answers without copying the body, which is released once whatever becomes of the reply.</summary>
+    public void ReplyBorrowed(in FrameHeader request, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        FrameFlags flags = FrameFlags.Reply | (request.Flags & FrameFlags.Timing);
+        SendStatus status = Output.WriteBorrowedReply(request.Type, flags, request.Correlation, received, body, release, state);
+        if (status == SendStatus.Queued)
+        {
+            return;
+        }
+
+        if (status == SendStatus.TooLarge)
+        {
+            ReplyError(
+                request, received, ErrorCode.ReplyTooLarge, $"The reply's body has {body.Length} bytes; the frame limit allows {FrameLimits.LargestBody(Output.Limit)}.");
+        }
+
+        release?.Invoke(state);
+    }
+
     public void ReplyError(in FrameHeader request, long received, ErrorCode code, string message)
     {
         FrameFlags flags = FrameFlags.Reply | FrameFlags.Error | (request.Flags & FrameFlags.Timing);

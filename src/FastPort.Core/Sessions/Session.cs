@@ -77,6 +77,24 @@ public sealed class Session
     public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => TrySend(type, new RawBody(body));
 
     /// <summary>
+    /// Sends a one-way message whose body is sent from where it lies, without a copy, if there is room now. Never blocks. Worth it from 16 KiB on; a
+    /// smaller body is copied and released at once.
+    /// <para>
+    /// Ownership: with <see cref="SendStatus.Queued"/> the memory is lent and must stay unchanged until <paramref name="release"/> is called,
+    /// exactly once: when it was sent or copied, or when the session has ended. With every other status it stays the caller's and
+    /// <paramref name="release"/> is never called.
+    /// </para>
+    /// </summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body.</param>
+    /// <param name="release">
+    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody needs to know.
+    /// </param>
+    /// <param name="state">Handed to <paramref name="release"/>.</param>
+    public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null) =>
+        _protocol.Output.TrySendBorrowed(type, body, release, state);
+
+    /// <summary>
     /// Begins a burst: what the calling thread sends on this session until the burst is disposed leaves together, with one flush. Keep it
     /// short: until then nothing of it is on its way, unless another thread flushes. Handlers need none, their replies are in a burst already.
     /// </summary>

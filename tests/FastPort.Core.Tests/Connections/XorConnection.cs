@@ -16,6 +16,7 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
     // Guards the output ring and the end.
     private readonly Lock _gate = new();
     private bool _ended;
+    private List<(Action<object?> Release, object? State)> _releases = [];
 
     public override EndPoint? RemoteEndPoint => lower.RemoteEndPoint;
 
@@ -55,7 +56,30 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
             _output.Consume(_output.Length);
         }
 
+        List<(Action<object?> Release, object? State)> releases = _releases;
+        _releases = releases.Count == 0 ? releases : [];
         _gate.Exit();
+        foreach ((Action<object?> release, object? state) in releases)
+        {
+            release(state);
+        }
+    }
+
+    /// <summary>Every byte is changed on its way, so it is copied anyway and released as soon as the write section is left.</summary>
+    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
+    {
+        if (!_output.TryReserve(memory.Length))
+        {
+            return false;
+        }
+
+        _output.Write(memory.Span);
+        if (release is not null)
+        {
+            _releases.Add((release, state));
+        }
+
+        return true;
     }
 
     public override void Flush() => lower.Flush();

@@ -1,4 +1,5 @@
 using FastPort.Connections;
+using FastPort.Core.Tests.Sessions;
 using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
 using FastPort.Transports;
@@ -34,6 +35,10 @@ public sealed class XorFilterTests
         Session session = server.Server.FindSession("masked")!;
         Assert.Equal(SendStatus.Queued, session.TrySend(0x1002, [1, 2, 3]));
         Assert.Equal(Wire.Post(0x1002, [1, 2, 3]), Xor(await peer.ReadBytesAsync(15)));
+        var lent = new LentBuffer(body.Length);
+        Assert.Equal(SendStatus.Queued, session.TrySendBorrowed(0x1003, lent.Bytes, LentBuffer.Release, lent));
+        Assert.Equal(Wire.Post(0x1003, body), Xor(await peer.ReadBytesAsync(body.Length + 12)));
+        Assert.Equal(1, lent.Releases);
     }
 
     [Fact]

@@ -80,6 +80,9 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
 
     public override void EndWrite() => _output.EndWrite();
 
+    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
+        _output.TryWriteBorrowed(memory, release, state);
+
     public override void Flush() => _output.Flush();
 
     public override void NotifyWhenDrained(long pendingBytes) => _output.NotifyWhenDrained(pendingBytes);
@@ -228,6 +231,9 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
 
     /// <summary>The socket refused to send. Its rings are given back already.</summary>
     internal void OutputFailed(SocketError error) => Abort(Lost(error));
+
+    /// <summary>The callback of a writer that lent its memory threw.</summary>
+    internal void ReleaseFailed(Exception exception) => TransportLog.ReleaseFault(_settings.Logger, Id, exception);
 
     /// <summary>The last flusher has ended after the pump did.</summary>
     internal void OutputQuiescent() => Finish();

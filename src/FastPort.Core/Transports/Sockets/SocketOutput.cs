@@ -11,6 +11,10 @@ namespace FastPort.Transports.Sockets;
 /// (<see cref="_flushing"/>), so no lock is held during a system call and writers never wait for the kernel. A ring whose bytes are all
 /// sent gives its array back at once: the next burst, of any connection, gets the same warm array from the pool, and an idle connection holds none.
 /// </para>
+/// <para>
+/// Beside each ring are the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first is lent; they belong to whoever the
+/// ring belongs to. Their release is called by the flusher or by whoever ends the output, never under the lock.
+/// </para>
 /// </summary>
 internal sealed class SocketOutput : IThreadPoolWorkItem
 {
@@ -30,6 +34,8 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     private readonly SocketConnection _connection;
     private ArrayPoolCircularBuffer _filling;
     private ArrayPoolCircularBuffer _sending;
+    private BorrowedSegments? _fillingBorrowed;
+    private BorrowedSegments? _sendingBorrowed;
     private SendArgs? _args;
     private long _writeStart;
     private long _written;
@@ -40,6 +46,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     private volatile bool _blocked;
     private bool _flushing;
     private bool _closed;
+    private bool _closeAsked;
     private bool _shutdownWhenFlushed;
     private bool _shutdownDone;
 
@@ -84,6 +91,22 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
         _gate.Exit();
     }
 
+    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Between BeginWrite and EndWrite only.</summary>
+    public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
+    {
+        BorrowedSegments borrowed = _fillingBorrowed ??= new BorrowedSegments();
+        if (borrowed.Bytes + _filling.Length + memory.Length > _filling.MaximumCapacity)
+        {
+            return false;
+        }
+
+        borrowed.Add(_filling.WritePosition, memory, release, state);
+
+        // EndWrite counts from here on: bytes beside the ring then cost it nothing.
+        _writeStart -= memory.Length;
+        return true;
+    }
+
     public void Flush()
     {
         lock (_gate)
@@ -93,7 +116,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
                 return;
             }
 
-            if (_filling.IsEmpty)
+            if (IsFillingEmpty)
             {
                 ShutdownIfAsked();
                 return;
@@ -151,26 +174,39 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
         lock (_gate)
         {
             _closed = true;
+            _closeAsked = true;
             if (_flushing)
             {
                 return false;
             }
 
             DisposeRings();
-            return true;
         }
+
+        ReleaseBorrowed();
+        return true;
     }
 
     void IThreadPoolWorkItem.Execute() => Send();
+
+    private bool IsFillingEmpty => _filling.IsEmpty && (_fillingBorrowed is null || _fillingBorrowed.IsEmpty);
+
+    private bool IsSendingEmpty => _sending.IsEmpty && (_sendingBorrowed is null || _sendingBorrowed.IsEmpty);
+
+    private ReadOnlySpan<byte> NextSpan => _sendingBorrowed is null ? _sending.FirstReadableSpan : NextMemory.Span;
+
+    private ReadOnlyMemory<byte> NextMemory => _sendingBorrowed is null
+        ? _sending.FirstReadableMemory
+        : _sendingBorrowed.Next(_sending.ReadPosition, _sending.FirstReadableMemory);
 
     private void Send()
     {
         int rounds = 0;
         do
         {
-            while (!_sending.IsEmpty)
+            while (!IsSendingEmpty)
             {
-                int count = _socket.Send(_sending.FirstReadableSpan, SocketFlags.None, out SocketError error);
+                int count = _socket.Send(NextSpan, SocketFlags.None, out SocketError error);
                 if (error == SocketError.Success)
                 {
                     Sent(count);
@@ -202,7 +238,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     private bool SendPending()
     {
         _args ??= new SendArgs(this);
-        ReadOnlyMemory<byte> memory = _sending.FirstReadableMemory;
+        ReadOnlyMemory<byte> memory = NextMemory;
         _args.SetBuffer(System.Runtime.InteropServices.MemoryMarshal.AsMemory(memory[..Math.Min(memory.Length, PendingChunk)]));
         _blocked = true;
         return _socket.SendAsync(_args) || !Completed();
@@ -218,14 +254,39 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
             return false;
         }
 
-        Sent(_args.BytesTransferred);
+        int count = _args.BytesTransferred;
+        if (_sendingBorrowed is not null)
+        {
+            // Not to be kept alive after its release.
+            _args.SetBuffer(Memory<byte>.Empty);
+        }
+
+        Sent(count);
         return true;
     }
 
     private void Sent(int count)
     {
+        if (_sendingBorrowed is not null && _sendingBorrowed.IsNext(_sending.ReadPosition))
+        {
+            SentBorrowed(_sendingBorrowed, count);
+            return;
+        }
+
         _sending.Consume(count);
         Interlocked.Add(ref _sent, count);
+        NotifyIfDrained();
+    }
+
+    private void SentBorrowed(BorrowedSegments borrowed, int count)
+    {
+        bool ended = borrowed.Sent(count, out BorrowedSegments.Segment segment);
+        Interlocked.Add(ref _sent, count);
+        if (ended)
+        {
+            Release(segment);
+        }
+
         NotifyIfDrained();
     }
 
@@ -243,7 +304,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
         bool quiescent = false;
         lock (_gate)
         {
-            if (!_filling.IsEmpty && !_closed)
+            if (!IsFillingEmpty && !_closed)
             {
                 Swap();
                 return true;
@@ -264,6 +325,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
 
         if (quiescent)
         {
+            ReleaseBorrowed();
             _connection.OutputQuiescent();
         }
 
@@ -273,6 +335,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     private void Swap()
     {
         (_filling, _sending) = (_sending, _filling);
+        (_fillingBorrowed, _sendingBorrowed) = (_sendingBorrowed, _fillingBorrowed);
 
         // The next burst is likely as large as this one; the memory falls back by an eighth per burst when it is not.
         _sizeHint = Math.Max(Math.Max(_sending.Length, _sizeHint - (_sizeHint >> 3)), MinimumCapacity);
@@ -299,12 +362,18 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
 
     private void Fail(SocketError error)
     {
+        // From here on no writer adds anything. The flusher stays one until all is given back: the connection ends after that.
+        lock (_gate)
+        {
+            _closed = true;
+        }
+
+        ReleaseBorrowed();
         bool closed;
         lock (_gate)
         {
             _flushing = false;
-            closed = _closed;
-            _closed = true;
+            closed = _closeAsked;
             DisposeRings();
         }
 
@@ -315,6 +384,31 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
         else
         {
             _connection.OutputFailed(error);
+        }
+    }
+
+    // What will not be sent any more. Outside the lock, after the last write, by whoever ends the output.
+    private void ReleaseBorrowed()
+    {
+        foreach (BorrowedSegments? borrowed in (ReadOnlySpan<BorrowedSegments?>)[_sendingBorrowed, _fillingBorrowed])
+        {
+            while (borrowed is not null && borrowed.TryDrop(out BorrowedSegments.Segment dropped))
+            {
+                Release(dropped);
+            }
+        }
+    }
+
+    private void Release(in BorrowedSegments.Segment segment)
+    {
+        try
+        {
+            segment.Release?.Invoke(segment.State);
+        }
+        catch (Exception e)
+        {
+            // It has been called; the bytes of others must not suffer.
+            _connection.ReleaseFailed(e);
         }
     }
 

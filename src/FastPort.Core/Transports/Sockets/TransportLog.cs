@@ -22,4 +22,7 @@ internal static partial class TransportLog
 
     [LoggerMessage(1005, LogLevel.Error, "A connection accepted at {Endpoint} could not be set up; it is closed")]
     public static partial void AcceptedFault(ILogger logger, Endpoint endpoint, Exception exception);
+
+    [LoggerMessage(1006, LogLevel.Error, "Connection {ConnectionId}: the release callback of a borrowed buffer threw; it is not called again and the connection goes on")]
+    public static partial void ReleaseFault(ILogger logger, long connectionId, Exception exception);
 }

@@ -1,0 +1,138 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using FastPort.Buffers;
+
+namespace FastPort.Connections;
+
+/// <summary>
+/// Moves what a handler flushes from its pipe into a connection's send ring. One task (<see cref="RunAsync"/>) reads the pipe; it runs on the
+/// thread of the flush that woke it, so that a flush costs no change of threads. It waits for the peer without a thread.
+/// </summary>
+internal sealed class PipeSender
+{
+    private readonly Pipe _pipe;
+    private readonly int _bound;
+    private TaskCompletionSource? _drained;
+    private volatile bool _closed;
+    private volatile bool _ended;
+
+    public PipeSender(int bound)
+    {
+        _bound = bound;
+        _pipe = new Pipe(new PipeOptions(
+            readerScheduler: PipeScheduler.Inline,
+            writerScheduler: PipeScheduler.ThreadPool,
+            pauseWriterThreshold: bound,
+            resumeWriterThreshold: bound / 2,
+            useSynchronizationContext: false));
+    }
+
+    public PipeWriter Writer => _pipe.Writer;
+
+    /// <summary>Whether the writer was completed and all of its bytes are in the send ring.</summary>
+    public bool HasEnded => _ended;
+
+    /// <summary>Runs until the writer is completed or nothing can be sent any more. Never throws; returns the exception the writer was completed with.</summary>
+    public async Task<Exception?> RunAsync(Connection connection)
+    {
+        PipeReader reader = _pipe.Reader;
+        try
+        {
+            while (!_closed)
+            {
+                ReadResult read = await reader.ReadAsync().ConfigureAwait(false);
+                if (read.Buffer.IsEmpty)
+                {
+                    if (read.IsCompleted)
+                    {
+                        _ended = true;
+                        break;
+                    }
+
+                    reader.AdvanceTo(read.Buffer.End);
+                    continue;
+                }
+
+                int taken = connection.PendingBytes <= _bound ? TryWrite(connection, read.Buffer) : 0;
+                if (taken < 0)
+                {
+                    break;
+                }
+
+                // Not examined beyond what was taken: the next read returns at once with the rest.
+                reader.AdvanceTo(read.Buffer.GetPosition(taken));
+                connection.Flush();
+                if (connection.PendingBytes > _bound)
+                {
+                    await WaitUntilDrainedAsync(connection, _bound / 2).ConfigureAwait(false);
+                }
+                else if (taken == 0)
+                {
+                    // The ring takes less than the bound: once it is empty it takes some.
+                    await WaitUntilDrainedAsync(connection, 0).ConfigureAwait(false);
+                }
+            }
+
+            return null;
+        }
+        catch (Exception e)
+        {
+            return e;
+        }
+        finally
+        {
+            // From here on flushes say that they are completed.
+            reader.Complete();
+        }
+    }
+
+    public void OnDrained() => Interlocked.Exchange(ref _drained, null)?.TrySetResult();
+
+    public void OnClosed()
+    {
+        _closed = true;
+        _pipe.Reader.CancelPendingRead();
+        OnDrained();
+    }
+
+    // Bytes copied to the send ring, 0 where it is full, -1 where nothing can be sent any more.
+    private int TryWrite(Connection connection, in ReadOnlySequence<byte> bytes)
+    {
+        ArrayPoolCircularBuffer? ring = connection.BeginWrite();
+        if (ring is null)
+        {
+            return -1;
+        }
+
+        try
+        {
+            // At least one byte fits a ring that is not full, so what is waited for comes.
+            int count = (int)Math.Min(bytes.Length, Math.Min(_bound, ring.MaximumCapacity - ring.Length));
+            foreach (ReadOnlyMemory<byte> segment in bytes.Slice(0, count))
+            {
+                ring.Write(segment.Span);
+            }
+
+            return count;
+        }
+        finally
+        {
+            connection.EndWrite();
+        }
+    }
+
+    private Task WaitUntilDrainedAsync(Connection connection, long pendingBytes)
+    {
+        // Not inline: it comes on the flusher's thread or on the loop.
+        var drained = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Interlocked.Exchange(ref _drained, drained);
+        if (_closed)
+        {
+            // The interlocked exchanges on both sides see to it that the end is seen here or the task there.
+            drained.TrySetResult();
+        }
+
+        connection.NotifyWhenDrained(pendingBytes);
+        return drained.Task;
+    }
+}

@@ -1,0 +1,25 @@
+using FastPort.Core.Tests.Support;
+
+namespace FastPort.Core.Tests.Sessions;
+
+/// <summary>A buffer to lend: counts its releases and is spoilt by the first, so that whoever reads it afterwards is found out.</summary>
+internal sealed class LentBuffer(byte[] bytes)
+{
+    private int _releases;
+
+    public LentBuffer(int count, int seed = 1)
+        : this(Wire.Bytes(count, seed))
+    {
+    }
+
+    public byte[] Bytes { get; } = bytes;
+
+    public int Releases => Volatile.Read(ref _releases);
+
+    public static void Release(object? state)
+    {
+        var buffer = (LentBuffer)state!;
+        buffer.Bytes.AsSpan().Fill(0xEE);
+        Interlocked.Increment(ref buffer._releases);
+    }
+}
