@@ -2,7 +2,7 @@ namespace FastPort.Telemetry;
 
 /// <summary>Everything a server counts. Thread-safe; adding never blocks or allocates.</summary>
 /// <remarks>
-/// Messages and bytes are counted per connection in plain fields by its loop; it adds them here once per burst, not once per message.
+/// Messages and bytes are counted per connection in plain fields by its loop; they are added here at each tick of the coarse clock, not once per message.
 /// <see cref="FastPortMeter"/> publishes the counters.
 /// </remarks>
 public sealed class ServerCounters
