@@ -24,7 +24,8 @@ public sealed class SampleTests
         Assert.Equal(["20", "20", "20", "10"], bots.Select(b => b.Groups[1].Value));
         Assert.All(bots, b => Assert.True(int.Parse(b.Groups[2].Value, CultureInfo.InvariantCulture) > 0, b.Value));
         Assert.Matches(@"demo: [1-9]\d* ticks, 0 inputs dropped, ", game.Output);
-        Assert.EndsWith("demo: good", game.Output.TrimEnd(), StringComparison.Ordinal);
+        // Not the last line for sure: the console logger writes on a thread of its own.
+        Assert.Contains("demo: good", game.Output, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -50,7 +51,8 @@ public sealed class SampleTests
         Assert.Contains("still answered 100 values of the request in flight", gateway.Output, StringComparison.Ordinal);
         Assert.Matches(@"(?m)^health: up \d+ s, \d+ connections, \d+ messages in, \d+ out, \d+ errors, P99 [\d.]+ us", gateway.Output);
         Assert.Matches(@"(?m)^stopped: up \d+ s, 0 connections, \d+ messages in, \d+ out, 2 errors, P99 [\d.]+ us", gateway.Output);
-        Assert.EndsWith("demo: good", gateway.Output.TrimEnd(), StringComparison.Ordinal);
+        // Not the last line for sure: the console logger writes on a thread of its own.
+        Assert.Contains("demo: good", gateway.Output, StringComparison.Ordinal);
     }
 
     [Fact]
