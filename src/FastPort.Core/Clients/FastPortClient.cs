@@ -4,7 +4,6 @@ using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 using FastPort.Transports;
-using FastPort.Transports.Sockets;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -48,7 +47,7 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
     /// <param name="handlers">Handlers for what the server sends unasked. Defaults to none.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <param name="clock">A clock shared by many clients of a process; not disposed here. Defaults to one of its own.</param>
-    /// <param name="transport">The transport. Defaults to the portable one.</param>
+    /// <param name="transport">The transport. Defaults to the one that the options name.</param>
     /// <exception cref="ArgumentException">Options are out of range; the message lists all.</exception>
     public FastPortClient(
         FastPortClientOptions options,
@@ -66,7 +65,7 @@ public sealed class FastPortClient : ISessionHost, IAsyncDisposable
         _options = options;
         _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Client");
         var endpoint = Endpoint.Parse(options.Endpoint);
-        transport ??= new SocketTransport();
+        transport ??= TransportSelection.Shared(options.Transport);
         if (!transport.Supports(endpoint.Scheme))
         {
             throw new ArgumentException($"No transport serves '{endpoint.Scheme}' of {endpoint}; use tcp://host:port.", nameof(options));

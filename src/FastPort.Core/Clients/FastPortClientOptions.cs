@@ -1,4 +1,5 @@
 using FastPort.Sessions;
+using FastPort.Transports;
 
 namespace FastPort.Clients;
 
@@ -7,6 +8,12 @@ public sealed class FastPortClientOptions
 {
     /// <summary>The server, as a URI. Defaults to <c>tcp://127.0.0.1:6628</c>.</summary>
     public string Endpoint { get; set; } = "tcp://127.0.0.1:6628";
+
+    /// <summary>
+    /// What carries TCP and Unix sockets, unless the client is given a transport. With Epoll all clients of the process share one set of event loops.
+    /// Defaults to <see cref="TransportKind.Auto"/>.
+    /// </summary>
+    public TransportKind Transport { get; set; } = TransportKind.Auto;
 
     /// <summary>Time for one attempt to connect and to be welcomed; above 0. Defaults to 5 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
@@ -51,6 +58,7 @@ public sealed class FastPortClientOptions
             problems.Add($"{Section}:{nameof(Endpoint)}: {problem}");
         }
 
+        TransportSelection.Check(problems, Section, Transport);
         Positive(nameof(ConnectTimeout), ConnectTimeout);
         Positive(nameof(ReconnectDelay), ReconnectDelay);
         if (MaxReconnectDelay < ReconnectDelay)

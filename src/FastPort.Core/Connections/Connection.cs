@@ -43,6 +43,12 @@ public abstract class Connection
     /// <summary>Whether a close has begun; what is written from then on may be lost.</summary>
     public abstract bool IsClosing { get; }
 
+    /// <summary>
+    /// Whether the present thread is the connection's loop, which then writes without excluding other threads: each side's frames keep their own
+    /// order. False where a transport has no such threads; writers then exclude each other always.
+    /// </summary>
+    public virtual bool IsOnLoop => false;
+
     /// <summary>Completes with the reason when the connection is over and all it held has been given back.</summary>
     public Task<CloseReason> Closed => _closed.Task;
 
@@ -62,9 +68,16 @@ public abstract class Connection
 
     /// <summary>
     /// Begins to write: returns the ring to append to, or null when nothing can be sent any more. After a ring was returned,
-    /// <see cref="EndWrite"/> must follow on the same thread, soon: other writers wait meanwhile. Does not nest.
+    /// <see cref="EndWrite"/> must follow on the same thread, soon: other writers wait meanwhile, those on the loop excepted where
+    /// <see cref="IsOnLoop"/> says so. Does not nest.
     /// </summary>
     public abstract ArrayPoolCircularBuffer? BeginWrite();
+
+    /// <summary>
+    /// As <see cref="BeginWrite"/>, for a frame that other threads' frames must not follow: whatever any thread wrote before it looked at a
+    /// flag that the caller sets before <see cref="EndWrite"/> goes out before it.
+    /// </summary>
+    public virtual ArrayPoolCircularBuffer? BeginFinalWrite() => BeginWrite();
 
     /// <summary>
     /// Appends bytes that are sent from where they lie, without a copy, behind what was written to the ring so far and before what is written to

@@ -4,7 +4,6 @@ using FastPort.Dispatch;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 using FastPort.Transports;
-using FastPort.Transports.Sockets;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -35,7 +34,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Creates a server; nothing is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">Options; checked here, not to be changed afterwards.</param>
     /// <param name="handlers">Handlers by message type; frozen here.</param>
-    /// <param name="hooks">Authentication, authorisation, telemetry and transports. Defaults to none of them and the portable transport.</param>
+    /// <param name="hooks">Authentication, authorisation, telemetry and transports. Defaults to none of them and the transport that the options name.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public FastPortServer(
@@ -52,7 +51,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
         _hooks = hooks ?? new FastPortServerHooks();
         _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server");
         _time = _hooks.Time ?? TimeProvider.System;
-        _transports = _hooks.Transports.Count == 0 ? [new SocketTransport()] : [.. _hooks.Transports];
+        _transports = _hooks.Transports.Count == 0 ? [TransportSelection.Create(options.Transport, options.ToEpollOptions())] : [.. _hooks.Transports];
         string[] unserved = [.. options.Endpoints.Where(text => !_transports.Any(t => t.Supports(Endpoint.Parse(text).Scheme)))];
         if (unserved.Length != 0)
         {

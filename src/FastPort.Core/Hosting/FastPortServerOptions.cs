@@ -1,5 +1,6 @@
 using FastPort.Sessions;
 using FastPort.Transports;
+using FastPort.Transports.Epoll;
 
 namespace FastPort.Hosting;
 
@@ -11,6 +12,21 @@ public sealed class FastPortServerOptions
 
     /// <summary>Where to listen. Defaults to none configured, which means <c>tcp://127.0.0.1:6628</c>.</summary>
     public IList<string> Endpoints { get; } = [];
+
+    /// <summary>What carries TCP and Unix sockets, unless hooks bring transports. Defaults to <see cref="TransportKind.Auto"/>.</summary>
+    public TransportKind Transport { get; set; } = TransportKind.Auto;
+
+    /// <summary>Event loops of the Epoll transport; 0 to 256, 0 for one per core the process may use. Defaults to 0.</summary>
+    public int Loops { get; set; }
+
+    /// <summary>
+    /// How long an event loop looks for work before it sleeps, in microseconds, 0 to 1,000,000. Defaults to null: adaptive
+    /// (<see cref="EpollOptions.SpinMicroseconds"/>).
+    /// </summary>
+    public int? SpinMicroseconds { get; set; }
+
+    /// <summary>Whether each event loop is bound to a core. Defaults to false.</summary>
+    public bool PinLoops { get; set; }
 
     /// <summary>The server's name in Welcome. Defaults to <c>FastPort</c>.</summary>
     public string ServerName { get; set; } = "FastPort";
@@ -57,6 +73,8 @@ public sealed class FastPortServerOptions
             }
         }
 
+        TransportSelection.Check(problems, SectionName, Transport);
+        ToEpollOptions().Validate(SectionName, problems);
         OptionCheck.Range(problems, SectionName, nameof(MaxConnections), MaxConnections, 1, 1_000_000);
         OptionCheck.Range(problems, SectionName, nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000);
         OptionCheck.Defined(problems, SectionName, nameof(DuplicateIdentity), DuplicateIdentity);
@@ -78,4 +96,6 @@ public sealed class FastPortServerOptions
         Session.Validate($"{SectionName}:{nameof(Session)}", problems);
         return problems;
     }
+
+    internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops };
 }

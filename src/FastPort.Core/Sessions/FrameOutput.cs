@@ -14,7 +14,10 @@ internal sealed class FrameOutput
     private readonly SessionOptions _options;
     private readonly Lock _gate = new();
     private TaskCompletionSource? _drained;
-    private long _messagesSent;
+
+    // Writers on the loop and writers elsewhere do not exclude each other; those elsewhere do.
+    private long _sentOnLoop;
+    private long _sentElsewhere;
     private long _messagesDropped;
     private int _peerLimit;
     private bool _closed;
@@ -22,8 +25,8 @@ internal sealed class FrameOutput
     // Below this a copy costs less than a send of its own.
     private const int BorrowAtLeast = 16 * 1024;
 
-    // Guarded by the connection's write section, so that no request follows a Goodbye on the wire.
-    private bool _goodbyeSaid;
+    // Set within the connection's final write, looked at within every other, so that no request follows a Goodbye on the wire.
+    private volatile bool _goodbyeSaid;
 
     public FrameOutput(Connection connection, SessionOptions options)
     {
@@ -32,7 +35,7 @@ internal sealed class FrameOutput
         _peerLimit = options.MaxFrameBytes;
     }
 
-    public long MessagesSent => Volatile.Read(ref _messagesSent);
+    public long MessagesSent => Volatile.Read(ref _sentOnLoop) + Volatile.Read(ref _sentElsewhere);
 
     public long MessagesDropped => Volatile.Read(ref _messagesDropped);
 
@@ -114,7 +117,7 @@ internal sealed class FrameOutput
 
             FrameWriter.Write(
                 ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
-            _messagesSent++;
+            CountSent();
             written = true;
             return SendStatus.Queued;
         }
@@ -174,7 +177,7 @@ internal sealed class FrameOutput
             }
 
             ring.Write(frame);
-            _messagesSent++;
+            CountSent();
         }
         finally
         {
@@ -195,7 +198,7 @@ internal sealed class FrameOutput
         }
 
         bool overflow = false;
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        ArrayPoolCircularBuffer? ring = kind == FrameKind.Goodbye ? _connection.BeginFinalWrite() : _connection.BeginWrite();
         if (ring is null)
         {
             return SendStatus.Closed;
@@ -226,7 +229,7 @@ internal sealed class FrameOutput
             }
 
             FrameWriter.Write(ring, type, flags, correlation, received, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
-            _messagesSent++;
+            CountSent();
             return SendStatus.Queued;
         }
         finally
@@ -258,7 +261,7 @@ internal sealed class FrameOutput
 
         SendStatus status = Write(type, FrameFlags.OneWay, 0, 0, in body, FrameKind.OneWay);
         FlushUnlessInBurst();
-        return status;
+        return status == SendStatus.Full ? Full() : status;
     }
 
     /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
@@ -282,7 +285,7 @@ internal sealed class FrameOutput
 
         SendStatus status = WriteBorrowed(type, FrameFlags.OneWay, 0, 0, body, release, state);
         FlushUnlessInBurst();
-        return status;
+        return status == SendStatus.Full ? Full() : status;
     }
 
     /// <summary>Writes a reply without copying its body. Only with Queued the body is lent, and released once.</summary>
@@ -332,7 +335,7 @@ internal sealed class FrameOutput
                 FrameWriter.WriteHead(ring, type, flags, correlation, received, body.Length);
                 if (_connection.TryWriteBorrowed(body, release, state))
                 {
-                    _messagesSent++;
+                    CountSent();
                     return SendStatus.Queued;
                 }
 
@@ -351,6 +354,12 @@ internal sealed class FrameOutput
                 DisconnectSlowConsumer();
             }
         }
+    }
+
+    private void CountSent()
+    {
+        ref long count = ref _connection.IsOnLoop ? ref _sentOnLoop : ref _sentElsewhere;
+        Volatile.Write(ref count, count + 1);
     }
 
     public void DisconnectSlowConsumer() => _connection.Abort(new CloseReason(

@@ -25,4 +25,7 @@ internal static partial class TransportLog
 
     [LoggerMessage(1006, LogLevel.Error, "Connection {ConnectionId}: the release callback of a borrowed buffer threw; it is not called again and the connection goes on")]
     public static partial void ReleaseFault(ILogger logger, long connectionId, Exception exception);
+
+    [LoggerMessage(1007, LogLevel.Error, "Event loop {Loop}: a handler threw outside its connection; the loop goes on")]
+    public static partial void LoopFault(ILogger logger, int loop, Exception exception);
 }

@@ -1,0 +1,134 @@
+using System.Net;
+using FastPort.Connections;
+
+namespace FastPort.Transports.Epoll;
+
+/// <summary>
+/// One attempt to connect. The descriptor is the attempt's until it has succeeded; the loop that watches it becomes the connection's. Only the loop ends
+/// the attempt, so a cancellation and a success cannot both happen.
+/// </summary>
+internal sealed class EpollConnect : ILoopHandler, ILoopTask
+{
+    private readonly EndPoint _address;
+    private readonly EpollLoopGroup _group;
+    private readonly EpollLoop _loop;
+    private readonly ConnectionSettings _settings;
+    private readonly CancellationToken _cancellationToken;
+    private readonly TaskCompletionSource<Connection> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly int _descriptor;
+    private ulong _number;
+    private int _posted;
+    private bool _watched;
+    private bool _over;
+
+    private EpollConnect(EndPoint address, EpollLoopGroup group, ConnectionSettings settings, CancellationToken cancellationToken)
+    {
+        _address = address;
+        _group = group;
+        _settings = settings;
+        _cancellationToken = cancellationToken;
+
+        // First the descriptor: a process without free ones fails here.
+        _descriptor = NativeSocket.Create(address);
+        try
+        {
+            _loop = group.Acquire(settings.Logger);
+        }
+        catch
+        {
+            _ = Libc.Close(_descriptor);
+            throw;
+        }
+    }
+
+    ILoopTask? ILoopTask.Next { get; set; }
+
+    /// <exception cref="System.Net.Sockets.SocketException">Not connected.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    public static async ValueTask<Connection> RunAsync(
+        EndPoint address, EpollLoopGroup group, ConnectionSettings settings, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        var attempt = new EpollConnect(address, group, settings, cancellationToken);
+        attempt.Ask();
+        await using (cancellationToken.UnsafeRegister(static state => ((EpollConnect)state!).Ask(), attempt).ConfigureAwait(false))
+        {
+            return await attempt._result.Task.ConfigureAwait(false);
+        }
+    }
+
+    void ILoopTask.RunOnLoop()
+    {
+        Volatile.Write(ref _posted, 0);
+        if (_over)
+        {
+            return;
+        }
+
+        if (_cancellationToken.IsCancellationRequested)
+        {
+            Fail(new OperationCanceledException(_cancellationToken));
+        }
+        else if (!_watched)
+        {
+            Begin();
+        }
+    }
+
+    void ILoopHandler.OnReady(uint events) => Complete(NativeSocket.TakeError(_descriptor));
+
+    private void Ask()
+    {
+        if (Interlocked.Exchange(ref _posted, 1) == 0)
+        {
+            _loop.Post(this);
+        }
+    }
+
+    private void Begin()
+    {
+        int error = NativeSocket.Connect(_descriptor, _address);
+        if (error != Errno.InProgress)
+        {
+            Complete(error);
+            return;
+        }
+
+        _watched = _loop.TryWatch(_descriptor, Libc.EpollOut, this, out _number);
+        if (!_watched)
+        {
+            Complete(Errno.Last);
+        }
+    }
+
+    private void Complete(int error)
+    {
+        if (error != 0)
+        {
+            Fail(Errno.ToException(error));
+            return;
+        }
+
+        End();
+        NativeSocket.Tune(_descriptor, _settings);
+        _result.SetResult(new EpollConnection(
+            _descriptor, _group, _loop, _settings, NativeSocket.RemoteAddress(_descriptor, _address), NativeSocket.LocalAddress(_descriptor, _address)));
+    }
+
+    private void Fail(Exception exception)
+    {
+        End();
+        _ = Libc.Close(_descriptor);
+        _result.SetException(exception);
+        _group.Release(_loop);
+    }
+
+    private void End()
+    {
+        _over = true;
+        if (_watched)
+        {
+            _loop.Unwatch(_descriptor, _number);
+        }
+    }
+}

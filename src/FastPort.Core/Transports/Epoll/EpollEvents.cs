@@ -1,0 +1,51 @@
+using System.Runtime.InteropServices;
+
+namespace FastPort.Transports.Epoll;
+
+/// <summary>
+/// An array of struct epoll_event outside the managed heap. The struct is packed on x86-64 (12 bytes) and has its natural layout elsewhere (16 bytes).
+/// </summary>
+internal sealed unsafe class EpollEvents : IDisposable
+{
+    public const int Capacity = 256;
+
+    private static readonly bool Packed = RuntimeInformation.ProcessArchitecture is Architecture.X64 or Architecture.X86;
+    private static readonly int Stride = Packed ? 12 : 16;
+    private static readonly int DataOffset = Packed ? 4 : 8;
+
+    private byte* _events = (byte*)NativeMemory.AllocZeroed((nuint)(Capacity * 16));
+
+    /// <summary>epoll_wait: the number of descriptors that are ready, 0 after the timeout or an interruption.</summary>
+    /// <param name="epoll">The epoll descriptor.</param>
+    /// <param name="timeoutMilliseconds">-1: as long as it takes.</param>
+    public int Wait(int epoll, int timeoutMilliseconds) => Math.Max(0, Libc.EpollWait(epoll, _events, Capacity, timeoutMilliseconds));
+
+    /// <summary>One of the events that <see cref="Wait"/> found.</summary>
+    public void Read(int index, out uint events, out ulong data)
+    {
+        byte* at = _events + (index * Stride);
+        events = *(uint*)at;
+        data = *(ulong*)(at + DataOffset);
+    }
+
+    /// <summary>Watches a descriptor. False on an error.</summary>
+    public static bool TryAdd(int epoll, int descriptor, uint events, ulong data)
+    {
+        byte* at = stackalloc byte[16];
+        *(uint*)at = events;
+        *(ulong*)(at + DataOffset) = data;
+        return Libc.EpollControl(epoll, Libc.EpollCtlAdd, descriptor, at) == 0;
+    }
+
+    public static void Remove(int epoll, int descriptor)
+    {
+        byte* unused = stackalloc byte[16];
+        Libc.EpollControl(epoll, Libc.EpollCtlDel, descriptor, unused);
+    }
+
+    public void Dispose()
+    {
+        NativeMemory.Free(_events);
+        _events = null;
+    }
+}

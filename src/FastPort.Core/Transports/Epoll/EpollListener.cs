@@ -1,0 +1,238 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Connections;
+using FastPort.Transports.Sockets;
+
+namespace FastPort.Transports.Epoll;
+
+/// <summary>
+/// Accepts on one loop and hands each connection to the loop with the fewest: with few, long connections that shares the work more evenly than the
+/// kernel's hashing over a listening socket per loop would. No error ends it but the listening socket's own (see <see cref="AcceptErrors"/>).
+/// </summary>
+internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTask
+{
+    private const int Backlog = 4096;
+
+    // A flood of connections must not keep the loop from those it has.
+    private const int AcceptsPerTurn = 64;
+
+    private const int AskStart = 1;
+    private const int AskRetry = 2;
+    private const int AskStop = 4;
+
+    private readonly EpollLoopGroup _group;
+    private readonly ConnectionSettings _settings;
+    private readonly AcceptBackoff _backoff = new();
+    private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private EndPoint _family = null!;
+    private EpollLoop? _loop;
+    private ITimer? _retry;
+    private Action<Connection>? _accepted;
+    private int _descriptor = -1;
+    private int _asked;
+    private int _stopping;
+
+    // The loop's own from here on.
+    private ulong _number;
+    private bool _watched;
+    private bool _stopped;
+
+    public EpollListener(Endpoint endpoint, ConnectionSettings settings, EpollLoopGroup group)
+    {
+        Endpoint = endpoint;
+        _settings = settings;
+        _group = group;
+    }
+
+    public Endpoint Endpoint { get; private set; }
+
+    ILoopTask? ILoopTask.Next { get; set; }
+
+    public void Start(Action<Connection> accepted)
+    {
+        _accepted = accepted;
+        IPEndPoint address = SocketAddresses.ForListening(Endpoint);
+        _family = address;
+        try
+        {
+            _descriptor = NativeSocket.Create(address);
+            NativeSocket.BindAndListen(_descriptor, address, Backlog);
+            Endpoint = Endpoint with { Port = ((IPEndPoint)NativeSocket.LocalAddress(_descriptor, _family)!).Port };
+            _loop = _group.Acquire(_settings.Logger);
+        }
+        catch (SocketException e)
+        {
+            if (_descriptor >= 0)
+            {
+                _ = Libc.Close(_descriptor);
+            }
+
+            throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, e), e);
+        }
+
+        _retry = _settings.Clock.Time.CreateTimer(
+            static state => ((EpollListener)state!).Ask(AskRetry), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        Ask(AskStart);
+    }
+
+    public async ValueTask StopAsync()
+    {
+        if (_loop is null)
+        {
+            return;
+        }
+
+        if (Interlocked.Exchange(ref _stopping, 1) == 0)
+        {
+            await _retry!.DisposeAsync().ConfigureAwait(false);
+            Ask(AskStop);
+        }
+
+        await _closed.Task.ConfigureAwait(false);
+    }
+
+    public ValueTask DisposeAsync() => StopAsync();
+
+    void ILoopTask.RunOnLoop()
+    {
+        int asked = Interlocked.Exchange(ref _asked, 0);
+        if (_stopped)
+        {
+            return;
+        }
+
+        if ((asked & AskStop) != 0)
+        {
+            Close();
+        }
+        else if ((asked & (AskStart | AskRetry)) != 0 && !_watched)
+        {
+            Watch();
+        }
+    }
+
+    void ILoopHandler.OnReady(uint events)
+    {
+        for (int i = 0; i < AcceptsPerTurn && _watched; i++)
+        {
+            int descriptor = NativeSocket.Accept(_descriptor, _family, out EndPoint? remote);
+            if (descriptor >= 0)
+            {
+                if (_backoff.Succeeded())
+                {
+                    TransportLog.AcceptRecovered(_settings.Logger, Endpoint);
+                }
+
+                HandOver(descriptor, remote);
+            }
+            else if (!GoOnAfter(Errno.Last))
+            {
+                return;
+            }
+        }
+    }
+
+    private void Ask(int what)
+    {
+        if (Interlocked.Or(ref _asked, what) == 0)
+        {
+            _loop!.Post(this);
+        }
+    }
+
+    // Level-triggered: what a turn leaves over is reported again.
+    private void Watch()
+    {
+        _watched = _loop!.TryWatch(_descriptor, Libc.EpollIn, this, out _number);
+        if (!_watched)
+        {
+            BackOff(Errno.ToSocketError(Errno.Last));
+        }
+    }
+
+    private bool GoOnAfter(int errno)
+    {
+        if (errno is Errno.Again)
+        {
+            return false;
+        }
+
+        SocketError error = Errno.ToSocketError(errno);
+        _settings.AcceptFailed?.Invoke();
+        switch (AcceptErrors.Sort(error))
+        {
+            case AcceptErrorClass.Transient:
+                TransportLog.AcceptTransient(_settings.Logger, Endpoint, error.ToString());
+                return true;
+            case AcceptErrorClass.Pressure:
+                // Not watched meanwhile: connections that wait would wake the loop again and again for nothing.
+                Unwatch();
+                BackOff(error);
+                return false;
+            default:
+                Unwatch();
+                TransportLog.AcceptFatal(_settings.Logger, Endpoint, error.ToString());
+                return false;
+        }
+    }
+
+    private void BackOff(SocketError error)
+    {
+        TimeSpan delay = _backoff.Next();
+        TransportLog.AcceptPressure(_settings.Logger, Endpoint, error.ToString(), delay.TotalMilliseconds);
+        try
+        {
+            _retry!.Change(delay, Timeout.InfiniteTimeSpan);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Being stopped.
+        }
+    }
+
+    private void HandOver(int descriptor, EndPoint? remote)
+    {
+        EpollLoop? loop = null;
+        try
+        {
+            NativeSocket.Tune(descriptor, _settings);
+            loop = _group.Acquire(_settings.Logger);
+            var connection = new EpollConnection(
+                descriptor, _group, loop, _settings, remote, NativeSocket.LocalAddress(descriptor, _family));
+            loop = null;
+            descriptor = -1;
+            _accepted!(connection);
+        }
+        catch (Exception e)
+        {
+            TransportLog.AcceptedFault(_settings.Logger, Endpoint, e);
+            if (descriptor >= 0)
+            {
+                _ = Libc.Close(descriptor);
+            }
+
+            if (loop is not null)
+            {
+                _group.Release(loop);
+            }
+        }
+    }
+
+    private void Unwatch()
+    {
+        if (_watched)
+        {
+            _watched = false;
+            _loop!.Unwatch(_descriptor, _number);
+        }
+    }
+
+    private void Close()
+    {
+        Unwatch();
+        _stopped = true;
+        _ = Libc.Close(_descriptor);
+        _closed.SetResult();
+        _group.Release(_loop!);
+    }
+}

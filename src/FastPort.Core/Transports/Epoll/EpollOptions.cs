@@ -1,0 +1,38 @@
+namespace FastPort.Transports.Epoll;
+
+/// <summary>How the Linux event loops run. Immutable.</summary>
+public sealed record EpollOptions
+{
+    /// <summary>The most loops there can be: 256.</summary>
+    public const int MaxLoops = 256;
+
+    /// <summary>The longest a loop may be told to spin: 1 s.</summary>
+    public const int MaxSpinMicroseconds = 1_000_000;
+
+    /// <summary>Event loops, each one thread; 0 to 256. Defaults to 0: one per core the process may use.</summary>
+    public int Loops { get; init; }
+
+    /// <summary>
+    /// How long a loop looks for work before it sleeps, in microseconds, 0 to 1,000,000. A sleeping thread takes tens of microseconds to wake;
+    /// a spinning one takes its core. An explicit value is obeyed as it is. Defaults to null, adaptive: up to 50 us where the last waits were shorter
+    /// than that, never while idle, never where the process may use one core only, and at most one spinning thread fewer than cores in the process.
+    /// </summary>
+    public int? SpinMicroseconds { get; init; }
+
+    /// <summary>Whether loop n is bound to the n-th core that the process may use. Defaults to false: the scheduler places them.</summary>
+    public bool PinLoops { get; init; }
+
+    /// <summary>Adds a sentence with key, value and allowed range for each value outside its range.</summary>
+    internal void Validate(string section, List<string> problems)
+    {
+        if (Loops is < 0 or > MaxLoops)
+        {
+            problems.Add($"{section}:{nameof(Loops)} is {Loops}; allowed are values from 0 (one per core) to {MaxLoops}.");
+        }
+
+        if (SpinMicroseconds is < 0 or > MaxSpinMicroseconds)
+        {
+            problems.Add($"{section}:{nameof(SpinMicroseconds)} is {SpinMicroseconds}; allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive.");
+        }
+    }
+}

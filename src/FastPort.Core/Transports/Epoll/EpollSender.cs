@@ -1,0 +1,294 @@
+using FastPort.Transports.Sockets;
+
+namespace FastPort.Transports.Epoll;
+
+/// <summary>
+/// The sending half of the send side. One thread at a time sends, the one that holds the role (<see cref="_role"/>): the loop, or, while the loop
+/// sleeps, a thread that has just written: its own system call then replaces the one that would wake the loop, and the loop's wake-up besides.
+/// <para>
+/// The loop never waits for the role. Where another thread has it, the loop marks it wanted and that thread posts a flush to the loop when it is done.
+/// Another thread that does not get the role posts a flush too. So whatever is written is sent by somebody.
+/// </para>
+/// </summary>
+internal sealed class EpollSender
+{
+    private const int DirectFromBytes = 128 * 1024;
+
+    private const int Free = 0;
+    private const int Taken = 1;
+    private const int Wanted = 2;
+
+    private readonly EpollConnection _connection;
+    private readonly EpollOutput _output;
+    private readonly Action<BorrowedSegments.Segment> _release;
+    private int _role;
+
+    // The role's.
+    private OutputLane? _sharedLane;
+    private OutputLane? _spareLane;
+    private long _loopMark;
+    private long _sent;
+    private bool _inLoopLane;
+    private bool _failed;
+    private bool _shutDown;
+
+    private long _notifyAt = -1;
+    private volatile bool _blocked;
+    private volatile bool _finalised;
+
+    // The loop's: the socket's event has come. It counts until the role is taken, so also where another thread, which finds the socket blocked, has it now.
+    private bool _writable;
+
+    // Set by a thread that has sent for the loop, cleared by the loop when it has received.
+    private int _sentDirectly;
+
+    public EpollSender(EpollConnection connection, EpollOutput output)
+    {
+        _connection = connection;
+        _output = output;
+        _release = connection.Release;
+    }
+
+    public long BytesSent => Volatile.Read(ref _sent);
+
+    public long Pending => _output.Written - Volatile.Read(ref _sent);
+
+    /// <summary>Whether the socket has refused to take more and has not been writable since.</summary>
+    public bool IsBlocked => _blocked;
+
+    /// <summary>From now on only the loop sends, so that its bytes, whenever written, precede those of others; see <see cref="EpollConnection.BeginFinalWrite"/>.</summary>
+    public void LeaveToLoop() => _finalised = true;
+
+    /// <summary>The loop has received: the next thread that writes while the loop sleeps may send by itself again.</summary>
+    public void AllowDirect()
+    {
+        if (_sentDirectly != 0)
+        {
+            Volatile.Write(ref _sentDirectly, 0);
+        }
+    }
+
+    /// <summary>
+    /// Sends on a thread that is not the loop's. False where the loop has to do it: it is awake and will without being woken, or the
+    /// socket is blocked, or this would be the second time since the loop last received: who sends message upon message gains more from
+    /// a loop that is awake and sends them together. With much waiting the writer sends all the same: it must not outrun the loop.
+    /// </summary>
+    public bool TrySendDirectly(EpollLoop loop)
+    {
+        if (_blocked || _finalised || _output.IsEnding || !IsDirectWorthwhile(loop)
+            || Interlocked.CompareExchange(ref _role, Taken, Free) != Free)
+        {
+            return false;
+        }
+
+        // Not into the middle of what the loop has begun.
+        bool free = !_inLoopLane && !_failed;
+        if (free)
+        {
+            // Where the socket blocks, its event makes the loop go on.
+            SendShared();
+        }
+
+        return Interlocked.Exchange(ref _role, Free) != Wanted && free;
+    }
+
+    /// <summary>The socket takes bytes again; on the loop, before <see cref="SendOnLoop"/>.</summary>
+    public void Writable() => _writable = true;
+
+    /// <summary>Sends all there is, as far as the socket takes it; on the loop.</summary>
+    public void SendOnLoop()
+    {
+        if ((_blocked && !_writable) || !TryTakeRole())
+        {
+            return;
+        }
+
+        _writable = false;
+        if (!_failed)
+        {
+            SendAll();
+        }
+
+        Volatile.Write(ref _role, Free);
+    }
+
+    /// <summary>Ends the send side for good and gives everything back; false where another thread is sending, which will post a flush.</summary>
+    public bool TryFinish()
+    {
+        if (!TryTakeRole())
+        {
+            return false;
+        }
+
+        _sharedLane?.DropBorrowed(_release);
+        _sharedLane?.Dispose();
+        _spareLane?.Dispose();
+        _output.Dispose(_release);
+        Volatile.Write(ref _sent, _output.Written);
+        return true;
+    }
+
+    public void NotifyWhenDrained(long pendingBytes)
+    {
+        // Interlocked: a full fence between publishing the mark and looking at the counters, so that a sender sees the mark or we see its progress.
+        Interlocked.Exchange(ref _notifyAt, pendingBytes);
+        NotifyIfDrained();
+    }
+
+    private bool IsDirectWorthwhile(EpollLoop loop) =>
+        Pending >= DirectFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentDirectly, 1) == 0);
+
+    // By the loop only.
+    private bool TryTakeRole()
+    {
+        while (true)
+        {
+            if (Interlocked.CompareExchange(ref _role, Taken, Free) == Free)
+            {
+                return true;
+            }
+
+            if (Interlocked.CompareExchange(ref _role, Wanted, Taken) != Free)
+            {
+                return false;
+            }
+        }
+    }
+
+    private void SendAll()
+    {
+        _blocked = false;
+        if (_sharedLane is not null && !SendShared())
+        {
+            return;
+        }
+
+        // The loop's bytes first: see LeaveToLoop.
+        do
+        {
+            if (!SendLoopLane() || !SendShared())
+            {
+                return;
+            }
+        }
+        while (!_output.LoopLane.IsEmpty);
+
+        if (_output.IsEnding && !_shutDown && Pending == 0)
+        {
+            _shutDown = true;
+            _connection.ShutDownOutput();
+        }
+    }
+
+    // What the lane holds now and no more: the bytes of others must get their turn however much the loop goes on writing.
+    private bool SendLoopLane()
+    {
+        OutputLane lane = _output.LoopLane;
+        if (!_inLoopLane)
+        {
+            if (lane.IsEmpty)
+            {
+                return true;
+            }
+
+            _inLoopLane = true;
+            _loopMark = lane.Sent + lane.Pending;
+        }
+
+        int burst = lane.Ring.Length;
+        if (!Send(lane, _loopMark))
+        {
+            return false;
+        }
+
+        _inLoopLane = false;
+        if (lane.IsEmpty)
+        {
+            lane.Rest(burst);
+        }
+
+        return true;
+    }
+
+    private bool SendShared()
+    {
+        OutputLane? lane = _sharedLane ??= _output.TakeShared(ref _spareLane);
+        if (lane is null)
+        {
+            return true;
+        }
+
+        int burst = lane.Ring.Length;
+        if (!Send(lane, lane.Sent + lane.Pending))
+        {
+            return false;
+        }
+
+        lane.Rest(burst);
+        _sharedLane = null;
+        _spareLane = lane;
+        return true;
+    }
+
+    // False where the socket takes no more, or failed.
+    private bool Send(OutputLane lane, long until)
+    {
+        while (lane.Sent < until)
+        {
+            lane.Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+            long left = until - lane.Sent;
+            first = first[..(int)Math.Min(first.Length, left)];
+            second = second[..(int)Math.Min(second.Length, left - first.Length)];
+            nint count = Send(first, second);
+            if (count >= 0)
+            {
+                lane.TakeSent((int)count, _release);
+                Volatile.Write(ref _sent, _sent + count);
+                NotifyIfDrained();
+                continue;
+            }
+
+            int error = Errno.Last;
+            if (error == Errno.Again)
+            {
+                _blocked = true;
+                return false;
+            }
+
+            if (error != Errno.Interrupted)
+            {
+                _failed = true;
+                _connection.OutputFailed(error);
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private unsafe nint Send(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
+    {
+        fixed (byte* one = first, two = second)
+        {
+            if (second.IsEmpty)
+            {
+                return Libc.Send(_connection.Descriptor, one, first.Length, Libc.NoSignal);
+            }
+
+            Libc.Vector* vectors = stackalloc Libc.Vector[2];
+            vectors[0] = new Libc.Vector { Base = one, Length = first.Length };
+            vectors[1] = new Libc.Vector { Base = two, Length = second.Length };
+            var message = new Libc.MessageHeader { Vectors = vectors, VectorCount = 2 };
+            return Libc.SendMessage(_connection.Descriptor, &message, Libc.NoSignal);
+        }
+    }
+
+    private void NotifyIfDrained()
+    {
+        long mark = Volatile.Read(ref _notifyAt);
+        if (mark >= 0 && Pending <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
+        {
+            _connection.Protocol!.OnOutputDrained();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+using FastPort.Connections;
+
+namespace FastPort.Transports.Epoll;
+
+/// <summary>
+/// The Linux transport: event loops of its own over epoll, with direct system calls. Its threads run while it has listeners or connections, so it
+/// needs no disposing. Thread-safe; several servers and clients may share one, and then its loops.
+/// </summary>
+public sealed class EpollTransport : ITransport
+{
+    private readonly EpollLoopGroup _group;
+
+    /// <summary>Makes the transport; loops are started when they are needed.</summary>
+    /// <param name="options">How the loops run. Defaults to the defaults.</param>
+    /// <exception cref="PlatformNotSupportedException">Not on Linux: see <see cref="IsSupported"/>.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">An option is outside its range.</exception>
+    public EpollTransport(EpollOptions? options = null)
+    {
+        if (!IsSupported)
+        {
+            throw new PlatformNotSupportedException("The epoll transport runs on Linux only; use the portable SocketTransport here.");
+        }
+
+        options ??= new EpollOptions();
+        List<string> problems = [];
+        options.Validate("Epoll", problems);
+        if (problems.Count != 0)
+        {
+            throw new ArgumentOutOfRangeException(nameof(options), string.Join(' ', problems));
+        }
+
+        _group = new EpollLoopGroup(options);
+    }
+
+    /// <summary>Whether this system has epoll: Linux does.</summary>
+    public static bool IsSupported => OperatingSystem.IsLinux();
+
+    /// <inheritdoc/>
+    public bool Supports(string scheme) => scheme == "tcp";
+
+    /// <inheritdoc/>
+    public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) => new EpollListener(endpoint, settings, _group);
+
+    /// <inheritdoc/>
+    public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings) => new EpollConnector(endpoint, settings, _group);
+}

@@ -1,0 +1,89 @@
+using System.Diagnostics;
+
+namespace FastPort.Transports.Epoll;
+
+/// <summary>
+/// Decides how long a loop spins before it sleeps. Adaptive unless told: it spins while the last waits were short enough for spinning to have
+/// paid, and gives up after a few that were not. Belongs to one loop; only the number of spinners is shared by the process.
+/// </summary>
+internal sealed class LoopWaiting
+{
+    private const int AdaptiveMicroseconds = 50;
+
+    // A short wait adds one, a long one takes two away: a load has to be steady before a core is spent on it, and little is wasted when it ends.
+    private const int MaxScore = 16;
+    private const int SpinFromScore = 8;
+
+    private static readonly double TicksPerMicrosecond = Stopwatch.Frequency / 1e6;
+
+    // One spinner fewer than there are cores: somebody must be left to do the work that is waited for.
+    private static readonly int MaxSpinners = Environment.ProcessorCount - 1;
+    private static int _spinners;
+
+    private readonly long _spinTicks;
+    private readonly bool _adaptive;
+    private int _score;
+    private long _since;
+    private bool _counted;
+
+    public LoopWaiting(int? spinMicroseconds)
+    {
+        _adaptive = spinMicroseconds is null;
+        _spinTicks = (long)((spinMicroseconds ?? AdaptiveMicroseconds) * TicksPerMicrosecond);
+    }
+
+    /// <summary>Whether waits are timed at all: not where spinning is switched off or could never be allowed.</summary>
+    private bool IsActive => _spinTicks > 0 && (!_adaptive || MaxSpinners > 0);
+
+    /// <summary>There is nothing to do: true where the loop may spin, until <see cref="GoOn"/> says no.</summary>
+    public bool TryBegin()
+    {
+        if (!IsActive)
+        {
+            return false;
+        }
+
+        _since = Stopwatch.GetTimestamp();
+        if (!_adaptive)
+        {
+            return true;
+        }
+
+        if (_score < SpinFromScore)
+        {
+            return false;
+        }
+
+        if (Interlocked.Increment(ref _spinners) > MaxSpinners)
+        {
+            Interlocked.Decrement(ref _spinners);
+            return false;
+        }
+
+        _counted = true;
+        return true;
+    }
+
+    /// <summary>Whether the time for spinning is not over yet.</summary>
+    public bool GoOn() => Stopwatch.GetTimestamp() - _since < _spinTicks;
+
+    /// <summary>The spinning is over, with or without success.</summary>
+    public void EndSpin()
+    {
+        if (_counted)
+        {
+            _counted = false;
+            Interlocked.Decrement(ref _spinners);
+        }
+    }
+
+    /// <summary>The wait begun with <see cref="TryBegin"/> is over: work has come.</summary>
+    public void Woken()
+    {
+        if (_adaptive && IsActive)
+        {
+            bool wasShort = Stopwatch.GetTimestamp() - _since < _spinTicks;
+            _score = wasShort ? Math.Min(_score + 1, MaxScore) : Math.Max(_score - 2, 0);
+        }
+    }
+}

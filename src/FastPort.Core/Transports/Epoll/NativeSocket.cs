@@ -1,0 +1,143 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Connections;
+
+namespace FastPort.Transports.Epoll;
+
+/// <summary>
+/// Operations on a stream socket's descriptor. Whoever owns the descriptor makes sure that it is closed once and not used afterwards: numbers
+/// are reused by the kernel at once.
+/// </summary>
+internal static unsafe class NativeSocket
+{
+    // sizeof(struct sockaddr_storage)
+    private const int AddressCapacity = 128;
+
+    /// <summary>A new stream socket for addresses of this family, non-blocking and not inherited by child processes.</summary>
+    /// <exception cref="SocketException">The system has no descriptor or does not know the family.</exception>
+    public static int Create(EndPoint address)
+    {
+        int family = BitConverter.ToUInt16(address.Serialize().Buffer.Span);
+        int descriptor = Libc.Socket(family, Libc.SockStream | Libc.NonBlocking | Libc.CloseOnExec, 0);
+        return descriptor >= 0 ? descriptor : throw Errno.ToException(Errno.Last);
+    }
+
+    /// <summary>Binds and listens; throws with the descriptor still open.</summary>
+    public static void BindAndListen(int descriptor, EndPoint address, int backlog)
+    {
+        if (address is IPEndPoint ip)
+        {
+            // As the runtime's sockets do: a port whose last connections are in TIME_WAIT can be taken again, one that is listened on cannot.
+            SetOption(descriptor, Libc.SolSocket, Libc.SoReuseAddress, 1);
+            if (ip.Address.Equals(IPAddress.IPv6Any))
+            {
+                SetOption(descriptor, Libc.IpProtoIpv6, Libc.Ipv6Only, 0);
+            }
+        }
+
+        SocketAddress native = address.Serialize();
+        fixed (byte* bytes = native.Buffer.Span)
+        {
+            if (Libc.Bind(descriptor, bytes, native.Size) != 0)
+            {
+                throw Errno.ToException(Errno.Last);
+            }
+        }
+
+        Listen(descriptor, backlog);
+    }
+
+    public static void Listen(int descriptor, int backlog)
+    {
+        if (Libc.Listen(descriptor, backlog) != 0)
+        {
+            throw Errno.ToException(Errno.Last);
+        }
+    }
+
+    /// <summary>Begins to connect. Returns 0 when connected, <see cref="Errno.InProgress"/> while under way, else the error.</summary>
+    public static int Connect(int descriptor, EndPoint address)
+    {
+        SocketAddress native = address.Serialize();
+        fixed (byte* bytes = native.Buffer.Span)
+        {
+            return Libc.Connect(descriptor, bytes, native.Size) == 0 ? 0 : Errno.Last;
+        }
+    }
+
+    /// <summary>The next connection that waits to be accepted; -1 where there is none or on an error.</summary>
+    public static int Accept(int listener, EndPoint family, out EndPoint? remote)
+    {
+        byte* address = stackalloc byte[AddressCapacity];
+        int length = AddressCapacity;
+        int descriptor = Libc.Accept(listener, address, &length, Libc.NonBlocking | Libc.CloseOnExec);
+        remote = descriptor < 0 ? null : Read(address, length, family);
+        return descriptor;
+    }
+
+    public static EndPoint? LocalAddress(int descriptor, EndPoint family)
+    {
+        byte* address = stackalloc byte[AddressCapacity];
+        int length = AddressCapacity;
+        return Libc.GetSocketName(descriptor, address, &length) == 0 ? Read(address, length, family) : null;
+    }
+
+    public static EndPoint? RemoteAddress(int descriptor, EndPoint family)
+    {
+        byte* address = stackalloc byte[AddressCapacity];
+        int length = AddressCapacity;
+        return Libc.GetPeerName(descriptor, address, &length) == 0 ? Read(address, length, family) : null;
+    }
+
+    /// <summary>The error the kernel keeps for the socket, taken away by asking.</summary>
+    public static int TakeError(int descriptor)
+    {
+        int error = 0;
+        int length = sizeof(int);
+        return Libc.GetOption(descriptor, Libc.SolSocket, Libc.SoError, &error, &length) == 0 ? error : Errno.Last;
+    }
+
+    /// <summary>No delays on small sends, and probing of silent peers; nothing of it applies to Unix sockets.</summary>
+    public static void Tune(int descriptor, ConnectionSettings settings)
+    {
+        SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpNoDelay, 1);
+        if (settings.KeepAlive > TimeSpan.Zero)
+        {
+            int seconds = Math.Max(1, (int)settings.KeepAlive.TotalSeconds);
+            SetOption(descriptor, Libc.SolSocket, Libc.SoKeepAlive, 1);
+            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpKeepIdle, seconds);
+            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpKeepInterval, Math.Max(1, seconds / 6));
+            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpKeepCount, 3);
+        }
+
+        if (settings.UserTimeout > TimeSpan.Zero)
+        {
+            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpUserTimeout, (int)Math.Min(settings.UserTimeout.TotalMilliseconds, int.MaxValue));
+        }
+    }
+
+    /// <summary>Makes the close drop what the peer has not taken and reset the connection.</summary>
+    public static void ResetOnClose(int descriptor)
+    {
+        // struct linger { int l_onoff; int l_linger; }
+        long onWithZero = 1;
+        Libc.SetOption(descriptor, Libc.SolSocket, Libc.SoLinger, &onWithZero, sizeof(long));
+    }
+
+    private static void SetOption(int descriptor, int level, int name, int value) =>
+        Libc.SetOption(descriptor, level, name, &value, sizeof(int));
+
+    private static EndPoint? Read(byte* address, int length, EndPoint family)
+    {
+        if (length < sizeof(ushort))
+        {
+            return null;
+        }
+
+        length = Math.Min(length, AddressCapacity);
+        var native = new SocketAddress(family.AddressFamily, Math.Max(length, family.Serialize().Size));
+        new ReadOnlySpan<byte>(address, length).CopyTo(native.Buffer.Span);
+        native.Size = length;
+        return family.Create(native);
+    }
+}

@@ -1,0 +1,14 @@
+namespace FastPort.Transports;
+
+/// <summary>Which transport carries TCP and Unix sockets.</summary>
+public enum TransportKind
+{
+    /// <summary>The fastest one of the system: <see cref="Epoll"/> on Linux, else <see cref="Sockets"/>.</summary>
+    Auto,
+
+    /// <summary>Event loops of FastPort's own over epoll; Linux only.</summary>
+    Epoll,
+
+    /// <summary>The runtime's sockets, on every system.</summary>
+    Sockets,
+}
