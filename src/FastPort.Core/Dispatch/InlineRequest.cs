@@ -52,7 +52,7 @@ public ref struct InlineRequest
         if (MayAnswer())
         {
             // A body that throws has answered nothing.
-            _protocol.Reply(_header, ReceivedNanoseconds, in body);
+            _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
             Answered = true;
         }
     }
@@ -64,7 +64,7 @@ public ref struct InlineRequest
     {
         if (MayAnswer())
         {
-            _protocol.Reply(_header, ReceivedNanoseconds, new RawBody(body));
+            _protocol.Replies.Reply(_header, ReceivedNanoseconds, new RawBody(body));
             Answered = true;
         }
     }
@@ -77,11 +77,11 @@ public ref struct InlineRequest
     {
         if (_header.IsOneWay)
         {
-            _protocol.CountOneWayFailure(code);
+            _protocol.Replies.CountOneWayFailure(code);
         }
         else if (MayAnswer())
         {
-            _protocol.ReplyError(_header, ReceivedNanoseconds, code, message);
+            _protocol.Replies.Error(_header, ReceivedNanoseconds, code, message);
             Answered = true;
         }
     }

@@ -90,7 +90,7 @@ public sealed class RequestContext
         if (MayAnswer())
         {
             // A body that throws has answered nothing.
-            _protocol.Reply(_header, ReceivedNanoseconds, in body);
+            _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
             _answered = true;
             FlushIfDetached();
         }
@@ -125,7 +125,7 @@ public sealed class RequestContext
 
         // First: a callback that throws has been called, and the request answered.
         _answered = true;
-        _protocol.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
+        _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
         FlushIfDetached();
     }
 
@@ -137,11 +137,11 @@ public sealed class RequestContext
     {
         if (_header.IsOneWay)
         {
-            _protocol.CountOneWayFailure(code);
+            _protocol.Replies.CountOneWayFailure(code);
         }
         else if (MayAnswer())
         {
-            _protocol.ReplyError(_header, ReceivedNanoseconds, code, message);
+            _protocol.Replies.Error(_header, ReceivedNanoseconds, code, message);
             _answered = true;
             FlushIfDetached();
         }
@@ -156,7 +156,7 @@ public sealed class RequestContext
     internal void Detach()
     {
         _detached = true;
-        _protocol.Flush();
+        _protocol.Output.Flush();
     }
 
     /// <summary>The requester or the session is gone: cancels the token. Callbacks run on the pool, not on the caller's thread.</summary>
@@ -184,7 +184,7 @@ public sealed class RequestContext
     {
         if (_detached)
         {
-            _protocol.Flush();
+            _protocol.Output.Flush();
         }
     }
 

@@ -138,10 +138,10 @@ internal sealed class RequestQueue
                 }
 
                 // A full send ring holds the next request back, as it does the session's reads.
-                if (_protocol.IsOutputFull)
+                if (_protocol.Output.Room.IsFull)
                 {
-                    _protocol.Flush();
-                    await _protocol.WhenDrainedAsync().ConfigureAwait(false);
+                    _protocol.Output.Flush();
+                    await _protocol.Output.Room.WhenDrainedAsync().ConfigureAwait(false);
                     now = MonotonicClock.Nanoseconds;
                 }
 
@@ -149,7 +149,7 @@ internal sealed class RequestQueue
                 {
                     if (!_slots.Wait(0))
                     {
-                        _protocol.Flush();
+                        _protocol.Output.Flush();
                         await _slots.WaitAsync().ConfigureAwait(false);
                     }
 
@@ -170,12 +170,12 @@ internal sealed class RequestQueue
 
                 if (now - flushed > FlushAfterNanoseconds)
                 {
-                    _protocol.Flush();
+                    _protocol.Output.Flush();
                     flushed = now;
                 }
             }
 
-            _protocol.Flush();
+            _protocol.Output.Flush();
         }
     }
 

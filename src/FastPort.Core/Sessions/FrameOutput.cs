@@ -5,25 +5,17 @@ using FastPort.Framing;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// The writing half of the frame protocol: frames into the connection's send ring, the bound on waiting bytes and its policy, and those who
-/// wait for room. Safe from any thread; the connection serialises writers. <see cref="_gate"/> guards <see cref="_drained"/> only.
+/// The writing half of the frame protocol: frames into the connection's send ring, within the bound of <see cref="Room"/>. Safe from any
+/// thread; the connection serialises writers.
 /// </summary>
-internal sealed class FrameOutput
+internal sealed partial class FrameOutput
 {
     private readonly Connection _connection;
-    private readonly SessionOptions _options;
-    private readonly Lock _gate = new();
-    private TaskCompletionSource? _drained;
 
     // Writers on the loop and writers elsewhere do not exclude each other; those elsewhere do.
     private long _sentOnLoop;
     private long _sentElsewhere;
-    private long _messagesDropped;
     private int _peerLimit;
-    private bool _closed;
-
-    // Below this a copy costs less than a send of its own.
-    private const int BorrowAtLeast = 16 * 1024;
 
     // Set within the connection's final write, looked at within every other, so that no request follows a Goodbye on the wire.
     private volatile bool _goodbyeSaid;
@@ -31,15 +23,14 @@ internal sealed class FrameOutput
     public FrameOutput(Connection connection, SessionOptions options)
     {
         _connection = connection;
-        _options = options;
         _peerLimit = options.MaxFrameBytes;
+        Room = new SendRoom(connection, options);
     }
 
+    /// <summary>The bound on what waits for the peer.</summary>
+    public SendRoom Room { get; }
+
     public long MessagesSent => Volatile.Read(ref _sentOnLoop) + Volatile.Read(ref _sentElsewhere);
-
-    public long MessagesDropped => Volatile.Read(ref _messagesDropped);
-
-    public bool IsFull => _connection.PendingBytes >= _options.SendQueueBytes;
 
     /// <summary>The frame limit for what is sent: the smaller of both sides'.</summary>
     public int Limit
@@ -145,7 +136,7 @@ internal sealed class FrameOutput
         SendStatus status = FrameWriter.Fits(frame.Length - FrameHeader.Size, Limit) ? TrySendEncoded(frame) : SendStatus.TooLarge;
         if (status is SendStatus.Full or SendStatus.TooLarge)
         {
-            Interlocked.Increment(ref _messagesDropped);
+            Room.CountDropped();
         }
 
         return status == SendStatus.Queued;
@@ -153,9 +144,9 @@ internal sealed class FrameOutput
 
     private SendStatus TrySendEncoded(ReadOnlySpan<byte> frame)
     {
-        if (IsFull && !TryMakeRoom())
+        if (Room.IsFull && !Room.TryMake())
         {
-            return Full();
+            return Room.Refuse();
         }
 
         ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
@@ -237,7 +228,7 @@ internal sealed class FrameOutput
             _connection.EndWrite();
             if (overflow)
             {
-                DisconnectSlowConsumer();
+                Room.DisconnectSlowConsumer();
             }
         }
     }
@@ -254,116 +245,15 @@ internal sealed class FrameOutput
     public SendStatus TrySendOneWay<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        if (IsFull && !TryMakeRoom())
+        if (Room.IsFull && !Room.TryMake())
         {
-            return Full();
+            return Room.Refuse();
         }
 
         SendStatus status = Write(type, FrameFlags.OneWay, 0, 0, in body, FrameKind.OneWay);
         FlushUnlessInBurst();
-        return status == SendStatus.Full ? Full() : status;
+        return status == SendStatus.Full ? Room.Refuse() : status;
     }
-
-    /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
-    public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
-    {
-        if (body.Length < BorrowAtLeast)
-        {
-            SendStatus copied = TrySendOneWay(type, new RawBody(body.Span));
-            if (copied == SendStatus.Queued)
-            {
-                release?.Invoke(state);
-            }
-
-            return copied;
-        }
-
-        if (IsFull && !TryMakeRoom())
-        {
-            return Full();
-        }
-
-        SendStatus status = WriteBorrowed(type, FrameFlags.OneWay, 0, 0, body, release, state);
-        FlushUnlessInBurst();
-        return status == SendStatus.Full ? Full() : status;
-    }
-
-    /// <summary>Writes a reply without copying its body. Only with Queued the body is lent, and released once.</summary>
-    public SendStatus WriteBorrowedReply(
-        ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
-    {
-        if (body.Length >= BorrowAtLeast)
-        {
-            return WriteBorrowed(type, flags, correlation, received, body, release, state);
-        }
-
-        SendStatus copied = Write(type, flags, correlation, received, new RawBody(body.Span));
-        if (copied == SendStatus.Queued)
-        {
-            release?.Invoke(state);
-        }
-
-        return copied;
-    }
-
-    private SendStatus WriteBorrowed(
-        ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
-    {
-        if (!FrameWriter.Fits(body.Length, Limit))
-        {
-            return SendStatus.TooLarge;
-        }
-
-        bool isReply = (flags & FrameFlags.Reply) != 0;
-        bool overflow = false;
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return SendStatus.Closed;
-        }
-
-        try
-        {
-            if (!isReply && _goodbyeSaid)
-            {
-                return SendStatus.Closed;
-            }
-
-            long start = ring.WritePosition;
-            if (ring.TryReserve(FrameHeader.Size + FrameTiming.Size))
-            {
-                FrameWriter.WriteHead(ring, type, flags, correlation, received, body.Length);
-                if (_connection.TryWriteBorrowed(body, release, state))
-                {
-                    CountSent();
-                    return SendStatus.Queued;
-                }
-
-                ring.RewindTo(start);
-            }
-
-            // As with copied frames: a reply is never lost in silence.
-            overflow = isReply;
-            return isReply ? SendStatus.Closed : SendStatus.Full;
-        }
-        finally
-        {
-            _connection.EndWrite();
-            if (overflow)
-            {
-                DisconnectSlowConsumer();
-            }
-        }
-    }
-
-    private void CountSent()
-    {
-        ref long count = ref _connection.IsOnLoop ? ref _sentOnLoop : ref _sentElsewhere;
-        Volatile.Write(ref count, count + 1);
-    }
-
-    public void DisconnectSlowConsumer() => _connection.Abort(new CloseReason(
-        CloseKind.SlowConsumer, $"{_connection.PendingBytes} bytes were waiting for the peer; the bound is {_options.SendQueueBytes}."));
 
     public void FlushUnlessInBurst()
     {
@@ -373,69 +263,10 @@ internal sealed class FrameOutput
         }
     }
 
-    /// <summary>Completes when half of the bound is free, or the session is over.</summary>
-    public Task WhenDrainedAsync()
+    private void CountSent()
     {
-        Task task;
-        lock (_gate)
-        {
-            if (_closed || !IsFull)
-            {
-                return Task.CompletedTask;
-            }
-
-            task = (_drained ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
-        }
-
-        // Outside the lock: it may call back at once.
-        _connection.NotifyWhenDrained(_options.SendQueueBytes / 2);
-        return task;
-    }
-
-    public void OnDrained()
-    {
-        TaskCompletionSource? drained;
-        lock (_gate)
-        {
-            drained = _drained;
-            _drained = null;
-        }
-
-        drained?.SetResult();
-    }
-
-    public void OnClosed()
-    {
-        lock (_gate)
-        {
-            _closed = true;
-        }
-
-        OnDrained();
-    }
-
-    /// <summary>What a burst has written since its last flush may be all that fills the queue: the socket is tried before anybody is held to blame.</summary>
-    public bool TryMakeRoom()
-    {
-        _connection.Flush();
-
-        // Where another thread is just sending, the peer has not been found wanting yet; the ring's own capacity is the bound meanwhile.
-        return !IsFull || !_connection.IsSendBlocked;
-    }
-
-    private SendStatus Full()
-    {
-        switch (_options.SendQueueFull)
-        {
-            case SendQueueFullPolicy.DropOneWay:
-                Interlocked.Increment(ref _messagesDropped);
-                return SendStatus.Dropped;
-            case SendQueueFullPolicy.Disconnect:
-                DisconnectSlowConsumer();
-                return SendStatus.Closed;
-            default:
-                return SendStatus.Full;
-        }
+        ref long count = ref _connection.IsOnLoop ? ref _sentOnLoop : ref _sentElsewhere;
+        Volatile.Write(ref count, count + 1);
     }
 
     private enum FrameKind

@@ -27,19 +27,19 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         Session session = protocol.Session;
         if (session.IsIdentified)
         {
-            protocol.Refuse(header, received, ErrorCode.MalformedBody, "Hello was said already; a session says it once.");
+            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "Hello was said already; a session says it once.");
             return true;
         }
 
         if (!HelloBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out HelloBody hello))
         {
-            protocol.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Hello message.");
+            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Hello message.");
             return true;
         }
 
         if (!IsName(hello.RoutingId) || !IsName(hello.ClientName))
         {
-            protocol.Refuse(
+            protocol.Replies.Refuse(
                 header, received, ErrorCode.MalformedBody, $"routing_id and client_name have at most {MaxNameLength} characters and no control characters.");
             return true;
         }
@@ -77,7 +77,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         if (hello.RoutingId.Length != 0 && !TakeRoutingId(hello.RoutingId))
         {
-            protocol.Refuse(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
+            protocol.Replies.Refuse(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
             return true;
         }
 
@@ -87,7 +87,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         TimeSpan heartbeat = protocol.Settings.Options.HeartbeatInterval;
         if (!header.IsOneWay)
         {
-            protocol.Reply(
+            protocol.Replies.Reply(
                 header,
                 received,
                 new WelcomeBody((ulong)session.Id, settings.ServerName, (uint)protocol.Settings.Options.MaxFrameBytes, (uint)heartbeat.TotalMilliseconds));

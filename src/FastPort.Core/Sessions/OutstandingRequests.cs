@@ -7,7 +7,9 @@ namespace FastPort.Sessions;
 internal sealed class OutstandingRequests
 {
     private readonly Lock _gate = new();
-    private readonly Dictionary<uint, PendingReply> _pending = [];
+
+    // Made for the first request: many sessions of a server never make one.
+    private Dictionary<uint, PendingReply>? _pending;
     private uint _last;
     private int _withDeadline;
     private bool _closed;
@@ -19,7 +21,7 @@ internal sealed class OutstandingRequests
         {
             lock (_gate)
             {
-                return _pending.Count;
+                return _pending?.Count ?? 0;
             }
         }
     }
@@ -35,6 +37,7 @@ internal sealed class OutstandingRequests
                 return false;
             }
 
+            _pending ??= [];
             do
             {
                 _last = _last == uint.MaxValue ? 1 : _last + 1;
@@ -55,7 +58,7 @@ internal sealed class OutstandingRequests
     {
         lock (_gate)
         {
-            if (!_pending.TryGetValue(correlation, out pending) || (type is not null && pending.Type != type))
+            if (_pending is null || !_pending.TryGetValue(correlation, out pending) || (type is not null && pending.Type != type))
             {
                 pending = null;
                 return false;
@@ -76,7 +79,7 @@ internal sealed class OutstandingRequests
     {
         lock (_gate)
         {
-            if (_withDeadline == 0)
+            if (_withDeadline == 0 || _pending is null)
             {
                 return null;
             }
@@ -106,8 +109,8 @@ internal sealed class OutstandingRequests
         lock (_gate)
         {
             _closed = true;
-            PendingReply[] all = [.. _pending.Values];
-            _pending.Clear();
+            PendingReply[] all = _pending is null ? [] : [.. _pending.Values];
+            _pending = null;
             _withDeadline = 0;
             return all;
         }

@@ -51,10 +51,10 @@ public sealed class Session
     public long MessagesSent => _protocol.Output.MessagesSent;
 
     /// <summary>One-way messages dropped because the send queue was full.</summary>
-    public long MessagesDropped => _protocol.Output.MessagesDropped;
+    public long MessagesDropped => _protocol.Output.Room.MessagesDropped;
 
     /// <summary>Requests this side has in flight.</summary>
-    public int OutstandingRequests => _protocol.Outstanding.Count;
+    public int OutstandingRequests => _protocol.Requests.Outstanding.Count;
 
     /// <summary>The largest body that can be sent here, in bytes: the smaller frame limit of both sides, less the header's share.</summary>
     public int LargestBody => FrameLimits.LargestBody(_protocol.Output.Limit);
@@ -124,11 +124,11 @@ public sealed class Session
 
     /// <summary>Gives a request up: its <see cref="PendingReply"/> fails as cancelled and the peer is told. False where it has ended already.</summary>
     /// <param name="correlation">The request's number.</param>
-    public bool Cancel(uint correlation) => _protocol.CancelRequest(correlation);
+    public bool Cancel(uint correlation) => _protocol.Requests.Cancel(correlation);
 
     /// <summary>Completes when there is room in the send queue again, or the session is closed.</summary>
     /// <param name="cancellationToken">Gives up waiting.</param>
-    public Task WhenWritableAsync(CancellationToken cancellationToken = default) => _protocol.Output.WhenDrainedAsync().WaitAsync(cancellationToken);
+    public Task WhenWritableAsync(CancellationToken cancellationToken = default) => _protocol.Output.Room.WhenDrainedAsync().WaitAsync(cancellationToken);
 
     /// <summary>Says Goodbye with a reason, answers what is in flight, then closes.</summary>
     /// <param name="code">Code for the peer. Defaults to none.</param>

@@ -69,7 +69,7 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
     public void AfterReply()
     {
         // Written before the count is read, here and by whoever ends a request: one of the two sees both.
-        if (Volatile.Read(ref _leave) is { } leave && protocol.Outstanding.Count == 0)
+        if (Volatile.Read(ref _leave) is { } leave && protocol.Requests.Outstanding.Count == 0)
         {
             FinishWhenIdle(leave);
         }

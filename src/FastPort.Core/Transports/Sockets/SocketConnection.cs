@@ -14,15 +14,8 @@ namespace FastPort.Transports.Sockets;
 /// <c>Parked</c> when the protocol paused it; <c>Again</c> when a resume came while it ran; <c>Done</c> at the end.
 /// </para>
 /// </summary>
-internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
+internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
 {
-    private const int ReceiveSize = 64 * 1024;
-    private const int MaxReceiveSize = 512 * 1024;
-    private const int MinimumCapacity = 1024;
-
-    // After this many receives in a row the pump goes to the back of the pool's queue: one busy peer must not starve the others.
-    private const int ReceivesPerTurn = 32;
-
     private const int Parked = 0;
     private const int Running = 1;
     private const int Again = 2;
@@ -30,18 +23,14 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
 
     private readonly Socket _socket;
     private readonly ConnectionSettings _settings;
-    private readonly ArrayPoolCircularBuffer _input;
+    private readonly SocketInput _input;
     private readonly SocketOutput _output;
     private readonly WaitArgs _wait;
+    private WriteProgress _progress;
     private CloseReason? _reason;
-    private long _received;
     private long _deadline;
-    private long _lastSent;
-    private long _lastProgress;
     private int _state = Running;
     private int _claimed;
-    private int _receiveSize = ReceiveSize;
-    private bool _inputEnded;
     private bool _inputEndReported;
 
     // The pump's own: the protocol said Pause and has not been offered its bytes since.
@@ -57,16 +46,17 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
         _settings = settings;
         RemoteEndPoint = TryGet(static s => s.RemoteEndPoint);
         LocalEndPoint = TryGet(static s => s.LocalEndPoint);
-        _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes);
+        _input = new SocketInput(socket, settings);
         _output = new SocketOutput(socket, this, settings.MaxSendBytes);
         _wait = new WaitArgs(this);
+        _progress = new WriteProgress(settings.WriteTimeout);
     }
 
     public override EndPoint? RemoteEndPoint { get; }
 
     public override EndPoint? LocalEndPoint { get; }
 
-    public override long BytesReceived => Volatile.Read(ref _received);
+    public override long BytesReceived => _input.Received;
 
     public override long BytesSent => _output.BytesSent;
 
@@ -162,7 +152,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
             return;
         }
 
-        _lastProgress = _settings.Clock.PreciseMilliseconds;
+        _progress.Start(_settings.Clock.PreciseMilliseconds);
         try
         {
             Protocol!.OnOpened(this);
@@ -181,14 +171,7 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
 
     protected internal override void Tick(long nowMilliseconds)
     {
-        long sent = _output.BytesSent;
-        if (sent != _lastSent || _output.PendingBytes == 0)
-        {
-            _lastSent = sent;
-            _lastProgress = nowMilliseconds;
-        }
-
-        bool stuck = _settings.WriteTimeout > TimeSpan.Zero && nowMilliseconds - _lastProgress >= _settings.WriteTimeout.TotalMilliseconds;
+        bool stuck = _progress.IsStuck(nowMilliseconds, _output.BytesSent, _output.PendingBytes);
         if (_closing)
         {
             // Until the last byte is out a peer that reads, however slowly, has the time of any writing; then draining is bounded.
@@ -238,203 +221,12 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
     /// <summary>The last flusher has ended after the pump did.</summary>
     internal void OutputQuiescent() => Finish();
 
-    private void Pump()
-    {
-        try
-        {
-            while (!RunPump())
-            {
-            }
-        }
-        catch (Exception e)
-        {
-            Fault(e);
-            End();
-        }
-    }
-
-    // False to run again at once, true when the pump waits, is parked or has ended.
-    private bool RunPump()
-    {
-        // After a Pause also with nothing unread: the protocol has to learn that it is being read for again.
-        bool offer = _held || !_input.IsEmpty;
-        for (int receives = 0; receives < ReceivesPerTurn; receives++)
-        {
-            bool drained = false;
-            if (_aborted || _lost || (_closing && _outputDown && _inputEnded))
-            {
-                End();
-                return true;
-            }
-
-            if (!offer && !_inputEnded)
-            {
-                switch (Receive(out drained))
-                {
-                    case SocketError.Success:
-                        break;
-                    case SocketError.WouldBlock:
-                        if (WaitForData())
-                        {
-                            return true;
-                        }
-
-                        continue;
-                    default:
-                        End();
-                        return true;
-                }
-            }
-
-            offer = false;
-            if (_closing)
-            {
-                // What still comes is dropped: only the peer's end of stream is of interest.
-                _input.Consume(_input.Length);
-            }
-            else if (!Offer())
-            {
-                if (Park())
-                {
-                    return true;
-                }
-
-                offer = true;
-                continue;
-            }
-
-            if (_inputEnded)
-            {
-                if (!_closing && !_inputEndReported)
-                {
-                    _inputEndReported = true;
-                    Protocol!.OnInputEnded(!_input.IsEmpty);
-                }
-
-                if (_aborted || (_closing && _outputDown))
-                {
-                    End();
-                    return true;
-                }
-
-                // Nothing more can be read; Close or Abort resumes the pump to its end.
-                if (Park())
-                {
-                    return true;
-                }
-            }
-            else if (drained && WaitForData())
-            {
-                return true;
-            }
-        }
-
-        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        return true;
-    }
-
-    // One burst: everything that is there is offered, everything answered leaves with one flush. False where the protocol paused.
-    private bool Offer()
-    {
-        ReceiveOutcome outcome = ReceiveOutcome.Continue;
-        if (_held || !_input.IsEmpty || !_inputEnded)
-        {
-            outcome = Protocol!.OnReceived(_input);
-            _output.FlushSoon();
-        }
-
-        _held = outcome == ReceiveOutcome.Pause;
-        return !_held;
-    }
-
-    private SocketError Receive(out bool drained)
-    {
-        drained = false;
-        int room = Math.Min(_receiveSize, Math.Max(_input.MaximumCapacity - _input.Length, 1));
-        if (_input.Capacity - _input.Length < room && !_input.TryReserve(room))
-        {
-            _input.TryReserve(1);
-        }
-
-        Span<byte> span = _input.GetWritableSpan(1);
-        while (true)
-        {
-            int count = _socket.Receive(span, SocketFlags.None, out SocketError error);
-            if (error == SocketError.Success)
-            {
-                if (count == 0)
-                {
-                    _inputEnded = true;
-                    return SocketError.Success;
-                }
-
-                _input.Advance(count);
-                Volatile.Write(ref _received, _received + count);
-                drained = count < span.Length;
-                _receiveSize = drained ? Math.Max(ReceiveSize, _receiveSize - (_receiveSize >> 3)) : Math.Min(_receiveSize * 2, MaxReceiveSize);
-                return SocketError.Success;
-            }
-
-            if (error == SocketError.Interrupted)
-            {
-                continue;
-            }
-
-            if (error != SocketError.WouldBlock)
-            {
-                Interlocked.CompareExchange(ref _reason, Lost(error), null);
-                _closing = true;
-            }
-
-            return error;
-        }
-    }
-
-    // True while waiting: the completion runs the pump again. False where data (or the end) is there already.
-    private bool WaitForData()
-    {
-        if (!_input.TryReleaseWhenEmpty())
-        {
-            _input.TryShrink();
-        }
-
-        if (_socket.ReceiveAsync(_wait))
-        {
-            return true;
-        }
-
-        Waited();
-        return false;
-    }
-
-    // A reset is told once, to whoever asks first: the next receive would see no more than the end of the stream.
-    private void Waited()
-    {
-        if (_wait.SocketError != SocketError.Success)
-        {
-            Interlocked.CompareExchange(ref _reason, Lost(_wait.SocketError), null);
-            _closing = true;
-            _lost = true;
-        }
-    }
-
-    private bool Park()
-    {
-        if (Interlocked.CompareExchange(ref _state, Parked, Running) == Running)
-        {
-            return true;
-        }
-
-        Volatile.Write(ref _state, Running);
-        return false;
-    }
-
     private void End()
     {
         Interlocked.CompareExchange(ref _reason, CloseReason.LocalClosed, null);
         _closing = true;
         Volatile.Write(ref _state, Done);
-        _input.Dispose();
+        _input.Ring.Dispose();
         if (_output.Close())
         {
             Finish();
@@ -493,15 +285,6 @@ internal sealed class SocketConnection : Connection, IThreadPoolWorkItem
         {
             // Reset before it was accepted.
             return null;
-        }
-    }
-
-    private sealed class WaitArgs(SocketConnection connection) : SocketAsyncEventArgs(true)
-    {
-        protected override void OnCompleted(SocketAsyncEventArgs e)
-        {
-            connection.Waited();
-            connection.Pump();
         }
     }
 }

@@ -5,21 +5,19 @@ using FastPort.Buffers;
 namespace FastPort.Transports.Sockets;
 
 /// <summary>
-/// The send side of a socket connection: two rings, one being filled by writers, one being sent by whoever flushes.
+/// The send side of a socket connection: two <see cref="SendRing"/>s, one being filled by writers, one being sent by whoever flushes.
 /// <para>
 /// <see cref="_gate"/> guards <see cref="_filling"/>, the swap of the rings and the flags. The ring being sent belongs to the one flusher
 /// (<see cref="_flushing"/>), so no lock is held during a system call and writers never wait for the kernel. A ring whose bytes are all
 /// sent gives its array back at once: the next burst, of any connection, gets the same warm array from the pool, and an idle connection holds none.
 /// </para>
 /// <para>
-/// Beside each ring are the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first is lent; they belong to whoever the
-/// ring belongs to. Their release is called by the flusher or by whoever ends the output, never under the lock.
+/// The segments borrowed from writers belong to whoever owns the ring they lie beside. Their release is called by the flusher or by whoever
+/// ends the output, never under the lock.
 /// </para>
 /// </summary>
-internal sealed class SocketOutput : IThreadPoolWorkItem
+internal sealed partial class SocketOutput : IThreadPoolWorkItem
 {
-    private const int MinimumCapacity = 4096;
-
     // A pending operation reports nothing until all its bytes are taken: small pieces let the write timeout see progress.
     private const int PendingChunk = 64 * 1024;
 
@@ -32,17 +30,15 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     private readonly Lock _gate = new();
     private readonly Socket _socket;
     private readonly SocketConnection _connection;
-    private ArrayPoolCircularBuffer _filling;
-    private ArrayPoolCircularBuffer _sending;
-    private BorrowedSegments? _fillingBorrowed;
-    private BorrowedSegments? _sendingBorrowed;
+    private SendRing _filling;
+    private SendRing _sending;
     private SendArgs? _args;
     private long _writeStart;
     private long _written;
     private long _sent;
     private long _notifyAt = -1;
     private int _queued;
-    private int _sizeHint = MinimumCapacity;
+    private int _sizeHint = SendRing.MinimumCapacity;
     private volatile bool _blocked;
     private bool _flushing;
     private bool _closed;
@@ -54,8 +50,8 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     {
         _socket = socket;
         _connection = connection;
-        _filling = new ArrayPoolCircularBuffer(MinimumCapacity, maximumBytes);
-        _sending = new ArrayPoolCircularBuffer(MinimumCapacity, maximumBytes);
+        _filling = new SendRing(maximumBytes);
+        _sending = new SendRing(maximumBytes);
     }
 
     public long PendingBytes => Volatile.Read(ref _written) - Volatile.Read(ref _sent);
@@ -75,32 +71,30 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
             return null;
         }
 
-        if (_filling.Capacity == 0)
+        ArrayPoolCircularBuffer ring = _filling.Ring;
+        if (ring.Capacity == 0)
         {
-            _filling.TryReserve(_sizeHint);
+            ring.TryReserve(_sizeHint);
         }
 
-        _writeStart = _filling.WritePosition;
-        return _filling;
+        _writeStart = ring.WritePosition;
+        return ring;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void EndWrite()
     {
-        Volatile.Write(ref _written, _written + (_filling.WritePosition - _writeStart));
+        Volatile.Write(ref _written, _written + (_filling.Ring.WritePosition - _writeStart));
         _gate.Exit();
     }
 
     /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Between BeginWrite and EndWrite only.</summary>
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
-        BorrowedSegments borrowed = _fillingBorrowed ??= new BorrowedSegments();
-        if (borrowed.Bytes + _filling.Length + memory.Length > _filling.MaximumCapacity)
+        if (!_filling.TryBorrow(memory, release, state))
         {
             return false;
         }
-
-        borrowed.Add(_filling.WritePosition, memory, release, state);
 
         // EndWrite counts from here on: bytes beside the ring then cost it nothing.
         _writeStart -= memory.Length;
@@ -116,7 +110,7 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
                 return;
             }
 
-            if (IsFillingEmpty)
+            if (_filling.IsEmpty)
             {
                 ShutdownIfAsked();
                 return;
@@ -189,159 +183,6 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
 
     void IThreadPoolWorkItem.Execute() => Send();
 
-    private bool IsFillingEmpty => _filling.IsEmpty && (_fillingBorrowed is null || _fillingBorrowed.IsEmpty);
-
-    private bool IsSendingEmpty => _sending.IsEmpty && (_sendingBorrowed is null || _sendingBorrowed.IsEmpty);
-
-    private ReadOnlySpan<byte> NextSpan => _sendingBorrowed is null ? _sending.FirstReadableSpan : NextMemory.Span;
-
-    private ReadOnlyMemory<byte> NextMemory => _sendingBorrowed is null
-        ? _sending.FirstReadableMemory
-        : _sendingBorrowed.Next(_sending.ReadPosition, _sending.FirstReadableMemory);
-
-    private void Send()
-    {
-        int rounds = 0;
-        do
-        {
-            while (!IsSendingEmpty)
-            {
-                int count = _socket.Send(NextSpan, SocketFlags.None, out SocketError error);
-                if (error == SocketError.Success)
-                {
-                    Sent(count);
-                }
-                else if (error is SocketError.WouldBlock)
-                {
-                    if (SendPending())
-                    {
-                        return;
-                    }
-                }
-                else if (error is not SocketError.Interrupted)
-                {
-                    Fail(error);
-                    return;
-                }
-            }
-
-            if (++rounds == RoundsPerTurn)
-            {
-                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-                return;
-            }
-        }
-        while (TakeMore());
-    }
-
-    // True while the operation is under way: its completion goes on from there.
-    private bool SendPending()
-    {
-        _args ??= new SendArgs(this);
-        ReadOnlyMemory<byte> memory = NextMemory;
-        _args.SetBuffer(System.Runtime.InteropServices.MemoryMarshal.AsMemory(memory[..Math.Min(memory.Length, PendingChunk)]));
-        _blocked = true;
-        return _socket.SendAsync(_args) || !Completed();
-    }
-
-    // True where sending can go on on this thread.
-    private bool Completed()
-    {
-        _blocked = false;
-        if (_args!.SocketError != SocketError.Success)
-        {
-            Fail(_args.SocketError);
-            return false;
-        }
-
-        int count = _args.BytesTransferred;
-        if (_sendingBorrowed is not null)
-        {
-            // Not to be kept alive after its release.
-            _args.SetBuffer(Memory<byte>.Empty);
-        }
-
-        Sent(count);
-        return true;
-    }
-
-    private void Sent(int count)
-    {
-        if (_sendingBorrowed is not null && _sendingBorrowed.IsNext(_sending.ReadPosition))
-        {
-            SentBorrowed(_sendingBorrowed, count);
-            return;
-        }
-
-        _sending.Consume(count);
-        Interlocked.Add(ref _sent, count);
-        NotifyIfDrained();
-    }
-
-    private void SentBorrowed(BorrowedSegments borrowed, int count)
-    {
-        bool ended = borrowed.Sent(count, out BorrowedSegments.Segment segment);
-        Interlocked.Add(ref _sent, count);
-        if (ended)
-        {
-            Release(segment);
-        }
-
-        NotifyIfDrained();
-    }
-
-    private void NotifyIfDrained()
-    {
-        long mark = Volatile.Read(ref _notifyAt);
-        if (mark >= 0 && PendingBytes <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
-        {
-            _connection.Protocol!.OnOutputDrained();
-        }
-    }
-
-    private bool TakeMore()
-    {
-        bool quiescent = false;
-        lock (_gate)
-        {
-            if (!IsFillingEmpty && !_closed)
-            {
-                Swap();
-                return true;
-            }
-
-            _sending.TryReleaseWhenEmpty();
-            _flushing = false;
-            if (_closed)
-            {
-                DisposeRings();
-                quiescent = true;
-            }
-            else
-            {
-                ShutdownIfAsked();
-            }
-        }
-
-        if (quiescent)
-        {
-            ReleaseBorrowed();
-            _connection.OutputQuiescent();
-        }
-
-        return false;
-    }
-
-    private void Swap()
-    {
-        (_filling, _sending) = (_sending, _filling);
-        (_fillingBorrowed, _sendingBorrowed) = (_sendingBorrowed, _fillingBorrowed);
-
-        // The next burst is likely as large as this one; the memory falls back by an eighth per burst when it is not.
-        _sizeHint = Math.Max(Math.Max(_sending.Length, _sizeHint - (_sizeHint >> 3)), MinimumCapacity);
-        _filling.TryReleaseWhenEmpty();
-    }
-
     private void ShutdownIfAsked()
     {
         if (_shutdownWhenFlushed && !_shutdownDone)
@@ -390,12 +231,10 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
     // What will not be sent any more. Outside the lock, after the last write, by whoever ends the output.
     private void ReleaseBorrowed()
     {
-        foreach (BorrowedSegments? borrowed in (ReadOnlySpan<BorrowedSegments?>)[_sendingBorrowed, _fillingBorrowed])
+        BorrowedSegments.Segment dropped;
+        while (_sending.TryDrop(out dropped) || _filling.TryDrop(out dropped))
         {
-            while (borrowed is not null && borrowed.TryDrop(out BorrowedSegments.Segment dropped))
-            {
-                Release(dropped);
-            }
+            Release(dropped);
         }
     }
 
@@ -414,20 +253,9 @@ internal sealed class SocketOutput : IThreadPoolWorkItem
 
     private void DisposeRings()
     {
-        _filling.Dispose();
-        _sending.Dispose();
+        _filling.Ring.Dispose();
+        _sending.Ring.Dispose();
         Volatile.Write(ref _written, Volatile.Read(ref _sent));
         _args?.Dispose();
-    }
-
-    private sealed class SendArgs(SocketOutput output) : SocketAsyncEventArgs(true)
-    {
-        protected override void OnCompleted(SocketAsyncEventArgs e)
-        {
-            if (output.Completed())
-            {
-                output.Send();
-            }
-        }
     }
 }

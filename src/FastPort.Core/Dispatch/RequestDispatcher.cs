@@ -1,0 +1,140 @@
+using System.Buffers;
+using FastPort.Buffers;
+using FastPort.Framing;
+using FastPort.Sessions;
+using FastPort.Telemetry;
+
+namespace FastPort.Dispatch;
+
+/// <summary>
+/// Brings a session's requests to their handlers: inline ones run here, on the loop, queued ones go to the session's <see cref="RequestQueue"/>.
+/// Loop only, except <see cref="HandlerFailed"/>, which comes from wherever the handler ran.
+/// </summary>
+internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies, SessionEnd end)
+{
+    private readonly SessionSettings _settings = protocol.Settings;
+    private readonly Gatekeeper? _gatekeeper = protocol.Settings.Authoriser is { } authoriser ? new Gatekeeper(authoriser, protocol) : null;
+    private RequestQueue? _queue;
+    private HandledBurst _handled = null!;
+
+    /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
+    public void BeginBurst(long received, long now) => _handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
+
+    public void EndBurst() => _handled.End();
+
+    /// <summary>False to be asked again about the same frame after a resume.</summary>
+    public bool TryDispatch(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        HandlerEntry? handler = _settings.Handlers.Find(header.Type);
+        if (handler is null)
+        {
+            replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
+            return true;
+        }
+
+        if (end.RefusesRequests)
+        {
+            replies.Refuse(header, received, ErrorCode.ShuttingDown, "The server is stopping; the request was not run.");
+            return true;
+        }
+
+        if (_gatekeeper is not null)
+        {
+            switch (_gatekeeper.Ask(header.Type))
+            {
+                case GateAnswer.Wait:
+                    return false;
+                case GateAnswer.Forbidden:
+                    replies.Refuse(header, received, ErrorCode.Forbidden, $"This session may not use message type 0x{header.Type:X4}.");
+                    return true;
+            }
+        }
+
+        if (handler.Inline is not null)
+        {
+            RunInline(handler, header, body, received);
+            return true;
+        }
+
+        _queue ??= new RequestQueue(protocol, _settings.Options);
+        if (!_queue.TryReserve())
+        {
+            _gatekeeper?.Keep();
+            return false;
+        }
+
+        end.BeginWork();
+        _queue.Enqueue(new RequestContext(protocol, handler, header, RentedBuffer.CopyOf(body), received));
+        return true;
+    }
+
+    /// <summary>The requester no longer wants the reply.</summary>
+    public void Cancel(uint correlation) => _queue?.Cancel(correlation);
+
+    /// <summary>A queued handler threw; any thread.</summary>
+    public void HandlerFailed(RequestContext request, Exception exception)
+    {
+        request.Handler.Series?.RecordError();
+        if (exception is OperationCanceledException && request.Aborted.IsCancellationRequested)
+        {
+            return;
+        }
+
+        if (exception is RequestRefusedException refusal && (request.IsOneWay || !request.Answered))
+        {
+            request.Fail(refusal.Code, refusal.Message);
+            return;
+        }
+
+        SessionLog.HandlerFailed(_settings.Logger, protocol.Session, request.Handler.Name, exception);
+        if (request.IsOneWay)
+        {
+            replies.CountOneWayFailure(ErrorCode.Internal);
+        }
+        else if (!request.Answered)
+        {
+            request.Fail(ErrorCode.Internal, "The request failed inside the server.");
+        }
+    }
+
+    public void OnClosed()
+    {
+        _queue?.Complete();
+        _gatekeeper?.OnClosed();
+    }
+
+    private void RunInline(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        var request = new InlineRequest(protocol, header, body, received);
+        try
+        {
+            handler.Inline!(ref request);
+            if (!request.Answered)
+            {
+                request.Reply(default(EmptyBody));
+            }
+        }
+        catch (RequestRefusedException e) when (header.IsOneWay || !request.Answered)
+        {
+            request.Fail(e.Code, e.Message);
+        }
+        catch (Exception e)
+        {
+            SessionLog.HandlerFailed(_settings.Logger, protocol.Session, handler.Name, e);
+            handler.Series?.RecordError();
+            if (header.IsOneWay)
+            {
+                replies.CountOneWayFailure(ErrorCode.Internal);
+            }
+            else if (!request.Answered)
+            {
+                request.Fail(ErrorCode.Internal, "The request failed inside the server.");
+            }
+        }
+
+        if (handler.Series is { } series)
+        {
+            _handled.Add(series, MonotonicClock.Nanoseconds);
+        }
+    }
+}

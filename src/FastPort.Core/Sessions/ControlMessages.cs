@@ -1,0 +1,52 @@
+using System.Buffers;
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <summary>What the frame protocol answers by itself, besides Hello: Ping, Goodbye and Cancel. On the loop.</summary>
+internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, SessionEnd end, RequestDispatcher dispatcher)
+{
+    public void OnPing(in FrameHeader header, long received)
+    {
+        if (!header.IsOneWay)
+        {
+            replies.Reply(header, received, default(EmptyBody));
+        }
+    }
+
+    public void OnGoodbye(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        if (!CodeBody.TryRead(body.ToArray(), out CodeBody goodbye))
+        {
+            replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Goodbye message.");
+            return;
+        }
+
+        if (!header.IsOneWay)
+        {
+            replies.Reply(header, received, default(EmptyBody));
+        }
+
+        var reason = new CloseReason(CloseKind.PeerClosed, $"The peer said Goodbye ({goodbye.Code}): {goodbye.Text}", goodbye.Code);
+        protocol.Settings.Host.OnGoodbye(protocol.Session, reason);
+        end.PeerSaidGoodbye(reason);
+    }
+
+    public void OnCancel(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        if (!CancelBody.TryRead(body.ToArray(), out CancelBody cancel))
+        {
+            replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Cancel message.");
+            return;
+        }
+
+        if (!header.IsOneWay)
+        {
+            replies.Reply(header, received, default(EmptyBody));
+        }
+
+        dispatcher.Cancel(cancel.Correlation);
+    }
+}

@@ -1,0 +1,103 @@
+using FastPort.Buffers;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <content>Frames whose bodies are sent from where they lie.</content>
+internal sealed partial class FrameOutput
+{
+    // Below this a copy costs less than a send of its own.
+    private const int BorrowAtLeast = 16 * 1024;
+
+    /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
+    public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        if (body.Length < BorrowAtLeast)
+        {
+            SendStatus copied = TrySendOneWay(type, new RawBody(body.Span));
+            if (copied == SendStatus.Queued)
+            {
+                release?.Invoke(state);
+            }
+
+            return copied;
+        }
+
+        if (Room.IsFull && !Room.TryMake())
+        {
+            return Room.Refuse();
+        }
+
+        SendStatus status = WriteBorrowed(type, FrameFlags.OneWay, 0, 0, body, release, state);
+        FlushUnlessInBurst();
+        return status == SendStatus.Full ? Room.Refuse() : status;
+    }
+
+    /// <summary>Writes a reply without copying its body. Only with Queued the body is lent, and released once.</summary>
+    public SendStatus WriteBorrowedReply(
+        ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        if (body.Length >= BorrowAtLeast)
+        {
+            return WriteBorrowed(type, flags, correlation, received, body, release, state);
+        }
+
+        SendStatus copied = Write(type, flags, correlation, received, new RawBody(body.Span));
+        if (copied == SendStatus.Queued)
+        {
+            release?.Invoke(state);
+        }
+
+        return copied;
+    }
+
+    private SendStatus WriteBorrowed(
+        ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        if (!FrameWriter.Fits(body.Length, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        bool isReply = (flags & FrameFlags.Reply) != 0;
+        bool overflow = false;
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        try
+        {
+            if (!isReply && _goodbyeSaid)
+            {
+                return SendStatus.Closed;
+            }
+
+            long start = ring.WritePosition;
+            if (ring.TryReserve(FrameHeader.Size + FrameTiming.Size))
+            {
+                FrameWriter.WriteHead(ring, type, flags, correlation, received, body.Length);
+                if (_connection.TryWriteBorrowed(body, release, state))
+                {
+                    CountSent();
+                    return SendStatus.Queued;
+                }
+
+                ring.RewindTo(start);
+            }
+
+            // As with copied frames: a reply is never lost in silence.
+            overflow = isReply;
+            return isReply ? SendStatus.Closed : SendStatus.Full;
+        }
+        finally
+        {
+            _connection.EndWrite();
+            if (overflow)
+            {
+                Room.DisconnectSlowConsumer();
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+using System.Buffers;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <content>The decode loop: frames are read where they lie and given to whom they concern.</content>
+internal sealed partial class FrameProtocol
+{
+    private ReceiveOutcome Decode(ArrayPoolCircularBuffer input, long received)
+    {
+        while (!_connection.IsClosing)
+        {
+            // Only the accepting side holds its reads back for its sends: two sides that both did would wait for each other for ever. With
+            // nothing unread there is nothing to hold back, and nothing that would bring a resumed burst back here.
+            if (_handshake is not null && Output.Room.IsFull && !input.IsEmpty && !TryMakeRoom())
+            {
+                return ReceiveOutcome.Pause;
+            }
+
+            input.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+            switch (FrameReader.TryRead(first, second, _settings.Options.MaxFrameBytes, Requests.ExpectsTiming, out FrameHeader header))
+            {
+                case FrameReadStatus.Complete:
+                    if (!Dispatch(header, input, received))
+                    {
+                        return ReceiveOutcome.Pause;
+                    }
+
+                    Volatile.Write(ref _messagesReceived, _messagesReceived + 1);
+                    input.Consume((int)header.FrameSize);
+                    break;
+                case FrameReadStatus.Incomplete:
+                    return ReceiveOutcome.Continue;
+                case FrameReadStatus.TooLarge:
+                    ProtocolError(
+                        ErrorCode.FrameTooLarge, header.Type, $"The frame's length is {header.Length}; the limit is {_settings.Options.MaxFrameBytes} bytes.");
+                    break;
+                default:
+                    ProtocolError(
+                        ErrorCode.MalformedFrame,
+                        header.Type,
+                        $"The frame header is malformed (length {header.Length}, type 0x{header.Type:X4}, flags 0x{(byte)header.Flags:X2}, version {header.Version}, correlation {header.Correlation}).");
+                    break;
+            }
+        }
+
+        return ReceiveOutcome.Continue;
+    }
+
+    // The send ring is at its bound: try the socket once, else stop reading until it has drained.
+    private bool TryMakeRoom()
+    {
+        if (Output.Room.TryMake())
+        {
+            return true;
+        }
+
+        if (_settings.Options.SendQueueFull == SendQueueFullPolicy.Disconnect)
+        {
+            Output.Room.DisconnectSlowConsumer();
+            return false;
+        }
+
+        Output.Room.NotifyWhenDrained();
+        return false;
+    }
+
+    // False to see the same frame again after a resume.
+    private bool Dispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    {
+        if (header.IsReply)
+        {
+            Requests.Deliver(header, input, received);
+            return true;
+        }
+
+        if (_handshake is not null && !_handshake.Admits(header))
+        {
+            RefuseUnauthenticated(
+                header,
+                received,
+                new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello.", ErrorCode.Unauthenticated));
+            return true;
+        }
+
+        ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size, header.BodySize);
+        switch (header.Type)
+        {
+            case ControlType.Hello when _handshake is not null:
+                return _handshake.OnHello(header, body, received);
+            case ControlType.Ping:
+                _control.OnPing(header, received);
+                return true;
+            case ControlType.Goodbye:
+                _control.OnGoodbye(header, body, received);
+                return true;
+            case ControlType.Cancel:
+                _control.OnCancel(header, body, received);
+                return true;
+            default:
+                return _dispatcher.TryDispatch(header, body, received);
+        }
+    }
+
+    private void ProtocolError(ErrorCode code, ushort type, string message)
+    {
+        Replies.ProtocolError(code, type, message);
+        _connection.Close(new CloseReason(CloseKind.ProtocolError, message, code));
+    }
+}

@@ -1,0 +1,62 @@
+using FastPort.Buffers;
+
+namespace FastPort.Transports.Sockets;
+
+/// <summary>
+/// Bytes on their way out: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first is
+/// lent. Not thread-safe; an output has two, and says who owns which.
+/// </summary>
+internal sealed class SendRing(int maximumBytes)
+{
+    public const int MinimumCapacity = 4096;
+
+    private BorrowedSegments? _borrowed;
+
+    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes);
+
+    public bool IsEmpty => Ring.IsEmpty && (_borrowed is null || _borrowed.IsEmpty);
+
+    /// <summary>What goes out next, up to the ring's wrap or the next segment.</summary>
+    public ReadOnlySpan<byte> NextSpan => _borrowed is null ? Ring.FirstReadableSpan : NextMemory.Span;
+
+    /// <inheritdoc cref="NextSpan"/>
+    public ReadOnlyMemory<byte> NextMemory => _borrowed is null
+        ? Ring.FirstReadableMemory
+        : _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory);
+
+    /// <summary>Whether a segment was ever lent here.</summary>
+    public bool EverBorrowed => _borrowed is not null;
+
+    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's.</summary>
+    public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
+    {
+        BorrowedSegments borrowed = _borrowed ??= new BorrowedSegments();
+        if (borrowed.Bytes + Ring.Length + memory.Length > Ring.MaximumCapacity)
+        {
+            return false;
+        }
+
+        borrowed.Add(Ring.WritePosition, memory, release, state);
+        return true;
+    }
+
+    /// <summary>Takes bytes of what goes out next as sent. True where they were a segment's last: the caller owes it its release.</summary>
+    public bool Sent(int count, out BorrowedSegments.Segment ended)
+    {
+        if (_borrowed is not null && _borrowed.IsNext(Ring.ReadPosition))
+        {
+            return _borrowed.Sent(count, out ended);
+        }
+
+        Ring.Consume(count);
+        ended = default;
+        return false;
+    }
+
+    /// <summary>Takes a segment out, sent or not. The caller owes it its release.</summary>
+    public bool TryDrop(out BorrowedSegments.Segment dropped)
+    {
+        dropped = default;
+        return _borrowed is not null && _borrowed.TryDrop(out dropped);
+    }
+}
