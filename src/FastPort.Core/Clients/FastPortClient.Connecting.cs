@@ -18,29 +18,25 @@ public sealed partial class FastPortClient
     {
         // Not on the caller's thread, which holds the lock.
         await Task.Yield();
-        Session? session;
+        Session session;
         try
         {
             using var both = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _closing.Token);
-            session = await _opener.OpenAsync(both.Token).ConfigureAwait(false);
-            if (!TryPublish(session))
-            {
-                await session.Closed.ConfigureAwait(false);
-                throw new OperationCanceledException("The client was closed while it connected.");
-            }
+            _delays.Reset();
+            session = await (_options.RetryConnect ? KeepTryingAsync(both.Token) : TryOnceAsync(both.Token)).ConfigureAwait(false);
         }
         catch (Exception e)
         {
-            _slot.End($"The client is not connected: {e.Message}");
-            if (e is OperationCanceledException)
+            lock (_gate)
             {
-                connected.TrySetException(new OperationCanceledException(e.Message, e, cancellationToken));
-            }
-            else
-            {
-                connected.TrySetException(e);
+                // Before the caller hears of it, who may call ConnectAsync again at once.
+                _running = null;
+                _slot.Refuse($"The client is not connected: {e.Message}");
             }
 
+            // An attempt that fails in the moment of a cancel or a close counts as ended by it.
+            bool wasEnded = e is OperationCanceledException || cancellationToken.IsCancellationRequested || _slot.HasEnded;
+            connected.TrySetException(wasEnded ? new OperationCanceledException(e.Message, e, cancellationToken) : e);
             return;
         }
 
@@ -61,41 +57,46 @@ public sealed partial class FastPortClient
                 _delays.Reset();
             }
 
-            session = await ReconnectAsync().ConfigureAwait(false);
-            if (session is null)
+            try
             {
+                session = await KeepTryingAsync(_closing.Token).ConfigureAwait(false);
+            }
+            catch (Exception e)
+            {
+                // The client was closed.
+                _slot.End($"The client is not connected: {e.Message}");
                 return;
             }
         }
     }
 
-    // Null where the client was closed meanwhile.
-    private async Task<Session?> ReconnectAsync()
+    // Whatever goes wrong (no server, no descriptors, a refused token): only the user ends it. A Hello that is too large stays so.
+    private async Task<Session> KeepTryingAsync(CancellationToken cancellationToken)
     {
         while (true)
         {
             try
             {
-                await Task.Delay(_delays.Next(), _clock.Time, _closing.Token).ConfigureAwait(false);
-                Session session = await _opener.OpenAsync(_closing.Token).ConfigureAwait(false);
-                if (TryPublish(session))
-                {
-                    return session;
-                }
-
-                await session.Closed.ConfigureAwait(false);
-                return null;
+                await Task.Delay(_delays.Next(), _clock.Time, cancellationToken).ConfigureAwait(false);
+                return await TryOnceAsync(cancellationToken).ConfigureAwait(false);
             }
-            catch (Exception) when (_closing.IsCancellationRequested)
+            catch (Exception e) when (e is not Hosting.FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
             {
-                return null;
-            }
-            catch (Exception e)
-            {
-                // Whatever it is (no server, no descriptors, a refused token): only the user ends a client.
                 ClientLog.ConnectFailed(_logger, _options.Endpoint, e.Message);
             }
         }
+    }
+
+    private async Task<Session> TryOnceAsync(CancellationToken cancellationToken)
+    {
+        Session session = await _opener.OpenAsync(cancellationToken).ConfigureAwait(false);
+        if (!TryPublish(session))
+        {
+            await session.Closed.ConfigureAwait(false);
+            throw new OperationCanceledException("The client was closed while it connected.");
+        }
+
+        return session;
     }
 
     // False where the client was closed meanwhile; the session is ended then, and neither event is raised.

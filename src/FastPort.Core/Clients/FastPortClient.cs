@@ -90,15 +90,18 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <summary>The session requests go to; null while there is none.</summary>
     public Session? Session => _slot.Current;
 
-    /// <summary>Connects and begins to stay connected.</summary>
-    /// <param name="cancellationToken">Gives up; the client can then only be closed.</param>
+    /// <summary>
+    /// Connects and begins to stay connected. Makes one attempt, or with <see cref="FastPortClientOptions.RetryConnect"/> as many as it takes. Where it
+    /// throws, requests that waited for the connection fail as <see cref="RequestFailure.NotConnected"/>, as do new ones until it is called again.
+    /// </summary>
+    /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="RequestFailedException">The server refused the Hello.</exception>
     /// <exception cref="TimeoutException">The server did not answer within <see cref="FastPortClientOptions.ConnectTimeout"/>.</exception>
-    /// <exception cref="Hosting.FastPortOptionsException">The Hello (routing id, token, name) exceeds the frame limit.</exception>
+    /// <exception cref="Hosting.FastPortOptionsException">The Hello (routing id, token, name) exceeds the frame limit; never tried again.</exception>
     /// <exception cref="OperationCanceledException">Cancelled, or the client was closed meanwhile.</exception>
     /// <exception cref="ObjectDisposedException">The client was closed before.</exception>
-    /// <exception cref="InvalidOperationException">Called twice.</exception>
+    /// <exception cref="InvalidOperationException">It is connecting, or has been connected: it reconnects by itself.</exception>
     public async Task ConnectAsync(CancellationToken cancellationToken = default)
     {
         var connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -107,10 +110,11 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             ObjectDisposedException.ThrowIf(_closed is not null, this);
             if (_running is not null)
             {
-                throw new InvalidOperationException("The client has been connected already; it reconnects by itself.");
+                throw new InvalidOperationException("The client is connecting or was connected already; it reconnects by itself. Call ConnectAsync again only where it has failed.");
             }
 
-            // From here on a close waits for this attempt too.
+            // From here on requests wait for this attempt, and so does a close.
+            _slot.Expect();
             _running = RunAsync(connected, cancellationToken);
         }
 

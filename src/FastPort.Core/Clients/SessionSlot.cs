@@ -4,8 +4,8 @@ namespace FastPort.Clients;
 
 /// <summary>
 /// The session that a client's requests may use, or why there is none. Thread-safe: <see cref="_gate"/> guards all fields, and nothing is called
-/// under it. A session gets in only while the slot has not ended, both under the lock: whoever ends it either finds the session here or
-/// keeps it from getting here.
+/// under it. A session gets in only while none was ruled out, both under the lock: whoever ends the client either finds the session here
+/// or keeps it from getting here.
 /// </summary>
 internal sealed class SessionSlot
 {
@@ -16,29 +16,31 @@ internal sealed class SessionSlot
     private TaskCompletionSource<Session> _ready = NewReady();
     private TaskCompletionSource _retired = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Session? _current;
-    private string? _ended;
+
+    // Why requests do not wait for a session; null while they do.
+    private (RequestFailure Failure, string Message)? _none;
 
     /// <summary>The session requests go to; null while there is none.</summary>
     public Session? Current => Volatile.Read(ref _current);
 
     /// <summary>The current session, or the next one's task.</summary>
-    /// <exception cref="RequestFailedException">There will be none.</exception>
+    /// <exception cref="RequestFailedException">Nobody looks for one.</exception>
     public ValueTask<Session> GetAsync()
     {
         lock (_gate)
         {
-            return _ended is not null ? throw new RequestFailedException(RequestFailure.Closed, _ended)
+            return _none is { } none ? throw new RequestFailedException(none.Failure, none.Message)
                 : _current is { } current ? new ValueTask<Session>(current)
                 : new ValueTask<Session>(_ready.Task);
         }
     }
 
-    /// <summary>Makes the session current. Those who wait for it are told by the caller, through what is returned; null where the slot has ended.</summary>
+    /// <summary>Makes the session current. Those who wait for it are told by the caller, through what is returned; null where none may enter.</summary>
     public TaskCompletionSource<Session>? TryEnter(Session session)
     {
         lock (_gate)
         {
-            if (_ended is not null)
+            if (_none is not null)
             {
                 return null;
             }
@@ -73,16 +75,34 @@ internal sealed class SessionSlot
         }
     }
 
-    /// <summary>No session gets in any more; who waits for one fails with the first message given.</summary>
-    public void End(string message)
+    /// <summary>A session is looked for: requests wait for it. Does nothing after <see cref="End"/>.</summary>
+    public void Expect()
     {
         lock (_gate)
         {
-            _ended ??= message;
-            _ready.TrySetException(new RequestFailedException(RequestFailure.Closed, message));
+            if (_none is { Failure: RequestFailure.NotConnected })
+            {
+                _none = null;
+                _ready = NewReady();
+            }
+        }
+    }
 
-            // Looked at, so that it is no unobserved exception where nobody waits.
-            _ = _ready.Task.Exception;
+    /// <summary>Nobody looks for a session until the next <see cref="Expect"/>: who waits for one fails, and so do new requests.</summary>
+    public void Refuse(string message) => RuleOut(RequestFailure.NotConnected, message);
+
+    /// <summary>There will be no session any more, whatever comes: who waits for one fails, and so do new requests. The first message given stays.</summary>
+    public void End(string message) => RuleOut(RequestFailure.Closed, message);
+
+    /// <summary>Whether <see cref="End"/> was called.</summary>
+    public bool HasEnded
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _none is { Failure: RequestFailure.Closed };
+            }
         }
     }
 
@@ -105,6 +125,23 @@ internal sealed class SessionSlot
         }
 
         left!.SetResult();
+    }
+
+    private void RuleOut(RequestFailure failure, string message)
+    {
+        lock (_gate)
+        {
+            if (_none is { Failure: RequestFailure.Closed })
+            {
+                return;
+            }
+
+            _none = (failure, message);
+            _ready.TrySetException(new RequestFailedException(failure, message));
+
+            // Looked at, so that it is no unobserved exception where nobody waits.
+            _ = _ready.Task.Exception;
+        }
     }
 
     private static TaskCompletionSource<Session> NewReady() => new(TaskCreationOptions.RunContinuationsAsynchronously);
