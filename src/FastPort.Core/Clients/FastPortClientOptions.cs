@@ -18,6 +18,12 @@ public sealed class FastPortClientOptions
     /// <summary>Time for one attempt to connect and to be welcomed; above 0. Defaults to 5 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>
+    /// Whether connecting is tried again from the start, at the delays of reconnecting: <see cref="FastPortClient.ConnectAsync"/> then ends with a session
+    /// or by being cancelled, and requests wait meanwhile. For programs that may start before their server. Defaults to false: one attempt, whose error is thrown.
+    /// </summary>
+    public bool RetryConnect { get; set; }
+
     /// <summary>Time for a request, waiting for a connection included, where the call names none; zero for no limit. Defaults to 30 s.</summary>
     public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
@@ -33,7 +39,7 @@ public sealed class FastPortClientOptions
     /// <summary>This client's name for itself, shown in the server's logs and peer lists. Defaults to the process's name.</summary>
     public string ClientName { get; set; } = AppDomain.CurrentDomain.FriendlyName;
 
-    /// <summary>Whether to connect again after a loss or the server's Goodbye, until the client is closed. Defaults to true.</summary>
+    /// <summary>Whether to connect again after a loss or the server's Goodbye, until the client is closed; without, the client ends with its first session. Defaults to true.</summary>
     public bool Reconnect { get; set; } = true;
 
     /// <summary>First delay between attempts to reconnect (the very first is made at once); doubles up to <see cref="MaxReconnectDelay"/>, jittered. Defaults to 100 ms.</summary>

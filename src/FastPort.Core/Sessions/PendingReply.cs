@@ -15,8 +15,11 @@ public enum RequestFailure
     /// <summary>The caller cancelled it.</summary>
     Cancelled,
 
-    /// <summary>The client was closed.</summary>
+    /// <summary>The client was closed, or has lost its connection and does not reconnect.</summary>
     Closed,
+
+    /// <summary>Connecting failed or was cancelled, and nobody tries again until the client's ConnectAsync is called. The request was not sent.</summary>
+    NotConnected,
 }
 
 /// <summary>A reply while it is being delivered, on the session's loop. The body is valid until the call returns.</summary>

@@ -126,25 +126,6 @@ public sealed class ClientConnectTests
     }
 
     [Fact]
-    public async Task After_a_failed_first_attempt_requests_fail_at_once_instead_of_waiting_for_nobody()
-    {
-        string endpoint;
-        using (var server = new ScriptedServer())
-        {
-            endpoint = server.Endpoint;
-        }
-
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint });
-        Task<byte[]> waiting = client.RequestAsync(CountingServer.InlineEcho, new byte[1], TimeSpan.Zero);
-        await Assert.ThrowsAsync<EndpointException>(() => client.ConnectAsync().Soon());
-
-        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.Soon())).Failure);
-        RequestFailedException later = await Assert.ThrowsAsync<RequestFailedException>(
-            () => client.RequestAsync(CountingServer.InlineEcho, new byte[1], TimeSpan.Zero).Soon());
-        Assert.Equal(RequestFailure.Closed, later.Failure);
-    }
-
-    [Fact]
     public async Task Closing_while_it_connects_ends_the_attempt()
     {
         using var server = new ScriptedServer();

@@ -3,6 +3,7 @@ using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 
@@ -100,6 +101,34 @@ public sealed class DiagnosticsHandlersTests
         Assert.Equal(ErrorCode.MalformedBody, failure.Code);
         Assert.Contains($"{limit + 1}", failure.Message, StringComparison.Ordinal);
         Assert.Contains($"0 to {limit}", failure.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Source_loses_nothing_where_the_send_policy_drops()
+    {
+        // 30 MB: more than the kernel holds while the client does not read.
+        const int Messages = 500;
+        long received = 0;
+        var connected = new TaskCompletionSource<Session>();
+        MessageHandlers pushes = new MessageHandlers().MapInline(DiagnosticType.Sink, (ref InlineRequest _) =>
+        {
+            if (received++ == 0)
+            {
+                SpinWait.SpinUntil(() => connected.Task.Result.MessagesDropped != 0, Loopback.Soon);
+            }
+        });
+        await using Loopback loop = await Loopback.StartAsync(
+            new MessageHandlers().MapDiagnostics(),
+            pushes,
+            static o => (o.Session.SendQueueFull, o.Session.SendQueueBytes) = (SendQueueFullPolicy.DropOneWay, 4096));
+
+        Session session = Assert.Single(loop.Server.Sessions);
+        connected.SetResult(session);
+        await loop.Client.RequestAsync(DiagnosticType.Source, new Source { Messages = Messages, PayloadBytes = 60_000 }.ToByteArray());
+
+        // The reply comes behind them.
+        Assert.Equal(Messages, received);
+        Assert.NotEqual(0, session.MessagesDropped);
     }
 
     [Theory]

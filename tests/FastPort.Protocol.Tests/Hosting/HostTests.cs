@@ -58,6 +58,39 @@ public sealed class HostTests
     }
 
     [Fact]
+    public async Task The_servers_own_timeout_bounds_its_stop_and_not_the_hosts()
+    {
+        var started = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var patience = new HostPatience();
+        await using TestHost host = await TestHost.StartAsync(
+            builder =>
+            {
+                builder.Services.Configure<HostOptions>(static o => o.ShutdownTimeout = TimeSpan.FromMilliseconds(20));
+                builder.Map(handlers => handlers.MapQueued(0x1000, async context =>
+                {
+                    started.SetResult();
+                    await release.Task;
+                    context.Reply([7]);
+                }));
+
+                // After the server's service, so stopped before it, with the same token.
+                builder.Services.AddSingleton<IHostedService>(patience);
+            },
+            ("FastPort:ShutdownTimeout", "00:10:00"));
+        await using FastPortClient client = await Loopback.ConnectAsync(host.Server);
+        Task<byte[]> request = client.RequestAsync(0x1000, ReadOnlyMemory<byte>.Empty);
+        await started.Task.WaitAsync(Loopback.Soon);
+
+        Task stop = host.Host.StopAsync();
+        await patience.Ended.Task.WaitAsync(Loopback.Soon);
+        release.SetResult();
+
+        Assert.Equal([7], await request.WaitAsync(Loopback.Soon));
+        await stop.WaitAsync(Loopback.Soon);
+    }
+
+    [Fact]
     public async Task A_taken_port_stops_the_start_with_an_error_that_names_it()
     {
         await using TestHost first = await TestHost.StartAsync();
@@ -93,5 +126,19 @@ public sealed class HostTests
         LatencyScopeReport echo = host.Host.Services.GetRequiredService<LatencyStats>().Read().Types[0];
         Assert.Equal("Echo", echo.Name);
         Assert.Equal(1, echo.LifetimeCount);
+    }
+
+    /// <summary>Says when the host's time for stopping has run out.</summary>
+    private sealed class HostPatience : IHostedService
+    {
+        public TaskCompletionSource Ended { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StopAsync(CancellationToken cancellationToken)
+        {
+            cancellationToken.Register(() => Ended.TrySetResult());
+            return Task.CompletedTask;
+        }
     }
 }

@@ -1,0 +1,143 @@
+using FastPort.Connections;
+using FastPort.Sessions;
+
+namespace FastPort.Clients;
+
+// The one task that owns connecting, and the events of the sessions it opens.
+public sealed partial class FastPortClient
+{
+    void ISessionHost.OnOpened(Session session)
+    {
+    }
+
+    void ISessionHost.OnClosed(Session session, CloseReason reason) => _slot.Retire(session);
+
+    void ISessionHost.OnGoodbye(Session session, CloseReason reason) => _slot.Retire(session);
+
+    private async Task RunAsync(TaskCompletionSource connected, CancellationToken cancellationToken)
+    {
+        // Not on the caller's thread, which holds the lock.
+        await Task.Yield();
+        Session session;
+        try
+        {
+            using var both = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _closing.Token);
+            _delays.Reset();
+            session = await (_options.RetryConnect ? KeepTryingAsync(both.Token) : TryOnceAsync(both.Token)).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            lock (_gate)
+            {
+                // Before the caller hears of it, who may call ConnectAsync again at once.
+                _running = null;
+                _slot.Refuse($"The client is not connected: {e.Message}");
+            }
+
+            // An attempt that fails in the moment of a cancel or a close counts as ended by it.
+            bool wasEnded = e is OperationCanceledException || cancellationToken.IsCancellationRequested || _slot.HasEnded;
+            connected.TrySetException(wasEnded ? new OperationCanceledException(e.Message, e, cancellationToken) : e);
+            return;
+        }
+
+        connected.TrySetResult();
+        while (true)
+        {
+            long since = _clock.PreciseMilliseconds;
+            await _slot.WhenRetired(session).ConfigureAwait(false);
+            if (_closing.IsCancellationRequested || !_options.Reconnect)
+            {
+                _slot.End("The connection has ended and the client does not reconnect.");
+                return;
+            }
+
+            // A server that drops each session at once (an id that two clients fight for, a broken proxy) must not be tried in a tight loop.
+            if (_clock.PreciseMilliseconds - since >= _options.MaxReconnectDelay.TotalMilliseconds)
+            {
+                _delays.Reset();
+            }
+
+            try
+            {
+                session = await KeepTryingAsync(_closing.Token).ConfigureAwait(false);
+            }
+            catch (Exception e)
+            {
+                // The client was closed.
+                _slot.End($"The client is not connected: {e.Message}");
+                return;
+            }
+        }
+    }
+
+    // Whatever goes wrong (no server, no descriptors, a refused token): only the user ends it. A Hello that is too large stays so.
+    private async Task<Session> KeepTryingAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            try
+            {
+                await Task.Delay(_delays.Next(), _clock.Time, cancellationToken).ConfigureAwait(false);
+                return await TryOnceAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception e) when (e is not Hosting.FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
+            {
+                ClientLog.ConnectFailed(_logger, _options.Endpoint, e.Message);
+            }
+        }
+    }
+
+    private async Task<Session> TryOnceAsync(CancellationToken cancellationToken)
+    {
+        Session session = await _opener.OpenAsync(cancellationToken).ConfigureAwait(false);
+        if (!TryPublish(session))
+        {
+            await session.Closed.ConfigureAwait(false);
+            throw new OperationCanceledException("The client was closed while it connected.");
+        }
+
+        return session;
+    }
+
+    // False where the client was closed meanwhile; the session is ended then, and neither event is raised.
+    private bool TryPublish(Session session)
+    {
+        if (_slot.TryEnter(session) is not { } ready)
+        {
+            session.Protocol.CloseWithGoodbye(CloseReason.LocalClosed);
+            return false;
+        }
+
+        ClientLog.Connected(_logger, session);
+        Raise(session, nameof(Connected), static (c, s, _) => c.Connected?.Invoke(s), null);
+        _ = RaiseDisconnectedAsync(session);
+        ready.TrySetResult(session);
+        if (session.IsClosed)
+        {
+            // Lost before it was published: its OnClosed found nothing to retire.
+            _slot.Retire(session);
+        }
+
+        return true;
+    }
+
+    private async Task RaiseDisconnectedAsync(Session session)
+    {
+        CloseReason reason = await session.Closed.ConfigureAwait(false);
+        ClientLog.Disconnected(_logger, session, reason);
+        Raise(session, nameof(Disconnected), static (c, s, r) => c.Disconnected?.Invoke(s, r!), reason);
+        _slot.Leave(session);
+    }
+
+    private void Raise(Session session, string name, Action<FastPortClient, Session, CloseReason?> raise, CloseReason? reason)
+    {
+        try
+        {
+            raise(this, session, reason);
+        }
+        catch (Exception e)
+        {
+            ClientLog.SubscriberFailed(_logger, session, name, e);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+using System.Buffers;
+using FastPort.Framing;
+using FastPort.Sessions;
+
+namespace FastPort.Clients;
+
+// Requests and one-way messages: each waits for a session and for room, within one limit.
+public sealed partial class FastPortClient
+{
+    /// <summary>Sends a request and reads its reply.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="reader">Reads the reply's body, on the session's loop.</param>
+    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
+    /// <param name="cancellationToken">Gives the request up; the server is told.</param>
+    /// <exception cref="RequestFailedException">The server answered with an error, or no reply came; the exception says which.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    public async Task<TResult> RequestAsync<TBody, TResult>(
+        ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody
+    {
+        ArgumentNullException.ThrowIfNull(reader);
+        cancellationToken.ThrowIfCancellationRequested();
+        TimeSpan limit = timeout ?? _options.RequestTimeout;
+        long started = _clock.PreciseMilliseconds;
+        while (true)
+        {
+            TimeSpan left = Left(limit, started);
+            Session session = await WaitForSessionAsync(left, cancellationToken).ConfigureAwait(false);
+            var pending = new AwaitedReply<TResult>(reader);
+            switch (session.TryRequest(type, in body, pending, _options.Timing, Left(limit, started), out uint correlation))
+            {
+                case SendStatus.Queued:
+                    using (cancellationToken.UnsafeRegister(
+                        static state =>
+                        {
+                            (Session s, uint c) = ((Session, uint))state!;
+                            s.Cancel(c);
+                        },
+                        (session, correlation)))
+                    {
+                        try
+                        {
+                            return await pending.Task.ConfigureAwait(false);
+                        }
+                        catch (RequestFailedException) when (pending.WasRefusedByStop && _options.Reconnect && !_closing.IsCancellationRequested)
+                        {
+                            // The server has not run it: it may go to the next session.
+                            _slot.Retire(session);
+                            continue;
+                        }
+                        catch (OperationCanceledException)
+                        {
+                            throw new OperationCanceledException(cancellationToken);
+                        }
+                    }
+
+                case SendStatus.Full:
+                    await WaitAsync(session.WhenWritableAsync(cancellationToken), Left(limit, started), "The send queue stayed full.", cancellationToken)
+                        .ConfigureAwait(false);
+                    break;
+                case SendStatus.TooLarge:
+                    throw new ArgumentException($"The body has {body.Size} bytes; the frame limit allows {FrameLimits.LargestBody(session.Protocol.Output.Limit)}.", nameof(body));
+                default:
+                    _slot.Retire(session);
+                    break;
+            }
+        }
+    }
+
+    /// <summary>Sends a request of raw bytes and copies the reply's body.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
+    /// <param name="cancellationToken">Gives the request up; the server is told.</param>
+    /// <exception cref="RequestFailedException">The server answered with an error, or no reply came; the exception says which.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    public Task<byte[]> RequestAsync(
+        ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        RequestAsync(
+            type,
+            new SequenceBody(new ReadOnlySequence<byte>(body)),
+            static (scoped in InboundReply reply) => reply.Body.ToArray(),
+            timeout,
+            cancellationToken);
+
+    /// <summary>Sends a one-way message, waiting for a connection and for room in the send queue.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <returns>Queued, Dropped or TooLarge.</returns>
+    public async ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody
+    {
+        while (true)
+        {
+            Session session = Session ?? await WaitForSessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+            SendStatus status = await session.SendAsync(type, body, cancellationToken).ConfigureAwait(false);
+            if (status != SendStatus.Closed)
+            {
+                return status;
+            }
+
+            _slot.Retire(session);
+        }
+    }
+
+    private async ValueTask<Session> WaitForSessionAsync(TimeSpan limit, CancellationToken cancellationToken)
+    {
+        ValueTask<Session> session = _slot.GetAsync();
+        if (session.IsCompletedSuccessfully)
+        {
+            return session.Result;
+        }
+
+        Task<Session> next = session.AsTask();
+        await WaitAsync(next, limit, $"There was no connection to {_options.Endpoint} in time.", cancellationToken).ConfigureAwait(false);
+        return await next.ConfigureAwait(false);
+    }
+
+    private async Task WaitAsync(Task task, TimeSpan limit, string message, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await task.WaitAsync(limit == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : limit, _clock.Time, cancellationToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException e)
+        {
+            throw new RequestFailedException(RequestFailure.TimedOut, message, e);
+        }
+    }
+
+    // Zero means no limit, so what is left of a limit is at least a millisecond.
+    private TimeSpan Left(TimeSpan limit, long started) => limit == TimeSpan.Zero
+        ? TimeSpan.Zero
+        : TimeSpan.FromMilliseconds(Math.Max(1, limit.TotalMilliseconds - (_clock.PreciseMilliseconds - started)));
+}

@@ -1,0 +1,68 @@
+using System.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+using FastPort.Sessions;
+using FastPort.Transports;
+
+namespace FastPort.Clients;
+
+/// <summary>One attempt to open a session: connect, Hello, Welcome, all within <see cref="FastPortClientOptions.ConnectTimeout"/>. Used by one task at a time.</summary>
+internal sealed class SessionOpener(FastPortClientOptions options, SessionSettings settings, ITransportConnector connector)
+{
+    /// <summary>A session that was welcomed. Where that fails, nothing of the connection is left when the exception comes.</summary>
+    public async Task<Session> OpenAsync(CancellationToken cancellationToken)
+    {
+        using var attempt = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        using CancellationTokenSource deadline = new(options.ConnectTimeout, settings.Clock.Time);
+        using CancellationTokenRegistration _ = deadline.Token.UnsafeRegister(static s => ((CancellationTokenSource)s!).Cancel(), attempt);
+        Connection? connection = null;
+        try
+        {
+            connection = await connector.ConnectAsync(attempt.Token).ConfigureAwait(false);
+            var protocol = new FrameProtocol(settings);
+            connection.Start(protocol);
+            protocol.Welcomed(await SayHello(protocol).WaitAsync(attempt.Token).ConfigureAwait(false));
+            return protocol.Session;
+        }
+        catch (OperationCanceledException e) when (deadline.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+        {
+            await AbortAsync(connection).ConfigureAwait(false);
+            throw new TimeoutException($"{options.Endpoint} did not answer within {options.ConnectTimeout.TotalSeconds:0.###} s. Is it a FastPort server?", e);
+        }
+        catch
+        {
+            await AbortAsync(connection).ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    private Task<WelcomeBody> SayHello(FrameProtocol protocol)
+    {
+        var pending = new AwaitedReply<WelcomeBody>(ReadWelcome);
+        var hello = new HelloBody(options.RoutingId, options.Token, options.ClientName);
+        return protocol.TryRequest(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _) switch
+        {
+            SendStatus.Queued => pending.Task,
+            SendStatus.TooLarge => throw new Hosting.FastPortOptionsException(
+                [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.LargestBody(options.Session.MaxFrameBytes)}. Shorten RoutingId, Token or ClientName."]),
+            _ => throw new EndpointException(Endpoint.Parse(options.Endpoint), $"The connection to {options.Endpoint} was lost at once."),
+        };
+    }
+
+    private static WelcomeBody ReadWelcome(scoped in InboundReply reply)
+    {
+        byte[] body = reply.Body.ToArray();
+        return WelcomeBody.TryRead(body, out WelcomeBody welcome)
+            ? welcome
+            : throw new RequestFailedException(ErrorCode.MalformedBody, "The server's Welcome is malformed.");
+    }
+
+    private static async Task AbortAsync(Connection? connection)
+    {
+        if (connection is not null)
+        {
+            connection.Abort(CloseReason.LocalClosed);
+            await connection.Closed.ConfigureAwait(false);
+        }
+    }
+}

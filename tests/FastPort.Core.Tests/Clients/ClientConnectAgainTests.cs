@@ -1,0 +1,151 @@
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Hosting;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Core.Tests.Clients;
+
+/// <summary>What becomes of a client whose first connection does not succeed at once.</summary>
+public sealed class ClientConnectAgainTests
+{
+    [Fact]
+    public async Task After_a_failed_attempt_requests_fail_at_once_until_it_is_tried_again()
+    {
+        using var server = new ScriptedServer();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
+        Task<byte[]> waiting = Request(client);
+        Task connecting = client.ConnectAsync();
+        (await server.AcceptAsync()).Dispose();
+        await Assert.ThrowsAsync<RequestFailedException>(() => connecting.Soon());
+
+        Assert.Equal(RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.Soon())).Failure);
+        RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).Soon());
+        Assert.Equal(RequestFailure.NotConnected, refused.Failure);
+        Assert.StartsWith("The client is not connected: ", refused.Message, StringComparison.Ordinal);
+
+        connecting = client.ConnectAsync();
+        waiting = Request(client);
+        using ScriptedPeer peer = await server.WelcomeAsync();
+        await connecting.Soon();
+        await peer.ReplyAsync(await peer.ReadAsync(), 7);
+        Assert.Equal([7], await waiting.Soon());
+    }
+
+    [Fact]
+    public async Task A_cancelled_attempt_can_be_made_again_at_once()
+    {
+        using var server = new ScriptedServer();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
+        for (int round = 0; round < 20; round++)
+        {
+            using var cancel = new CancellationTokenSource();
+            Task connecting = client.ConnectAsync(cancel.Token);
+            using ScriptedPeer peer = await server.AcceptAsync();
+            await cancel.CancelAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
+        }
+
+        Task last = client.ConnectAsync();
+        using ScriptedPeer welcomed = await server.WelcomeAsync();
+        await last.Soon();
+    }
+
+    [Fact]
+    public async Task One_attempt_at_a_time()
+    {
+        using var server = new ScriptedServer();
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
+        Task connecting = client.ConnectAsync();
+
+        await Assert.ThrowsAsync<InvalidOperationException>(() => client.ConnectAsync().Soon());
+        await client.CloseAsync().Soon();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.ConnectAsync().Soon());
+        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).Soon())).Failure);
+    }
+
+    [Fact]
+    public async Task With_RetryConnect_it_tries_until_there_is_a_server_and_requests_wait()
+    {
+        using var server = new ScriptedServer();
+        var time = new ManualTime();
+        using var clock = new ConnectionClock(time);
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, RetryConnect = true }, clock: clock);
+        Task connecting = client.ConnectAsync();
+        Task<byte[]> waiting = Request(client);
+        (await server.AcceptAsync()).Dispose();
+
+        // The second attempt comes after the first delay, 100 ms give or take a quarter.
+        await Bounded.UntilAsync(() => time.WasArmed(TimeSpan.FromMilliseconds(75), TimeSpan.FromMilliseconds(99))
+            || time.WasArmed(TimeSpan.FromMilliseconds(100.001), TimeSpan.FromMilliseconds(125)), "the client waits before the second attempt");
+        Assert.False(connecting.IsCompleted);
+        Assert.False(waiting.IsCompleted);
+        time.Advance(TimeSpan.FromMilliseconds(126));
+        using ScriptedPeer peer = await server.WelcomeAsync();
+
+        await connecting.Soon();
+        await peer.ReplyAsync(await peer.ReadAsync(), 7);
+        Assert.Equal([7], await waiting.Soon());
+    }
+
+    [Fact]
+    public async Task With_RetryConnect_a_request_waits_within_its_own_timeout()
+    {
+        await using var nobody = new CuttingProxy(targetPort: 1) { Refuses = true };
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = nobody.Endpoint, RetryConnect = true });
+        Task connecting = client.ConnectAsync();
+
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(
+            () => client.RequestAsync(CountingServer.InlineEcho, new byte[1], TimeSpan.FromMilliseconds(20)).Soon());
+
+        Assert.Equal(RequestFailure.TimedOut, e.Failure);
+        Assert.False(connecting.IsCompleted);
+    }
+
+    [Fact]
+    public async Task With_RetryConnect_cancelling_ends_it_and_it_can_be_called_again()
+    {
+        await using CountingServer server = await CountingServer.StartAsync();
+        await using var proxy = new CuttingProxy(server.Port) { Refuses = true };
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = proxy.Endpoint, RetryConnect = true, ReconnectDelay = TimeSpan.FromMilliseconds(1) });
+        using var cancel = new CancellationTokenSource();
+        Task connecting = client.ConnectAsync(cancel.Token);
+        await Bounded.UntilAsync(() => proxy.Accepted >= 3, "the client keeps trying");
+
+        await cancel.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
+        Assert.Equal(RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).Soon())).Failure);
+        proxy.Refuses = false;
+        await client.ConnectAsync().Soon();
+        Assert.Equal([1], await Request(client).Soon());
+    }
+
+    [Fact]
+    public async Task With_RetryConnect_closing_ends_it()
+    {
+        await using var nobody = new CuttingProxy(targetPort: 1) { Refuses = true };
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = nobody.Endpoint, RetryConnect = true });
+        Task connecting = client.ConnectAsync();
+        Task<byte[]> waiting = Request(client);
+
+        await client.CloseAsync().Soon();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
+        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.Soon())).Failure);
+    }
+
+    [Fact]
+    public async Task With_RetryConnect_a_Hello_above_the_frame_limit_still_ends_it()
+    {
+        using var server = new ScriptedServer();
+        var options = new FastPortClientOptions { Endpoint = server.Endpoint, Token = new string('t', 2000), RetryConnect = true };
+        options.Session.MaxFrameBytes = 1024;
+        await using var client = new FastPortClient(options);
+
+        await Assert.ThrowsAsync<FastPortOptionsException>(() => client.ConnectAsync().Soon());
+    }
+
+    private static Task<byte[]> Request(FastPortClient client) => client.RequestAsync(CountingServer.InlineEcho, new byte[] { 1 }, TimeSpan.Zero);
+}

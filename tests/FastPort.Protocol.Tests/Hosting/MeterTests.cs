@@ -1,0 +1,112 @@
+using System.Collections.Concurrent;
+using System.Diagnostics;
+using System.Diagnostics.Metrics;
+using FastPort.Clients;
+using FastPort.Dispatch;
+using FastPort.Telemetry;
+using Microsoft.Extensions.DependencyInjection;
+using Xunit;
+
+namespace FastPort.Protocol.Tests.Hosting;
+
+/// <summary>What a listener to the meter hears of messages that a hosted server really handled.</summary>
+public sealed class MeterTests
+{
+    private const ushort Inline = 0x1000;
+    private const ushort Queued = 0x1001;
+
+    [Theory]
+    [InlineData(Inline, "Inline")]
+    [InlineData(Queued, "Queued")]
+    public async Task The_durations_of_a_handled_message_are_those_that_were_measured(ushort type, string name)
+    {
+        double handlerSeconds = 0;
+        await using TestHost host = await TestHost.StartAsync(builder =>
+        {
+            builder.Services.AddMetrics();
+            builder
+                .ConfigureHooks((services, hooks) => hooks.LatencyStats = services.GetRequiredService<LatencyStats>())
+                .Map(handlers => handlers
+                    .MapInline(Inline, (ref InlineRequest _) => handlerSeconds = Spin(), "Inline")
+                    .MapQueued(
+                        Queued,
+                        _ =>
+                        {
+                            handlerSeconds = Spin();
+                            return ValueTask.CompletedTask;
+                        },
+                        "Queued"));
+        });
+        using var listener = new DurationListener(host.Host.Services.GetRequiredService<IMeterFactory>());
+        await using FastPortClient client = await Loopback.ConnectAsync(host.Server);
+
+        long started = Stopwatch.GetTimestamp();
+        await client.RequestAsync(type, ReadOnlyMemory<byte>.Empty);
+        await listener.HasAll.Task.WaitAsync(Loopback.Soon);
+        double elapsed = Stopwatch.GetElapsedTime(started).TotalSeconds;
+
+        // Against clocks outside the server: the handler's own and the requester's.
+        double request = listener["fastport.request.duration"], queue = listener["fastport.request.queue.duration"], handler = listener["fastport.request.handler.duration"];
+        Assert.InRange(handler, handlerSeconds, request);
+        Assert.InRange(queue, 0, request - handler + 1e-9);
+        Assert.InRange(request, handler, elapsed);
+        Assert.All(listener.Types, t => Assert.Equal(name, t));
+        Assert.Equal(3, listener.Types.Count);
+
+        // And to the nanosecond against the statistics of the same message.
+        LatencyScopeReport report = host.Host.Services.GetRequiredService<LatencyStats>().Read().Types.Single(t => t.Name == name);
+        Assert.Equal(1, report.LifetimeCount);
+        Assert.Equal(report.Metrics.Select(static m => m.Lifetime.Min), new[] { request, queue, handler }.Select(static s => (long)Math.Round(s * 1e9)));
+    }
+
+    private static double Spin()
+    {
+        long started = Stopwatch.GetTimestamp();
+        while (Stopwatch.GetElapsedTime(started) < TimeSpan.FromMilliseconds(2))
+        {
+            Thread.SpinWait(100);
+        }
+
+        return Stopwatch.GetElapsedTime(started).TotalSeconds;
+    }
+
+    /// <summary>Hears one factory's meters: tests run side by side in one process.</summary>
+    private sealed class DurationListener : IDisposable
+    {
+        private readonly MeterListener _listener = new();
+        private readonly ConcurrentDictionary<string, double> _seconds = new();
+        private readonly ConcurrentQueue<object?> _types = new();
+
+        public DurationListener(IMeterFactory factory)
+        {
+            _listener.InstrumentPublished = (instrument, listener) =>
+            {
+                if (instrument.Meter.Scope == factory && instrument is Histogram<double>)
+                {
+                    listener.EnableMeasurementEvents(instrument);
+                }
+            };
+            _listener.SetMeasurementEventCallback<double>((instrument, seconds, tags, _) =>
+            {
+                Assert.Equal("s", instrument.Unit);
+                Assert.Equal("message.type", Assert.Single(tags.ToArray()).Key);
+                _types.Enqueue(tags[0].Value);
+                _seconds[instrument.Name] = seconds;
+                if (_seconds.Count == 3)
+                {
+                    HasAll.TrySetResult();
+                }
+            });
+            _listener.Start();
+        }
+
+        /// <summary>Each of the three durations has come.</summary>
+        public TaskCompletionSource HasAll { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public IReadOnlyCollection<object?> Types => _types;
+
+        public double this[string instrument] => _seconds[instrument];
+
+        public void Dispose() => _listener.Dispose();
+    }
+}
