@@ -13,7 +13,11 @@ namespace FastPort.Connections;
 /// </summary>
 public abstract class Connection
 {
+    // Far more than a chunk of a batch ever holds.
+    private const int BatchCapacity = 1024 * 1024;
+
     private static long _lastId;
+    private ArrayPoolCircularBuffer? _batch;
     private readonly TaskCompletionSource<CloseReason> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>A number unique in this process.</summary>
@@ -96,6 +100,42 @@ public abstract class Connection
     /// <param name="state">Handed to <paramref name="release"/>.</param>
     /// <returns>False where ring and borrowed bytes together would exceed the ring's <see cref="ArrayPoolCircularBuffer.MaximumCapacity"/>.</returns>
     public abstract bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state);
+
+    /// <summary>
+    /// Lends a ring that the caller alone fills, on one thread, without excluding anybody: for many messages at once. What is written there is sent
+    /// after <see cref="TryAppendBatch"/> only. To be given back with <see cref="EndBatch"/>.
+    /// </summary>
+    public virtual ArrayPoolCircularBuffer BeginBatch() => Interlocked.Exchange(ref _batch, null) ?? new ArrayPoolCircularBuffer(4096, BatchCapacity);
+
+    /// <summary>
+    /// Appends all bytes of a batch behind what was written so far and leaves it empty. Only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>,
+    /// with nothing written in between; the ring must not be written to afterwards. Without anything better a transport copies once.
+    /// </summary>
+    /// <param name="ring">From <see cref="BeginWrite"/>.</param>
+    /// <param name="batch">From <see cref="BeginBatch"/>; may be another one, of the same state, afterwards.</param>
+    /// <returns>False where there is no room; the batch is then as it was.</returns>
+    public virtual bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)
+    {
+        if (!ring.TryReserve(batch.Length))
+        {
+            return false;
+        }
+
+        batch.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+        ring.Write(first);
+        ring.Write(second);
+        batch.Consume(batch.Length);
+        return true;
+    }
+
+    /// <summary>Gives a batch's ring back; bytes that were not appended are dropped.</summary>
+    /// <param name="batch">From <see cref="BeginBatch"/>.</param>
+    public virtual void EndBatch(ArrayPoolCircularBuffer batch)
+    {
+        batch.Consume(batch.Length);
+        batch.TryReleaseWhenEmpty();
+        Volatile.Write(ref _batch, batch);
+    }
 
     /// <summary>Ends what <see cref="BeginWrite"/> began. The bytes leave with the next <see cref="Flush"/>.</summary>
     public abstract void EndWrite();

@@ -4,13 +4,44 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Framing;
 
 /// <summary>The fixed first 12 bytes of every frame, all integers little-endian (docs/protocol.md).</summary>
-/// <param name="Length">Bytes that follow the length field: 8, the timing block if any, and the body.</param>
-/// <param name="Type">Message type.</param>
-/// <param name="Flags">Flag bits.</param>
-/// <param name="Version">Protocol version; 1.</param>
-/// <param name="Correlation">Number chosen by the requester and copied into the reply; 0 on one-way frames.</param>
-public readonly record struct FrameHeader(uint Length, ushort Type, FrameFlags Flags, byte Version, uint Correlation)
+public readonly record struct FrameHeader
 {
+    // As on the wire. One field, not four: a header is copied as a whole right after it was read, and a copy of eight bytes that were written as four
+    // pieces has to wait for the pieces.
+    private readonly ulong _first;
+
+    /// <summary>Makes a header.</summary>
+    /// <param name="length">Bytes that follow the length field: 8, the timing block if any, and the body.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="flags">Flag bits.</param>
+    /// <param name="version">Protocol version; 1.</param>
+    /// <param name="correlation">Number chosen by the requester and copied into the reply; 0 on one-way frames.</param>
+    public FrameHeader(uint length, ushort type, FrameFlags flags, byte version, uint correlation)
+        : this(length | ((ulong)type << 32) | ((ulong)(byte)flags << 48) | ((ulong)version << 56), correlation)
+    {
+    }
+
+    private FrameHeader(ulong first, uint correlation)
+    {
+        _first = first;
+        Correlation = correlation;
+    }
+
+    /// <summary>Bytes that follow the length field: 8, the timing block if any, and the body.</summary>
+    public uint Length => (uint)_first;
+
+    /// <summary>Message type.</summary>
+    public ushort Type => (ushort)(_first >> 32);
+
+    /// <summary>Flag bits.</summary>
+    public FrameFlags Flags => (FrameFlags)(byte)(_first >> 48);
+
+    /// <summary>Protocol version; 1.</summary>
+    public byte Version => (byte)(_first >> 56);
+
+    /// <summary>Number chosen by the requester and copied into the reply; 0 on one-way frames.</summary>
+    public uint Correlation { get; }
+
     /// <summary>Bytes of a header on the wire.</summary>
     public const int Size = 12;
 
@@ -41,23 +72,15 @@ public readonly record struct FrameHeader(uint Length, ushort Type, FrameFlags F
     /// <summary>Reads a header.</summary>
     /// <param name="source">At least 12 bytes.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static FrameHeader Read(ReadOnlySpan<byte> source)
-    {
-        ulong first = BinaryPrimitives.ReadUInt64LittleEndian(source);
-        return new FrameHeader(
-            (uint)first,
-            (ushort)(first >> 32),
-            (FrameFlags)(byte)(first >> 48),
-            (byte)(first >> 56),
-            BinaryPrimitives.ReadUInt32LittleEndian(source[8..]));
-    }
+    public static FrameHeader Read(ReadOnlySpan<byte> source) =>
+        new(BinaryPrimitives.ReadUInt64LittleEndian(source), BinaryPrimitives.ReadUInt32LittleEndian(source[8..]));
 
     /// <summary>Writes the header.</summary>
     /// <param name="destination">At least 12 bytes.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Write(Span<byte> destination)
     {
-        BinaryPrimitives.WriteUInt64LittleEndian(destination, Length | ((ulong)Type << 32) | ((ulong)(byte)Flags << 48) | ((ulong)Version << 56));
+        BinaryPrimitives.WriteUInt64LittleEndian(destination, _first);
         BinaryPrimitives.WriteUInt32LittleEndian(destination[8..], Correlation);
     }
 }

@@ -204,7 +204,10 @@ internal sealed partial class FrameOutput
                     return SendStatus.Closed;
                 }
 
-                _goodbyeSaid = kind == FrameKind.Goodbye;
+                if (kind == FrameKind.Goodbye)
+                {
+                    _goodbyeSaid = true;
+                }
             }
 
             if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size + size))
@@ -263,10 +266,10 @@ internal sealed partial class FrameOutput
         }
     }
 
-    private void CountSent()
+    private void CountSent(int messages = 1)
     {
         ref long count = ref _connection.IsOnLoop ? ref _sentOnLoop : ref _sentElsewhere;
-        Volatile.Write(ref count, count + 1);
+        Volatile.Write(ref count, count + messages);
     }
 
     private enum FrameKind

@@ -43,7 +43,7 @@ internal sealed class SendRoom(Connection connection, SessionOptions options)
         }
     }
 
-    public void CountDropped() => Interlocked.Increment(ref _messagesDropped);
+    public void CountDropped(int messages = 1) => Interlocked.Add(ref _messagesDropped, messages);
 
     public void DisconnectSlowConsumer() => connection.Abort(new CloseReason(
         CloseKind.SlowConsumer, $"{connection.PendingBytes} bytes were waiting for the peer; the bound is {options.SendQueueBytes}."));

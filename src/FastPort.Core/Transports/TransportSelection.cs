@@ -9,6 +9,9 @@ internal static class TransportSelection
     // One for all clients of the process that bring no transport of their own: a program with a thousand clients must not have a thousand threads.
     private static readonly Lazy<EpollTransport> SharedEpoll = new(static () => new EpollTransport());
 
+    /// <summary>What Auto means on this system. Set by tests alone, which run over every transport.</summary>
+    internal static TransportKind Auto { get; set; } = EpollTransport.IsSupported ? TransportKind.Epoll : TransportKind.Sockets;
+
     /// <summary>A transport of its own for a server.</summary>
     public static ITransport Create(TransportKind kind, EpollOptions options) =>
         UsesEpoll(kind) ? new EpollTransport(options) : new SocketTransport();
@@ -26,5 +29,5 @@ internal static class TransportSelection
     }
 
     private static bool UsesEpoll(TransportKind kind) =>
-        kind == TransportKind.Epoll || (kind == TransportKind.Auto && EpollTransport.IsSupported);
+        (kind == TransportKind.Auto ? Auto : kind) == TransportKind.Epoll;
 }

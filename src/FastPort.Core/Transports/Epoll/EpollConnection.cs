@@ -13,7 +13,7 @@ namespace FastPort.Transports.Epoll;
 internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
 {
     private const int ReceiveSize = 64 * 1024;
-    private const int MaxReceiveSize = 512 * 1024;
+    private const int MaxReceiveSize = 256 * 1024;
     private const int MinimumCapacity = 1024;
 
     // What is longer leaves at once: from here on the copy into the kernel costs more than the peer's wake-up, and the bytes are still in the cache.
@@ -103,17 +103,27 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
 
     public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();
 
-    public override ArrayPoolCircularBuffer? BeginFinalWrite()
-    {
-        ArrayPoolCircularBuffer? ring = _output.BeginSharedWrite();
-        _sender.LeaveToLoop();
-        return ring;
-    }
+    public override ArrayPoolCircularBuffer? BeginFinalWrite() => _output.BeginFinalWrite();
 
     public override void EndWrite() => _output.EndWrite();
 
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
+
+    public override ArrayPoolCircularBuffer BeginBatch() => _output.BeginBatch();
+
+    public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)
+    {
+        if (IsOnLoop)
+        {
+            return base.TryAppendBatch(ring, ref batch);
+        }
+
+        _output.AppendBatch(ref batch);
+        return true;
+    }
+
+    public override void EndBatch(ArrayPoolCircularBuffer batch) => _output.EndBatch(batch);
 
     public override void Flush()
     {

@@ -18,11 +18,19 @@ internal sealed class EpollOutput
     private readonly int _maximumBytes;
     private readonly Lock _gate = new();
     private readonly OutputLane _loopLane;
+
+    // Guarded by the gate: batches, and what was written before them, in order; lanes lent for batches; empty lanes.
+    private readonly Queue<OutputLane> _ready = new();
+    private readonly List<OutputLane> _lent = [];
+    private readonly Stack<OutputLane> _spares = new();
     private OutputLane? _filling;
+
     private long _writtenByLoop;
     private long _writtenByOthers;
     private long _writeStart;
     private long _loopWriteStart;
+    private bool _disposed;
+    private volatile bool _finalWrite;
     private volatile bool _closed;
     private volatile bool _ending;
 
@@ -46,6 +54,9 @@ internal sealed class EpollOutput
 
     /// <summary>Whether no more bytes are accepted and the send side is to be shut down behind those that were.</summary>
     public bool IsEnding => _ending;
+
+    /// <summary>Whether a final write has begun, after which only the loop sends.</summary>
+    public bool IsFinal => _finalWrite;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ArrayPoolCircularBuffer? BeginWrite()
@@ -83,8 +94,22 @@ internal sealed class EpollOutput
         _gate.Exit();
     }
 
-    /// <summary>As <see cref="BeginWrite"/>, into the lane that all threads share, also on the loop.</summary>
-    public ArrayPoolCircularBuffer? BeginSharedWrite()
+    /// <summary>
+    /// As <see cref="BeginWrite"/>, into the lane that all threads share, also on the loop. From then on only the loop sends: its own bytes
+    /// first, whenever they were written, as it flushes none of them later than the round in which it wrote them.
+    /// </summary>
+    public ArrayPoolCircularBuffer? BeginFinalWrite()
+    {
+        ArrayPoolCircularBuffer? ring = BeginSharedWrite();
+        if (ring is not null)
+        {
+            _finalWrite = true;
+        }
+
+        return ring;
+    }
+
+    private ArrayPoolCircularBuffer? BeginSharedWrite()
     {
         _gate.Enter();
         if (_closed || _ending)
@@ -93,7 +118,7 @@ internal sealed class EpollOutput
             return null;
         }
 
-        OutputLane lane = _filling ??= new OutputLane(_maximumBytes);
+        OutputLane lane = _filling ??= TakeSpare();
         lane.Prepare();
         _writeStart = lane.Ring.WritePosition;
         if (_connection.IsOnLoop)
@@ -119,21 +144,100 @@ internal sealed class EpollOutput
         return shared;
     }
 
-    /// <summary>What other threads have written since the last time; null where that is nothing. For whoever sends.</summary>
-    /// <param name="spare">An empty lane that is filled from now on instead; taken only where something is given.</param>
-    public OutputLane? TakeShared(ref OutputLane? spare)
+    public ArrayPoolCircularBuffer BeginBatch()
     {
         lock (_gate)
         {
+            OutputLane lane = TakeSpare();
+            _lent.Add(lane);
+            return lane.Ring;
+        }
+    }
+
+    /// <summary>Makes a batch what goes out next after what was written before, without a copy. Within a write to the shared lane.</summary>
+    public void AppendBatch(ref ArrayPoolCircularBuffer batch)
+    {
+        int index = IndexOfLent(batch);
+        OutputLane lane = _lent[index];
+        if (_filling!.IsEmpty)
+        {
+            // The write began with an array that it does not need.
+            _filling.Ring.TryReleaseWhenEmpty();
+        }
+        else
+        {
+            _ready.Enqueue(_filling);
+            _filling = TakeSpare();
+        }
+
+        _ready.Enqueue(lane);
+
+        // EndWrite counts from the start of a write in the lane that is filled then: moved back, the batch is counted too.
+        _writeStart = _filling.Ring.WritePosition - lane.Pending;
+        _lent[index] = TakeSpare();
+        batch = _lent[index].Ring;
+    }
+
+    public void EndBatch(ArrayPoolCircularBuffer batch)
+    {
+        lock (_gate)
+        {
+            int index = IndexOfLent(batch);
+            OutputLane lane = _lent[index];
+            _lent.RemoveAt(index);
+            if (_disposed)
+            {
+                lane.Dispose();
+                return;
+            }
+
+            int length = batch.Length;
+            batch.Consume(length);
+            lane.Rest(length);
+            _spares.Push(lane);
+        }
+    }
+
+    /// <summary>What other threads have written, lane by lane in order; null where that is nothing. For whoever sends.</summary>
+    /// <param name="sent">A lane taken before that is sent and empty; null where there is none.</param>
+    /// <param name="onLoop">Whether the loop asks. Others get nothing more once a final write has begun: the loop's bytes must precede it.</param>
+    public OutputLane? TakeShared(OutputLane? sent, bool onLoop)
+    {
+        lock (_gate)
+        {
+            if (sent is not null)
+            {
+                _spares.Push(sent);
+            }
+
+            if (_finalWrite && !onLoop)
+            {
+                return null;
+            }
+
+            if (_ready.TryDequeue(out OutputLane? first))
+            {
+                return first;
+            }
+
             if (_filling is null || _filling.IsEmpty)
             {
                 return null;
             }
 
             OutputLane taken = _filling;
-            _filling = spare;
-            spare = null;
+            _filling = null;
             return taken;
+        }
+    }
+
+    /// <summary>Takes an emptied lane back. Whether there is more to take.</summary>
+    public bool ReturnShared(OutputLane sent)
+    {
+        lock (_gate)
+        {
+            _spares.Push(sent);
+            return _ready.Count != 0 || _filling is { IsEmpty: false };
         }
     }
 
@@ -155,13 +259,26 @@ internal sealed class EpollOutput
         }
     }
 
-    /// <summary>Gives everything back, after <see cref="Close"/>, by whoever sends, as the last act.</summary>
+    /// <summary>Gives everything back, after <see cref="Close"/>, by whoever sends, as the last act. Lanes lent for a batch follow with its end.</summary>
     public void Dispose(Action<BorrowedSegments.Segment> release)
     {
-        foreach (OutputLane? lane in (ReadOnlySpan<OutputLane?>)[_loopLane, _filling])
+        OutputLane[] lanes;
+        lock (_gate)
         {
-            lane?.DropBorrowed(release);
-            lane?.Dispose();
+            _disposed = true;
+            lanes = _filling is null ? [_loopLane, .. _ready, .. _spares] : [_loopLane, _filling, .. _ready, .. _spares];
+            _ready.Clear();
+            _spares.Clear();
+        }
+
+        foreach (OutputLane lane in lanes)
+        {
+            lane.DropBorrowed(release);
+            lane.Dispose();
         }
     }
+
+    private OutputLane TakeSpare() => _spares.TryPop(out OutputLane? spare) ? spare : new OutputLane(_maximumBytes);
+
+    private int IndexOfLent(ArrayPoolCircularBuffer batch) => _lent.FindIndex(lane => ReferenceEquals(lane.Ring, batch));
 }

@@ -14,6 +14,8 @@ internal sealed class EpollSender
 {
     private const int DirectFromBytes = 128 * 1024;
 
+    private const int SharedLanesPerTurn = 8;
+
     private const int Free = 0;
     private const int Taken = 1;
     private const int Wanted = 2;
@@ -25,7 +27,6 @@ internal sealed class EpollSender
 
     // The role's.
     private OutputLane? _sharedLane;
-    private OutputLane? _spareLane;
     private long _loopMark;
     private long _sent;
     private bool _inLoopLane;
@@ -34,7 +35,6 @@ internal sealed class EpollSender
 
     private long _notifyAt = -1;
     private volatile bool _blocked;
-    private volatile bool _finalised;
 
     // The loop's: the socket's event has come. It counts until the role is taken, so also where another thread, which finds the socket blocked, has it now.
     private bool _writable;
@@ -56,9 +56,6 @@ internal sealed class EpollSender
     /// <summary>Whether the socket has refused to take more and has not been writable since.</summary>
     public bool IsBlocked => _blocked;
 
-    /// <summary>From now on only the loop sends, so that its bytes, whenever written, precede those of others; see <see cref="EpollConnection.BeginFinalWrite"/>.</summary>
-    public void LeaveToLoop() => _finalised = true;
-
     /// <summary>The loop has received: the next thread that writes while the loop sleeps may send by itself again.</summary>
     public void AllowDirect()
     {
@@ -75,7 +72,7 @@ internal sealed class EpollSender
     /// </summary>
     public bool TrySendDirectly(EpollLoop loop)
     {
-        if (_blocked || _finalised || _output.IsEnding || !IsDirectWorthwhile(loop)
+        if (_blocked || _output.IsEnding || _output.IsFinal || !IsDirectWorthwhile(loop)
             || Interlocked.CompareExchange(ref _role, Taken, Free) != Free)
         {
             return false;
@@ -83,13 +80,15 @@ internal sealed class EpollSender
 
         // Not into the middle of what the loop has begun.
         bool free = !_inLoopLane && !_failed;
+        bool more = !free;
         if (free)
         {
             // Where the socket blocks, its event makes the loop go on.
-            SendShared();
+            SendShared(1, out more);
+            more |= _output.IsFinal;
         }
 
-        return Interlocked.Exchange(ref _role, Free) != Wanted && free;
+        return Interlocked.Exchange(ref _role, Free) != Wanted && !more;
     }
 
     /// <summary>The socket takes bytes again; on the loop, before <see cref="SendOnLoop"/>.</summary>
@@ -122,7 +121,6 @@ internal sealed class EpollSender
 
         _sharedLane?.DropBorrowed(_release);
         _sharedLane?.Dispose();
-        _spareLane?.Dispose();
         _output.Dispose(_release);
         Volatile.Write(ref _sent, _output.Written);
         return true;
@@ -158,20 +156,21 @@ internal sealed class EpollSender
     private void SendAll()
     {
         _blocked = false;
-        if (_sharedLane is not null && !SendShared())
+        if (_sharedLane is not null && !SendShared(1, out _))
         {
             return;
         }
 
-        // The loop's bytes first: see LeaveToLoop.
+        // The loop's bytes first: see EpollOutput.BeginFinalWrite. Then again, however much others go on writing.
+        bool more;
         do
         {
-            if (!SendLoopLane() || !SendShared())
+            if (!SendLoopLane() || !SendShared(SharedLanesPerTurn, out more))
             {
                 return;
             }
         }
-        while (!_output.LoopLane.IsEmpty);
+        while (more || !_output.LoopLane.IsEmpty);
 
         if (_output.IsEnding && !_shutDown && Pending == 0)
         {
@@ -210,23 +209,31 @@ internal sealed class EpollSender
         return true;
     }
 
-    private bool SendShared()
+    // So many lanes at most. False where the socket takes no more.
+    private bool SendShared(int lanes, out bool more)
     {
-        OutputLane? lane = _sharedLane ??= _output.TakeShared(ref _spareLane);
-        if (lane is null)
+        more = false;
+        OutputLane? lane = _sharedLane ?? _output.TakeShared(null, _connection.IsOnLoop);
+        while (lane is not null)
         {
-            return true;
+            _sharedLane = lane;
+            int burst = lane.Ring.Length;
+            if (!Send(lane, lane.Sent + lane.Pending))
+            {
+                return false;
+            }
+
+            lane.Rest(burst);
+            _sharedLane = null;
+            if (--lanes == 0)
+            {
+                more = _output.ReturnShared(lane);
+                return true;
+            }
+
+            lane = _output.TakeShared(lane, _connection.IsOnLoop);
         }
 
-        int burst = lane.Ring.Length;
-        if (!Send(lane, lane.Sent + lane.Pending))
-        {
-            return false;
-        }
-
-        lane.Rest(burst);
-        _sharedLane = null;
-        _spareLane = lane;
         return true;
     }
 

@@ -1,0 +1,78 @@
+using FastPort.Buffers;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <summary>What a <see cref="SendBatch"/> has collected. Belongs to one thread between <see cref="Begin"/> and <see cref="End"/>.</summary>
+internal sealed class BatchWriter(FrameOutput output)
+{
+    private ArrayPoolCircularBuffer _ring = null!;
+    private int _largest;
+    private int _collected;
+    private bool _admitted;
+
+    public void Begin(ArrayPoolCircularBuffer ring)
+    {
+        _ring = ring;
+        _largest = FrameLimits.LargestBody(output.Limit);
+        _admitted = false;
+    }
+
+    public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        int size = body.Size;
+        if ((uint)size > (uint)_largest)
+        {
+            return SendStatus.TooLarge;
+        }
+
+        if (!_admitted || _ring.Length + size > FrameOutput.BatchChunk)
+        {
+            SendStatus status = NextChunk();
+            if (status != SendStatus.Queued || size > FrameOutput.BatchChunk)
+            {
+                // A large body would be copied once more for nothing.
+                return status == SendStatus.Queued ? output.TrySendOneWay(type, in body) : status;
+            }
+        }
+
+        FrameWriter.Write(_ring, type, FrameFlags.OneWay, 0, 0, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
+        _collected++;
+        return SendStatus.Queued;
+    }
+
+    public SendStatus Flush()
+    {
+        if (_collected == 0)
+        {
+            return SendStatus.Queued;
+        }
+
+        int messages = _collected;
+        _collected = 0;
+        return output.AppendBatch(ref _ring, messages);
+    }
+
+    public void End()
+    {
+        Flush();
+
+        // Not before: another one may have taken its place.
+        ArrayPoolCircularBuffer ring = _ring;
+        _ring = null!;
+        output.EndBatch(this, ring);
+    }
+
+    private SendStatus NextChunk()
+    {
+        SendStatus status = Flush();
+        if (status == SendStatus.Queued)
+        {
+            status = output.AdmitBatch();
+        }
+
+        _admitted = status == SendStatus.Queued;
+        return status;
+    }
+}

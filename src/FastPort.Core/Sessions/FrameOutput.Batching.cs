@@ -1,0 +1,83 @@
+using FastPort.Buffers;
+
+namespace FastPort.Sessions;
+
+/// <content>Many one-way frames at once: encoded into a ring of the batch's own, without a lock, and appended chunk by chunk.</content>
+internal sealed partial class FrameOutput
+{
+    /// <summary>Bytes after which a chunk is appended: enough to make locks and system calls rare, little enough to stay in the cache.</summary>
+    public const int BatchChunk = 64 * 1024;
+
+    // One is kept for the next batch: a session seldom has two at a time.
+    private BatchWriter? _spareBatch;
+
+    public BatchWriter BeginBatch()
+    {
+        BatchWriter batch = Interlocked.Exchange(ref _spareBatch, null) ?? new BatchWriter(this);
+        batch.Begin(_connection.BeginBatch());
+        return batch;
+    }
+
+    /// <summary>Whether a batch may go on: what the policy says where the queue is full.</summary>
+    public SendStatus AdmitBatch()
+    {
+        if (_goodbyeSaid || _connection.IsClosing)
+        {
+            return SendStatus.Closed;
+        }
+
+        return Room.IsFull && !Room.TryMake() ? Room.Refuse() : SendStatus.Queued;
+    }
+
+    /// <summary>Appends a batch's frames behind everything written so far and flushes; where that cannot be they are dropped and counted.</summary>
+    public SendStatus AppendBatch(ref ArrayPoolCircularBuffer batch, int messages)
+    {
+        bool overflow = false;
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return DropBatch(batch, messages);
+        }
+
+        try
+        {
+            if (_goodbyeSaid)
+            {
+                return DropBatch(batch, messages);
+            }
+
+            if (!_connection.TryAppendBatch(ring, ref batch))
+            {
+                overflow = true;
+                return DropBatch(batch, messages);
+            }
+
+            CountSent(messages);
+        }
+        finally
+        {
+            _connection.EndWrite();
+            if (overflow)
+            {
+                // The frames were promised, and the peer is so far behind that not even the reserve holds them.
+                Room.DisconnectSlowConsumer();
+            }
+        }
+
+        FlushUnlessInBurst();
+        return SendStatus.Queued;
+    }
+
+    public void EndBatch(BatchWriter batch, ArrayPoolCircularBuffer ring)
+    {
+        _connection.EndBatch(ring);
+        Volatile.Write(ref _spareBatch, batch);
+    }
+
+    private SendStatus DropBatch(ArrayPoolCircularBuffer batch, int messages)
+    {
+        batch.Consume(batch.Length);
+        Room.CountDropped(messages);
+        return SendStatus.Closed;
+    }
+}

@@ -1,0 +1,40 @@
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+/// <summary>
+/// One-way messages in large numbers; see <see cref="Session.BeginBatch"/>. Encoding one costs no lock: the frames are collected beside the session's send
+/// queue and appended to it in chunks of 64 KiB, and at the end. Belongs to the thread that began it; dispose it exactly once.
+/// <para>
+/// Order: the frames of a batch keep theirs. What the same thread sends on the session by other means meanwhile goes out before the chunk that
+/// is being collected.
+/// </para>
+/// </summary>
+public readonly ref struct SendBatch
+{
+    private readonly BatchWriter _writer;
+
+    internal SendBatch(FrameOutput output) => _writer = output.BeginBatch();
+
+    /// <summary>Adds a message.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body, encoded at once.</param>
+    /// <returns>
+    /// Queued: it is collected, and lost only with the session. Full: the send queue is; dispose the batch, await <see cref="Session.WhenWritableAsync"/>,
+    /// begin another. Dropped, Closed, TooLarge: as with <see cref="Session.TrySend{TBody}"/>.
+    /// </returns>
+    public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct => _writer.TrySend(type, in body);
+
+    /// <summary>Adds a message.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; copied.</param>
+    public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => _writer.TrySend(type, new RawBody(body));
+
+    /// <summary>Appends what is collected to the send queue and sends it on its way.</summary>
+    /// <returns>Queued, also where nothing was collected; Closed where the session has said Goodbye or ended, and then what was collected is dropped and counted.</returns>
+    public SendStatus Flush() => _writer.Flush();
+
+    /// <summary>Ends the batch, flushed.</summary>
+    public void Dispose() => _writer.End();
+}

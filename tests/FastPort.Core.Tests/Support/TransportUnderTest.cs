@@ -1,0 +1,20 @@
+using System.Runtime.CompilerServices;
+using FastPort.Transports;
+
+namespace FastPort.Core.Tests.Support;
+
+/// <summary>
+/// The transport that every test of this project uses unless it names one: the system's best, or the one in the environment variable
+/// <c>FASTPORT_TEST_TRANSPORT</c> (Epoll, Sockets). So the whole suite runs over each of them.
+/// </summary>
+internal static class TransportUnderTest
+{
+    [ModuleInitializer]
+    internal static void Choose()
+    {
+        if (Environment.GetEnvironmentVariable("FASTPORT_TEST_TRANSPORT") is { Length: > 0 } name)
+        {
+            TransportSelection.Auto = Enum.Parse<TransportKind>(name, ignoreCase: true);
+        }
+    }
+}
