@@ -193,11 +193,12 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     private void HandOver(int descriptor, EndPoint? remote)
     {
         EpollLoop? loop = null;
+        EpollConnection? connection = null;
         try
         {
             NativeSocket.Tune(descriptor, _settings);
             loop = _group.Acquire(_settings.Logger);
-            var connection = new EpollConnection(
+            connection = new EpollConnection(
                 descriptor, _group, loop, _settings, remote, NativeSocket.LocalAddress(descriptor, _family));
             loop = null;
             descriptor = -1;
@@ -206,6 +207,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         catch (Exception e)
         {
             TransportLog.AcceptedFault(_settings.Logger, Endpoint, e);
+            connection?.Abort(CloseReason.LocalClosed);
             if (descriptor >= 0)
             {
                 _ = Libc.Close(descriptor);

@@ -175,6 +175,7 @@ internal sealed class SocketListener : ITransportListener
 
     private void HandOver(Socket socket)
     {
+        SocketConnection? connection = null;
         try
         {
             SocketTuning.Apply(socket, _settings);
@@ -186,7 +187,8 @@ internal sealed class SocketListener : ITransportListener
                     return;
                 }
 
-                _accepted!(new SocketConnection(socket, _settings));
+                connection = new SocketConnection(socket, _settings);
+                _accepted!(connection);
             }
         }
         catch (SocketException e)
@@ -198,6 +200,8 @@ internal sealed class SocketListener : ITransportListener
         }
         catch (Exception e)
         {
+            // It may have been started.
+            connection?.Abort(CloseReason.LocalClosed);
             socket.Dispose();
             TransportLog.AcceptedFault(_settings.Logger, Endpoint, e);
         }
