@@ -7,7 +7,7 @@ SocketTransport.UnsafeUseInlineCompletions();
 
 var listen = new Option<string[]>("--listen")
 {
-    Description = "Endpoint to listen on instead of the configured ones, for example tcp://127.0.0.1:7000. Port 0 lets the system choose. Can be given several times.",
+    Description = "Endpoint to listen on instead of the configured ones, for example tcp://127.0.0.1:7000 or unix:///run/fastport.sock. Port 0 lets the system choose. Can be given several times.",
     HelpName = "URI",
 };
 var queuedEcho = new Option<bool>("--queued-echo")

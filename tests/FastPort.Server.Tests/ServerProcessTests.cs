@@ -55,6 +55,31 @@ public sealed class ServerProcessTests
     }
 
     [Fact]
+    public async Task Serves_a_Unix_socket_and_removes_its_file()
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            return;
+        }
+
+        using var directory = new TempDirectory();
+        string path = Path.Combine(directory.Path, "fastport.sock");
+        await using ServerProcess server = ServerProcess.Start(["--listen", $"unix://{path}"], ("FastPort__UnixSocketPermissions", "0660"));
+        Assert.Equal($"unix://{path}", await server.ListeningAsync());
+        Assert.Equal(Convert.ToInt32("0660", 8), (int)File.GetUnixFileMode(path));
+        await using (var client = new FastPortClient(new FastPortClientOptions { Endpoint = $"unix://{path}" }))
+        {
+            await client.ConnectAsync();
+            Assert.Equal("hello", (await EchoAsync(client, "hello")).Payload.ToStringUtf8());
+        }
+
+        server.Signal(ServerProcess.SigTerm);
+
+        Assert.Equal(0, await server.ExitAsync());
+        Assert.False(File.Exists(path));
+    }
+
+    [Fact]
     public async Task A_port_in_use_is_exit_code_1_and_one_clear_sentence()
     {
         using var taken = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);

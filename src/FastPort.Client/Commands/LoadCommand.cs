@@ -11,7 +11,7 @@ internal sealed class LoadCommand
 
     private readonly Option<string?> _server = new("--server")
     {
-        Description = "The server, for example tcp://127.0.0.1:6628. Without it a server is hosted inside this process.",
+        Description = "The server, for example tcp://127.0.0.1:6628 or unix:///run/fastport.sock. Without it a server is hosted inside this process.",
         HelpName = "URI",
         CustomParser = OptionParsers.Endpoint,
     };

@@ -86,9 +86,9 @@ internal static class OptionParsers
         {
             result.AddError($"--server: {problem}");
         }
-        else if (endpoint.Scheme != "tcp" || endpoint.Port == 0)
+        else if (endpoint.Scheme != "unix" && (endpoint.Scheme != "tcp" || endpoint.Port == 0))
         {
-            result.AddError($"--server is '{text}'; write it as tcp://host:port with a port from 1 to 65535, for example tcp://127.0.0.1:6628.");
+            result.AddError($"--server is '{text}'; write it as tcp://host:port with a port from 1 to 65535, for example tcp://127.0.0.1:6628, or as unix:///path.");
         }
 
         return text;

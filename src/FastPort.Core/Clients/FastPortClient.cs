@@ -36,7 +36,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <param name="handlers">Handlers for what the server sends unasked. Defaults to none.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <param name="clock">A clock shared by many clients of a process; not disposed here. Defaults to one of its own.</param>
-    /// <param name="transport">The transport. Defaults to the one that the options name.</param>
+    /// <param name="transport">The transport. Defaults to the library's own, as the options name it.</param>
     /// <exception cref="ArgumentException">Options are out of range; the message lists all.</exception>
     public FastPortClient(
         FastPortClientOptions options,
@@ -54,10 +54,10 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         _options = options;
         _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Client");
         var endpoint = Endpoint.Parse(options.Endpoint);
-        transport ??= TransportSelection.Shared(options.Transport);
-        if (!transport.Supports(endpoint.Scheme))
+        transport ??= TransportSelection.Shared(options.Transport, endpoint.Scheme);
+        if (transport?.Supports(endpoint.Scheme) != true)
         {
-            throw new ArgumentException($"No transport serves '{endpoint.Scheme}' of {endpoint}; use tcp://host:port.", nameof(options));
+            throw new ArgumentException($"No transport serves '{endpoint.Scheme}' of {endpoint}; use {TransportSelection.Examples}.", nameof(options));
         }
 
         _ownsClock = clock is null;

@@ -26,6 +26,12 @@ public sealed record ConnectionSettings
     /// <summary>How long sent bytes may stay unacknowledged before the operating system gives up (TCP_USER_TIMEOUT, Linux only); zero: its default. Defaults to 30 s.</summary>
     public TimeSpan UserTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
+    /// <summary>
+    /// Permissions of the file that a listener on a Unix socket makes; who may write to it may connect. Set before the first peer can connect.
+    /// Defaults to null: reading and writing for the owner alone (0600), and nothing for names without a file, which have no permissions.
+    /// </summary>
+    public UnixFileMode? UnixSocketPermissions { get; init; }
+
     /// <summary>Called when accepting a connection failed, whatever the reason; for counting. Defaults to nothing.</summary>
     public Action? AcceptFailed { get; init; }
 

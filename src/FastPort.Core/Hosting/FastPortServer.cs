@@ -34,7 +34,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Creates a server; nothing is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">Options; checked here, not to be changed afterwards.</param>
     /// <param name="handlers">Handlers by message type; frozen here.</param>
-    /// <param name="hooks">Authentication, authorisation, telemetry and transports. Defaults to none of them and the transport that the options name.</param>
+    /// <param name="hooks">Authentication, authorisation, telemetry and transports. Defaults to none of them and the library's own as the options name them.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public FastPortServer(
@@ -51,12 +51,12 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
         _hooks = hooks ?? new FastPortServerHooks();
         _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server");
         _time = _hooks.Time ?? TimeProvider.System;
-        _transports = _hooks.Transports.Count == 0 ? [TransportSelection.Create(options.Transport, options.ToEpollOptions())] : [.. _hooks.Transports];
+        _transports = _hooks.Transports.Count == 0 ? TransportSelection.Create(options.Transport, options.ToEpollOptions()) : [.. _hooks.Transports];
         string[] unserved = [.. options.Endpoints.Where(text => !_transports.Any(t => t.Supports(Endpoint.Parse(text).Scheme)))];
         if (unserved.Length != 0)
         {
             throw new FastPortOptionsException(
-                [.. unserved.Select(static text => $"FastPort:Endpoints: no transport serves '{text}'. Use tcp://host:port.")]);
+                [.. unserved.Select(static text => $"FastPort:Endpoints: no transport serves '{text}'. Use {TransportSelection.Examples}.")]);
         }
 
         _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress);
@@ -269,7 +269,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
 
     private ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) =>
         (_transports.FirstOrDefault(t => t.Supports(endpoint.Scheme))
-            ?? throw new EndpointException(endpoint, $"Cannot listen on {endpoint}: no transport serves '{endpoint.Scheme}'. Use tcp://host:port."))
+            ?? throw new EndpointException(endpoint, $"Cannot listen on {endpoint}: no transport serves '{endpoint.Scheme}'. Use {TransportSelection.Examples}."))
         .CreateListener(endpoint, settings);
 
     private SessionSettings CreateSessionSettings(ConnectionClock clock) => new()
@@ -293,7 +293,11 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
     };
 
     private ConnectionSettings CreateConnectionSettings(ConnectionClock clock) =>
-        _options.Session.ToConnectionSettings(clock, _logger) with { AcceptFailed = Counters.AcceptFailed };
+        _options.Session.ToConnectionSettings(clock, _logger) with
+        {
+            AcceptFailed = Counters.AcceptFailed,
+            UnixSocketPermissions = _options.UnixFileMode,
+        };
 
     private void AttachSeries()
     {

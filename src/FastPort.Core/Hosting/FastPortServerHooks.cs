@@ -16,7 +16,7 @@ public sealed class FastPortServerHooks
     /// <summary>Where handled messages are measured (role server). Defaults to null: not measured.</summary>
     public LatencyStats? LatencyStats { get; set; }
 
-    /// <summary>Transports, the first that serves an endpoint's scheme is taken. Empty means the one that <see cref="FastPortServerOptions.Transport"/> names.</summary>
+    /// <summary>Transports, the first that serves an endpoint's scheme is taken. Empty means the library's own, as <see cref="FastPortServerOptions.Transport"/> names them.</summary>
     public IList<ITransport> Transports { get; } = [];
 
     /// <summary>Source of time. Defaults to the system's.</summary>

@@ -1,6 +1,7 @@
 using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
+using FastPort.Transports.Unix;
 
 namespace FastPort.Hosting;
 
@@ -34,8 +35,16 @@ public sealed class FastPortServerOptions
     /// <summary>Connections in all; one more is closed at once and counted. 1 to 1,000,000. Defaults to 20,000.</summary>
     public int MaxConnections { get; set; } = 20_000;
 
-    /// <summary>Connections of one address; 0 to 1,000,000, 0 for no such limit. Defaults to 0.</summary>
+    /// <summary>
+    /// Connections of one IP address; 0 to 1,000,000, 0 for no such limit. Peers on Unix sockets have no address, so for them there is none. Defaults to 0.
+    /// </summary>
     public int MaxConnectionsPerAddress { get; set; }
+
+    /// <summary>
+    /// Permissions of the files that <c>unix:///path</c> endpoints make, octal as in <c>0660</c>: who may write to the file may connect. 0000 to 0777. Defaults
+    /// to null: 0600, the server's own user alone. Not allowed together with an endpoint <c>unix://@name</c>, which has no permissions.
+    /// </summary>
+    public string? UnixSocketPermissions { get; set; }
 
     /// <summary>
     /// Whether latencies are reported for each session too, besides all and each message type. Costs about 50 KB per session. Defaults to false.
@@ -61,6 +70,9 @@ public sealed class FastPortServerOptions
     /// <summary>Limits and deadlines of each session.</summary>
     public SessionOptions Session { get; } = new();
 
+    internal UnixFileMode? UnixFileMode =>
+        UnixSocketPermissions is { } text && UnixPermissions.TryParse(text, out UnixFileMode mode) ? mode : null;
+
     /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
     public IReadOnlyList<string> Validate()
     {
@@ -75,6 +87,11 @@ public sealed class FastPortServerOptions
 
         TransportSelection.Check(problems, SectionName, Transport);
         ToEpollOptions().Validate(SectionName, problems);
+        if (UnixSocketPermissions is { } permissions && !UnixPermissions.TryParse(permissions, out _))
+        {
+            problems.Add($"{SectionName}:{nameof(UnixSocketPermissions)} is '{permissions}'; allowed are 0000 to 0777, octal.");
+        }
+
         OptionCheck.Range(problems, SectionName, nameof(MaxConnections), MaxConnections, 1, 1_000_000);
         OptionCheck.Range(problems, SectionName, nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000);
         OptionCheck.Defined(problems, SectionName, nameof(DuplicateIdentity), DuplicateIdentity);

@@ -3,9 +3,12 @@ using System.Globalization;
 
 namespace FastPort.Transports;
 
-/// <summary>Where to listen or connect to, written as a URI: <c>tcp://127.0.0.1:6628</c>, <c>tcp://[::1]:0</c>. Immutable.</summary>
+/// <summary>
+/// Where to listen or connect to, written as a URI: <c>tcp://127.0.0.1:6628</c>, <c>tcp://[::1]:0</c>, <c>unix:///run/fastport.sock</c>,
+/// <c>unix://@name</c> (Linux: a name without a file), <c>inproc://name</c> (within this process). Immutable.
+/// </summary>
 /// <param name="Scheme">The transport's scheme, in lower case.</param>
-/// <param name="Host">Host name or address without brackets; for schemes without a host, the path or name.</param>
+/// <param name="Host">Host name or address without brackets; for schemes without a host, the path or name, taken as it is written.</param>
 /// <param name="Port">Port, 0 to 65535; 0 lets the operating system choose one when listening.</param>
 public sealed record Endpoint(string Scheme, string Host, int Port)
 {
@@ -29,7 +32,7 @@ public sealed record Endpoint(string Scheme, string Host, int Port)
         int split = text?.IndexOf("://", StringComparison.Ordinal) ?? -1;
         if (split <= 0)
         {
-            problem = $"'{text}' is not an endpoint; write it as scheme://host:port, for example tcp://127.0.0.1:6628.";
+            problem = $"'{text}' is not an endpoint; write it as scheme://host:port, for example tcp://127.0.0.1:6628, or unix:///path.";
             return false;
         }
 
@@ -37,8 +40,10 @@ public sealed record Endpoint(string Scheme, string Host, int Port)
         string rest = text[(split + 3)..].TrimEnd('/');
         if (scheme is not ("tcp" or "tls" or "opc.tcp"))
         {
-            endpoint = new Endpoint(scheme, text[(split + 3)..], 0);
-            return true;
+            string name = text[(split + 3)..];
+            problem = WhatIsWrong(scheme, name, text);
+            endpoint = problem is null ? new Endpoint(scheme, name, 0) : null;
+            return problem is null;
         }
 
         int colon = rest.LastIndexOf(':');
@@ -70,6 +75,17 @@ public sealed record Endpoint(string Scheme, string Host, int Port)
         endpoint = new Endpoint(scheme, host, port);
         return true;
     }
+
+    // Of the schemes whose names this library knows.
+    private static string? WhatIsWrong(string scheme, string name, string text) => scheme switch
+    {
+        "unix" when name is "" or "/" or "@" => $"'{text}' names no file; write for example unix:///run/fastport.sock, or on Linux unix://@name.",
+        "unix" when name[0] is not ('/' or '@') => $"'{text}' is not a whole path; write it with three slashes, for example unix:///run/fastport.sock.",
+        "unix" when name.EndsWith('/') => $"'{text}' names a directory; write the name of the socket's file behind it.",
+        "unix" when name.Contains('\0', StringComparison.Ordinal) => $"'{text.Replace("\0", "\\0", StringComparison.Ordinal)}' has a zero character in it; no path has.",
+        "inproc" when name.Length == 0 => $"'{text}' names no link; write for example inproc://game.",
+        _ => null,
+    };
 
     /// <summary>The URI.</summary>
     public override string ToString() =>

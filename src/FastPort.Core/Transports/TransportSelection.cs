@@ -6,18 +6,25 @@ namespace FastPort.Transports;
 /// <summary>From the configured kind to the transport, and why a kind cannot be had.</summary>
 internal static class TransportSelection
 {
+    /// <summary>For messages about a scheme that nobody serves.</summary>
+    public const string Examples = "tcp://host:port or unix:///path";
+
     // One for all clients of the process that bring no transport of their own: a program with a thousand clients must not have a thousand threads.
     private static readonly Lazy<EpollTransport> SharedEpoll = new(static () => new EpollTransport());
+
+    // These have no threads and no state.
+    private static readonly SocketTransport Sockets = new();
 
     /// <summary>What Auto means on this system. Set by tests alone, which run over every transport.</summary>
     internal static TransportKind Auto { get; set; } = EpollTransport.IsSupported ? TransportKind.Epoll : TransportKind.Sockets;
 
-    /// <summary>A transport of its own for a server.</summary>
-    public static ITransport Create(TransportKind kind, EpollOptions options) =>
-        UsesEpoll(kind) ? new EpollTransport(options) : new SocketTransport();
+    /// <summary>Transports of its own for a server; the first that serves a scheme is taken.</summary>
+    public static IReadOnlyList<ITransport> Create(TransportKind kind, EpollOptions options) =>
+        UsesEpoll(kind) ? [new EpollTransport(options), Sockets] : [Sockets];
 
-    /// <summary>The process's transport for clients.</summary>
-    public static ITransport Shared(TransportKind kind) => UsesEpoll(kind) ? SharedEpoll.Value : new SocketTransport();
+    /// <summary>The process's transport for clients; null where none serves the scheme.</summary>
+    public static ITransport? Shared(TransportKind kind, string scheme) =>
+        UsesEpoll(kind) && SharedEpoll.Value.Supports(scheme) ? SharedEpoll.Value : Sockets.Supports(scheme) ? Sockets : null;
 
     public static void Check(List<string> problems, string section, TransportKind kind)
     {

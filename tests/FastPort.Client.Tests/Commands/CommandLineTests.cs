@@ -68,6 +68,17 @@ public sealed class CommandLineTests
     }
 
     [Theory]
+    [InlineData("tcp://127.0.0.1:6628")]
+    [InlineData("unix:///run/fastport.sock")]
+    [InlineData("unix://@fastport")]
+    public async Task Reads_servers(string uri)
+    {
+        await RunAsync("load", "--server", uri);
+
+        Assert.Equal(uri, _commands.Load!.Server);
+    }
+
+    [Theory]
     [InlineData("--connections is '0'; give a whole number from 1 to 100000.", "load", "--connections", "0")]
     [InlineData("--connections is '100001'; give a whole number from 1 to 100000.", "load", "--connections", "100001")]
     [InlineData("--connections is 'many'; give a whole number from 1 to 100000.", "load", "--connections", "many")]
@@ -83,6 +94,8 @@ public sealed class CommandLineTests
     [InlineData("--mode is 'ping'; give echo, sink or source.", "load", "--mode", "ping")]
     [InlineData("--server: '127.0.0.1:6628' is not an endpoint", "load", "--server", "127.0.0.1:6628")]
     [InlineData("--server is 'udp://x'; write it as tcp://host:port", "load", "--server", "udp://x")]
+    [InlineData("--server is 'inproc://x'; write it as tcp://host:port", "load", "--server", "inproc://x")]
+    [InlineData("--server: 'unix://x' is not a whole path", "load", "--server", "unix://x")]
     [InlineData("--frob", "load", "--frob")]
     [InlineData("extra", "load", "extra")]
     [InlineData("frob", "frob")]

@@ -48,43 +48,9 @@ public sealed class LineProtocolTests
         await listener.StopAsync();
     }
 
-    [Fact]
-    public async Task A_protocol_that_throws_in_a_tick_ends_its_own_connection_alone()
-    {
-        var time = new FakeTimeProvider();
-        using var clock = new ConnectionClock(time);
-        var log = new RecordingLog();
-        var settings = new ConnectionSettings { Clock = clock, Logger = log };
-        ConcurrentQueue<LineProtocol> served = new();
-        await using ITransportListener listener = new SocketTransport().CreateListener(Endpoint.Parse("tcp://127.0.0.1:0"), settings);
-        listener.Start(connection =>
-        {
-            var protocol = new LineProtocol { ThrowsInTick = served.IsEmpty };
-            connection.Start(protocol);
-            served.Enqueue(protocol);
-        });
-        using RawPeer first = await RawPeer.ConnectAsync(listener.Endpoint);
-        await Patience.UntilAsync(() => served.Count == 1, "the first was accepted");
-        using RawPeer second = await RawPeer.ConnectAsync(listener.Endpoint);
-        await Patience.UntilAsync(() => served.Count == 2, "the second was accepted");
-
-        time.Advance(TimeSpan.FromMilliseconds(100));
-
-        Assert.Equal(CloseKind.Internal, (await served.First().Closed.Task.InTimeAsync()).Kind);
-        await first.ExpectGoneAsync();
-        Assert.Equal(1, served.Last().Ticks);
-        Assert.False(served.Last().Closed.Task.IsCompleted);
-        Assert.Single(log.WithId(1000));
-    }
-
     private sealed class LineProtocol : IConnectionProtocol
     {
         private Connection _connection = null!;
-        private int _ticks;
-
-        public bool ThrowsInTick { get; init; }
-
-        public int Ticks => Volatile.Read(ref _ticks);
 
         public TaskCompletionSource<CloseReason> Closed { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -115,11 +81,6 @@ public sealed class LineProtocolTests
 
         public void OnTick(long nowMilliseconds)
         {
-            Interlocked.Increment(ref _ticks);
-            if (ThrowsInTick)
-            {
-                throw new InvalidOperationException("A defect in a protocol.");
-            }
         }
 
         public void OnClosed(CloseReason reason) => Closed.SetResult(reason);

@@ -20,14 +20,21 @@ internal sealed class RawPeer : IDisposable
     /// <param name="receiveBuffer">Size of the kernel's receive buffer; small where the peer shall not read. 0 leaves it to the kernel.</param>
     public static async Task<RawPeer> ConnectAsync(Endpoint endpoint, int receiveBuffer = 0)
     {
-        var address = IPAddress.Parse(endpoint.Host);
-        var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        EndPoint address = endpoint.Scheme == "unix"
+            ? new UnixDomainSocketEndPoint(endpoint.Host.StartsWith('@') ? '\0' + endpoint.Host[1..] : endpoint.Host)
+            : new IPEndPoint(IPAddress.Parse(endpoint.Host), endpoint.Port);
+        var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Unspecified);
         if (receiveBuffer != 0)
         {
             socket.ReceiveBufferSize = receiveBuffer;
         }
 
-        await socket.ConnectAsync(new IPEndPoint(address, endpoint.Port), Patience.Token);
+        await socket.ConnectAsync(address, Patience.Token);
+        if (address is IPEndPoint)
+        {
+            socket.NoDelay = true;
+        }
+
         return new RawPeer(socket);
     }
 

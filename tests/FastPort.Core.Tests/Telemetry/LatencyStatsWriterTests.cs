@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
 using Xunit;

@@ -13,6 +13,8 @@ public sealed class EndpointTests
     [InlineData("tcp://[fe80::1]", "tcp", "fe80::1", 6628)]
     [InlineData("tcp://*:65535", "tcp", "*", 65535)]
     [InlineData("unix:///run/fastport.sock", "unix", "/run/fastport.sock", 0)]
+    [InlineData("unix://@name", "unix", "@name", 0)]
+    [InlineData("unix:///a b/%20.sock", "unix", "/a b/%20.sock", 0)]
     [InlineData("inproc://name", "inproc", "name", 0)]
     public void Reads_URIs_and_writes_them_so_that_they_read_the_same(string text, string scheme, string host, int port)
     {
@@ -38,6 +40,12 @@ public sealed class EndpointTests
     [InlineData("tcp://host:99999999999999999999", "is not a port")]
     [InlineData("tcp://host:80/path", "is not a port")]
     [InlineData("tcp://::1:6628", "needs brackets")]
+    [InlineData("unix://", "names no file")]
+    [InlineData("unix:///", "names no file")]
+    [InlineData("unix://@", "names no file")]
+    [InlineData("unix://run/fastport.sock", "is not a whole path")]
+    [InlineData("unix:///run/", "names a directory")]
+    [InlineData("inproc://", "names no link")]
     public void Says_what_is_wrong_with_the_text_and_gives_an_example(string? text, string problem)
     {
         Assert.False(Endpoint.TryParse(text, out Endpoint? endpoint, out string? said));

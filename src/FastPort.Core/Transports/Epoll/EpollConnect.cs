@@ -110,7 +110,7 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         }
 
         End();
-        NativeSocket.Tune(_descriptor, _settings);
+        NativeSocket.Tune(_descriptor, _address, _settings);
         _result.SetResult(new EpollConnection(
             _descriptor, _group, _loop, _settings, NativeSocket.RemoteAddress(_descriptor, _address), NativeSocket.LocalAddress(_descriptor, _address)));
     }

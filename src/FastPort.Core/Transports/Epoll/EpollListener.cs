@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Transports.Sockets;
+using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Epoll;
 
@@ -25,6 +26,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     private readonly AcceptBackoff _backoff = new();
     private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private EndPoint _family = null!;
+    private UnixSocketFile? _file;
     private EpollLoop? _loop;
     private ITimer? _retry;
     private Action<Connection>? _accepted;
@@ -51,23 +53,36 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     public void Start(Action<Connection> accepted)
     {
         _accepted = accepted;
-        IPEndPoint address = SocketAddresses.ForListening(Endpoint);
-        _family = address;
+        if (Endpoint.Scheme == "unix")
+        {
+            _file = new UnixSocketFile(Endpoint, _settings);
+            _file.Prepare();
+            _family = _file.Address;
+        }
+        else
+        {
+            _family = SocketAddresses.ForListening(Endpoint);
+        }
+
         try
         {
-            _descriptor = NativeSocket.Create(address);
-            NativeSocket.BindAndListen(_descriptor, address, Backlog);
-            Endpoint = Endpoint with { Port = ((IPEndPoint)NativeSocket.LocalAddress(_descriptor, _family)!).Port };
+            Listen();
             _loop = _group.Acquire(_settings.Logger);
         }
-        catch (SocketException e)
+        catch (Exception e)
         {
+            _file?.Remove();
             if (_descriptor >= 0)
             {
                 _ = Libc.Close(_descriptor);
             }
 
-            throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, e), e);
+            if (e is SocketException refused)
+            {
+                throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, refused), e);
+            }
+
+            throw;
         }
 
         _retry = _settings.Clock.Time.CreateTimer(
@@ -132,6 +147,19 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         }
     }
 
+    private void Listen()
+    {
+        _descriptor = NativeSocket.Create(_family);
+        NativeSocket.Bind(_descriptor, _family);
+        _file?.AfterBind();
+        NativeSocket.Listen(_descriptor, Backlog);
+        _file?.AfterListen();
+        if (NativeSocket.LocalAddress(_descriptor, _family) is IPEndPoint bound)
+        {
+            Endpoint = Endpoint with { Port = bound.Port };
+        }
+    }
+
     private void Ask(int what)
     {
         if (Interlocked.Or(ref _asked, what) == 0)
@@ -193,11 +221,12 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     private void HandOver(int descriptor, EndPoint? remote)
     {
         EpollLoop? loop = null;
+        EpollConnection? connection = null;
         try
         {
-            NativeSocket.Tune(descriptor, _settings);
+            NativeSocket.Tune(descriptor, _family, _settings);
             loop = _group.Acquire(_settings.Logger);
-            var connection = new EpollConnection(
+            connection = new EpollConnection(
                 descriptor, _group, loop, _settings, remote, NativeSocket.LocalAddress(descriptor, _family));
             loop = null;
             descriptor = -1;
@@ -206,6 +235,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         catch (Exception e)
         {
             TransportLog.AcceptedFault(_settings.Logger, Endpoint, e);
+            connection?.Abort(CloseReason.LocalClosed);
             if (descriptor >= 0)
             {
                 _ = Libc.Close(descriptor);
@@ -231,6 +261,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     {
         Unwatch();
         _stopped = true;
+        _file?.Remove();
         _ = Libc.Close(_descriptor);
         _closed.SetResult();
         _group.Release(_loop!);

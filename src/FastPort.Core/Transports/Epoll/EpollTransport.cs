@@ -1,9 +1,11 @@
+using System.Net;
 using FastPort.Connections;
+using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// The Linux transport: event loops of its own over epoll, with direct system calls. Its threads run while it has listeners or connections, so it
+/// The Linux transport for TCP and Unix sockets: event loops of its own over epoll, with direct system calls. Its threads run while it has listeners or connections, so it
 /// needs no disposing. Thread-safe; several servers and clients may share one, and then its loops.
 /// </summary>
 public sealed class EpollTransport : ITransport
@@ -36,11 +38,18 @@ public sealed class EpollTransport : ITransport
     public static bool IsSupported => OperatingSystem.IsLinux();
 
     /// <inheritdoc/>
-    public bool Supports(string scheme) => scheme == "tcp";
+    public bool Supports(string scheme) => scheme is "tcp" or "unix";
 
     /// <inheritdoc/>
     public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) => new EpollListener(endpoint, settings, _group);
 
     /// <inheritdoc/>
-    public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings) => new EpollConnector(endpoint, settings, _group);
+    public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings)
+    {
+        ArgumentNullException.ThrowIfNull(endpoint);
+        return endpoint.Scheme == "unix" ? new UnixConnector(endpoint, settings, Connect) : new TcpConnector(endpoint, settings, Connect);
+    }
+
+    private ValueTask<Connection> Connect(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken) =>
+        EpollConnect.RunAsync(address, _group, settings, cancellationToken);
 }

@@ -22,8 +22,8 @@ internal static unsafe class NativeSocket
         return descriptor >= 0 ? descriptor : throw Errno.ToException(Errno.Last);
     }
 
-    /// <summary>Binds and listens; throws with the descriptor still open.</summary>
-    public static void BindAndListen(int descriptor, EndPoint address, int backlog)
+    /// <summary>Binds; throws with the descriptor still open.</summary>
+    public static void Bind(int descriptor, EndPoint address)
     {
         if (address is IPEndPoint ip)
         {
@@ -43,8 +43,6 @@ internal static unsafe class NativeSocket
                 throw Errno.ToException(Errno.Last);
             }
         }
-
-        Listen(descriptor, backlog);
     }
 
     public static void Listen(int descriptor, int backlog)
@@ -97,9 +95,14 @@ internal static unsafe class NativeSocket
         return Libc.GetOption(descriptor, Libc.SolSocket, Libc.SoError, &error, &length) == 0 ? error : Errno.Last;
     }
 
-    /// <summary>No delays on small sends, and probing of silent peers; nothing of it applies to Unix sockets.</summary>
-    public static void Tune(int descriptor, ConnectionSettings settings)
+    /// <summary>No delays on small sends, and probing of silent peers. Unix sockets need neither.</summary>
+    public static void Tune(int descriptor, EndPoint family, ConnectionSettings settings)
     {
+        if (family is not IPEndPoint)
+        {
+            return;
+        }
+
         SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpNoDelay, 1);
         if (settings.KeepAlive > TimeSpan.Zero)
         {

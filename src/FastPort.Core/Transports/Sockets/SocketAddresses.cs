@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Sockets;
 
@@ -28,6 +29,7 @@ internal static class SocketAddresses
 
     public static string DescribeBindError(Endpoint endpoint, SocketException e) => e.SocketErrorCode switch
     {
+        _ when endpoint.Scheme == "unix" => UnixSocketFile.DescribeBindError(endpoint, e.SocketErrorCode, e.Message),
         SocketError.AddressAlreadyInUse =>
             $"Cannot listen on {endpoint}: the port is in use. Stop the program that has it, or choose another port (0 lets the system choose).",
         SocketError.AccessDenied =>

@@ -1,11 +1,12 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
+using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Sockets;
 
 /// <summary>
-/// Accepts TCP connections with one reused SocketAsyncEventArgs. One accept is under way at a time; its completion accepts the next, so the
+/// Accepts connections over TCP or a Unix socket with one reused SocketAsyncEventArgs. One accept is under way at a time; its completion accepts the next, so the
 /// fields need no lock. No error ends the loop but the listener's own end (see <see cref="AcceptErrors"/>).
 /// </summary>
 internal sealed class SocketListener : ITransportListener
@@ -15,6 +16,7 @@ internal sealed class SocketListener : ITransportListener
     private readonly ConnectionSettings _settings;
     private readonly AcceptBackoff _backoff = new();
     private Socket? _socket;
+    private UnixSocketFile? _file;
     private AcceptArgs? _args;
     private ITimer? _retry;
     private Action<Connection>? _accepted;
@@ -34,6 +36,32 @@ internal sealed class SocketListener : ITransportListener
     public void Start(Action<Connection> accepted)
     {
         _accepted = accepted;
+        _socket = Endpoint.Scheme == "unix" ? ListenAtFile(new UnixSocketFile(Endpoint, _settings)) : ListenAtPort();
+        _args = new AcceptArgs(this);
+        _retry = _settings.Clock.Time.CreateTimer(
+            static state => ((SocketListener)state!).Accept(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
+    }
+
+    public async ValueTask StopAsync()
+    {
+        lock (_handOver)
+        {
+            _stopped = true;
+        }
+
+        _file?.Remove();
+        _socket?.Dispose();
+        if (_retry is not null)
+        {
+            await _retry.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+
+    public ValueTask DisposeAsync() => StopAsync();
+
+    private Socket ListenAtPort()
+    {
         IPEndPoint address = SocketAddresses.ForListening(Endpoint);
         var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
         try
@@ -53,28 +81,35 @@ internal sealed class SocketListener : ITransportListener
         }
 
         Endpoint = Endpoint with { Port = ((IPEndPoint)socket.LocalEndPoint!).Port };
-        _socket = socket;
-        _args = new AcceptArgs(this);
-        _retry = _settings.Clock.Time.CreateTimer(
-            static state => ((SocketListener)state!).Accept(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
+        return socket;
     }
 
-    public async ValueTask StopAsync()
+    private Socket ListenAtFile(UnixSocketFile file)
     {
-        lock (_handOver)
+        file.Prepare();
+        var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        try
         {
-            _stopped = true;
+            socket.Bind(file.Address);
+            file.AfterBind();
+            socket.Listen(Backlog);
+            file.AfterListen();
+        }
+        catch (Exception e)
+        {
+            file.Remove();
+            socket.Dispose();
+            if (e is SocketException refused)
+            {
+                throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, refused), e);
+            }
+
+            throw;
         }
 
-        _socket?.Dispose();
-        if (_retry is not null)
-        {
-            await _retry.DisposeAsync().ConfigureAwait(false);
-        }
+        _file = file;
+        return socket;
     }
-
-    public ValueTask DisposeAsync() => StopAsync();
 
     private void Accept()
     {
@@ -140,6 +175,7 @@ internal sealed class SocketListener : ITransportListener
 
     private void HandOver(Socket socket)
     {
+        SocketConnection? connection = null;
         try
         {
             SocketTuning.Apply(socket, _settings);
@@ -151,7 +187,8 @@ internal sealed class SocketListener : ITransportListener
                     return;
                 }
 
-                _accepted!(new SocketConnection(socket, _settings));
+                connection = new SocketConnection(socket, _settings);
+                _accepted!(connection);
             }
         }
         catch (SocketException e)
@@ -163,6 +200,8 @@ internal sealed class SocketListener : ITransportListener
         }
         catch (Exception e)
         {
+            // It may have been started.
+            connection?.Abort(CloseReason.LocalClosed);
             socket.Dispose();
             TransportLog.AcceptedFault(_settings.Logger, Endpoint, e);
         }

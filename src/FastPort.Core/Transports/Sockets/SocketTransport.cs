@@ -1,8 +1,9 @@
 using FastPort.Connections;
+using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Sockets;
 
-/// <summary>The portable transport: TCP through the runtime's sockets.</summary>
+/// <summary>The portable transport: TCP and, except on Windows, Unix sockets, through the runtime's sockets.</summary>
 public sealed class SocketTransport : ITransport
 {
     private const string InlineCompletions = "DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS";
@@ -25,11 +26,17 @@ public sealed class SocketTransport : ITransport
     }
 
     /// <inheritdoc/>
-    public bool Supports(string scheme) => scheme == "tcp";
+    public bool Supports(string scheme) => scheme == "tcp" || (scheme == "unix" && !OperatingSystem.IsWindows());
 
     /// <inheritdoc/>
     public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) => new SocketListener(endpoint, settings);
 
     /// <inheritdoc/>
-    public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings) => new SocketConnector(endpoint, settings);
+    public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings)
+    {
+        ArgumentNullException.ThrowIfNull(endpoint);
+        return endpoint.Scheme == "unix"
+            ? new UnixConnector(endpoint, settings, SocketConnect.RunAsync)
+            : new TcpConnector(endpoint, settings, SocketConnect.RunAsync);
+    }
 }

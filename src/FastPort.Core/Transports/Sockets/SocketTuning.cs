@@ -14,6 +14,12 @@ internal static class SocketTuning
     {
         // Sends and receives that would block return an error code instead; waiting is done with SocketAsyncEventArgs.
         socket.Blocking = false;
+        if (socket.AddressFamily == AddressFamily.Unix)
+        {
+            // What follows is TCP's: a peer on the same machine cannot vanish in silence.
+            return;
+        }
+
         socket.NoDelay = true;
         if (settings.KeepAlive > TimeSpan.Zero)
         {

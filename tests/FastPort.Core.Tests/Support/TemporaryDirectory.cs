@@ -1,4 +1,4 @@
-namespace FastPort.Core.Tests.Telemetry;
+namespace FastPort.Core.Tests.Support;
 
 /// <summary>A directory that goes with the test.</summary>
 internal sealed class TemporaryDirectory : IDisposable

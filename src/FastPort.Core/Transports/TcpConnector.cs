@@ -2,10 +2,19 @@ using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
 
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports;
 
-/// <summary>Connects over TCP; host names are resolved at each call and their addresses tried in turn.</summary>
-internal sealed class EpollConnector(Endpoint endpoint, ConnectionSettings settings, EpollLoopGroup group) : ITransportConnector
+/// <summary>One attempt to connect to an address, made by a transport.</summary>
+/// <param name="address">The address.</param>
+/// <param name="settings">Settings of the connection.</param>
+/// <param name="cancellationToken">Gives up.</param>
+/// <exception cref="SocketException">Not connected.</exception>
+internal delegate ValueTask<Connection> ConnectAttempt(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken);
+
+/// <summary>
+/// Connects over TCP; host names are resolved at each call and their addresses tried in turn. How one attempt is made is the transport's.
+/// </summary>
+internal sealed class TcpConnector(Endpoint endpoint, ConnectionSettings settings, ConnectAttempt connect) : ITransportConnector
 {
     public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
     {
@@ -26,7 +35,7 @@ internal sealed class EpollConnector(Endpoint endpoint, ConnectionSettings setti
         {
             try
             {
-                return await EpollConnect.RunAsync(new IPEndPoint(candidate, endpoint.Port), group, settings, cancellationToken).ConfigureAwait(false);
+                return await connect(new IPEndPoint(candidate, endpoint.Port), settings, cancellationToken).ConfigureAwait(false);
             }
             catch (SocketException e)
             {

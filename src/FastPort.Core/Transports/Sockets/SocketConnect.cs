@@ -1,0 +1,27 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Connections;
+
+namespace FastPort.Transports.Sockets;
+
+/// <summary>One attempt to connect with the runtime's sockets.</summary>
+internal static class SocketConnect
+{
+    public static async ValueTask<Connection> RunAsync(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken)
+    {
+        Socket? socket = null;
+        try
+        {
+            // Inside: a process without free descriptors fails here.
+            socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Unspecified);
+            await socket.ConnectAsync(address, cancellationToken).ConfigureAwait(false);
+            SocketTuning.Apply(socket, settings);
+            return new SocketConnection(socket, settings);
+        }
+        catch
+        {
+            socket?.Dispose();
+            throw;
+        }
+    }
+}

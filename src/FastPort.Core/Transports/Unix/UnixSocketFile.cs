@@ -1,0 +1,188 @@
+using System.Net.Sockets;
+using FastPort.Connections;
+
+namespace FastPort.Transports.Unix;
+
+/// <summary>
+/// The file behind a Unix socket that is listened on, from before it is there until after. Its owner calls, in this order: <see cref="Prepare"/>, its
+/// own bind, <see cref="AfterBind"/>, its own listen, <see cref="AfterListen"/>; and <see cref="Remove"/> while the socket is still open. All of
+/// it does nothing for a name without a file. Not thread-safe.
+/// <para>
+/// Permissions: a socket that is bound and does not listen yet refuses every connection, whatever its permissions are. They are set in between,
+/// so nobody connects before.
+/// </para>
+/// <para>
+/// Which file is ours is told by its identity, and an open socket keeps its file's number from being used again: so a file that has taken our place
+/// is never removed. On systems other than Linux nothing tells, and a file that is there already is always left alone.
+/// </para>
+/// </summary>
+internal sealed class UnixSocketFile
+{
+    private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
+    private readonly Endpoint _endpoint;
+    private readonly UnixFileMode? _permissions;
+    private FileIdentity? _ours;
+    private bool _bound;
+
+    /// <param name="endpoint">An endpoint of scheme <c>unix</c>.</param>
+    /// <param name="settings">For the permissions.</param>
+    /// <exception cref="EndpointException">The system has no such address, or the path is too long for it.</exception>
+    public UnixSocketFile(Endpoint endpoint, ConnectionSettings settings)
+    {
+        _endpoint = endpoint;
+        _permissions = settings.UnixSocketPermissions;
+        Address = UnixAddress.For(endpoint, "listen on");
+    }
+
+    /// <summary>Where to bind.</summary>
+    public UnixAddress Address { get; }
+
+    /// <summary>Makes room for the bind: a socket file that nothing listens at any more is removed.</summary>
+    /// <exception cref="EndpointException">The path is in use, or something lies there that is not ours to remove, or its directory is missing.</exception>
+    public void Prepare()
+    {
+        if (Address.IsAbstract)
+        {
+            if (_permissions is not null)
+            {
+                throw Refuse("a name without a file has no permissions, everybody on this machine may connect. Use a path, or leave UnixSocketPermissions out.");
+            }
+
+            return;
+        }
+
+        string? directory = Path.GetDirectoryName(Address.Path);
+        if (!Directory.Exists(directory))
+        {
+            throw Refuse($"there is no directory '{directory}'. Create it, or choose another path.");
+        }
+
+        if (FileIdentity.TryRead(Address.Path) is { } found)
+        {
+            RemoveStale(found);
+        }
+        else if (!OperatingSystem.IsLinux() && Path.Exists(Address.Path))
+        {
+            throw Refuse("the file is there already. Remove it if no program listens there.");
+        }
+    }
+
+    /// <summary>Sets the permissions. Between bind and listen.</summary>
+    /// <exception cref="EndpointException">They cannot be set; the file is removed.</exception>
+    public void AfterBind()
+    {
+        _bound = true;
+        if (Address.IsAbstract || OperatingSystem.IsWindows())
+        {
+            return;
+        }
+
+        _ours = FileIdentity.TryRead(Address.Path);
+        try
+        {
+            File.SetUnixFileMode(Address.Path, _permissions ?? OwnerOnly);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            Remove();
+            throw Refuse($"its permissions cannot be set: {e.Message}", e);
+        }
+    }
+
+    /// <summary>Makes sure that the file is still the one that was bound: two programs that remove the same stale file at the same time both get here.</summary>
+    /// <exception cref="EndpointException">Another program has taken the path.</exception>
+    public void AfterListen()
+    {
+        if (!Address.IsAbstract && FileIdentity.TryRead(Address.Path) != _ours)
+        {
+            throw Refuse("another program took the path at the same moment. Start again, or choose another path.");
+        }
+    }
+
+    /// <summary>
+    /// Removes the file if it is still ours. Before the socket is closed: as long as it listens no other program takes the file for a stale one. Never
+    /// throws; a file that cannot be removed is a stale one for the next start.
+    /// </summary>
+    public void Remove()
+    {
+        if (!_bound || Address.IsAbstract || FileIdentity.TryRead(Address.Path) != _ours)
+        {
+            return;
+        }
+
+        _bound = false;
+        try
+        {
+            File.Delete(Address.Path);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // As said above.
+        }
+    }
+
+    /// <summary>A sentence about a bind that failed.</summary>
+    /// <param name="endpoint">An endpoint of scheme <c>unix</c>.</param>
+    /// <param name="error">What the bind said.</param>
+    /// <param name="message">The system's words for it.</param>
+    public static string DescribeBindError(Endpoint endpoint, SocketError error, string message) => error switch
+    {
+        SocketError.AddressAlreadyInUse => $"Cannot listen on {endpoint}: it is in use. Stop the program that listens there, or choose another path or name.",
+        SocketError.AccessDenied =>
+            $"Cannot listen on {endpoint}: permission denied. This program's user needs the right to create files in '{Path.GetDirectoryName(endpoint.Host)}'.",
+        _ => $"Cannot listen on {endpoint}: {message} ({error}).",
+    };
+
+    private void RemoveStale(FileIdentity found)
+    {
+        if (!found.IsSocket)
+        {
+            throw Refuse("there is a file that is no socket, and it stays. Move it away, or choose another path.");
+        }
+
+        switch (Probe())
+        {
+            case SocketError.ConnectionRefused:
+                break;
+            case SocketError.AddressNotAvailable:
+                // Gone by itself.
+                return;
+            case SocketError.AccessDenied:
+                throw Refuse("a socket is there that this program's user may not connect to. Remove the file if no program listens there.");
+            default:
+                throw Refuse("it is in use. Stop the program that listens there, or choose another path.");
+        }
+
+        if (FileIdentity.TryRead(Address.Path) != found)
+        {
+            throw Refuse("it is in use: another program took the path just now. Stop that one, or choose another path.");
+        }
+
+        try
+        {
+            File.Delete(Address.Path);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw Refuse($"the socket file that a program left there cannot be removed: {e.Message}", e);
+        }
+    }
+
+    // Without waiting: a listener that is busy says so, and listens.
+    private SocketError Probe()
+    {
+        using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified) { Blocking = false };
+        try
+        {
+            socket.Connect(Address);
+            return SocketError.Success;
+        }
+        catch (SocketException e)
+        {
+            return e.SocketErrorCode;
+        }
+    }
+
+    private EndpointException Refuse(string why, Exception? inner = null) => new(_endpoint, $"Cannot listen on {_endpoint}: {why}", inner);
+}

@@ -1,0 +1,201 @@
+using System.Runtime.CompilerServices;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Transports.Support;
+using FastPort.Transports;
+using Xunit;
+
+namespace FastPort.Core.Tests.Transports;
+
+/// <summary>Listening, connecting and ending, again and again.</summary>
+public sealed class AcceptingTests
+{
+    [Theory, EveryLink]
+    public async Task An_endpoint_in_use_is_named_and_its_listener_goes_on(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+        open.Serve = TestProtocol.Echo;
+        await using ITransportListener second = open.Transport.CreateListener(open.Endpoint, open.Settings);
+
+        var e = Assert.Throws<EndpointException>(() => second.Start(static _ => Assert.Fail("Nothing is accepted here.")));
+
+        Assert.Equal(open.Endpoint, e.Endpoint);
+        Assert.StartsWith($"Cannot listen on {open.Endpoint}: ", e.Message, StringComparison.Ordinal);
+        Assert.Contains("in use", e.Message, StringComparison.Ordinal);
+        await second.StopAsync();
+
+        // Whether somebody listens may have been found out by connecting: that connection is none of the test's.
+        RawEnd raw = await open.ConnectRawAloneAsync();
+        await raw.SendAsync([1, 2]);
+        Assert.Equal([1, 2], await raw.ReadAsync(2));
+    }
+
+    [Theory, EveryLink]
+    public async Task A_stopped_listener_leaves_its_endpoint_free_and_its_connections_alive(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+        (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
+
+        await open.Listener.StopAsync();
+        await open.Listener.StopAsync();
+
+        await CannotConnectAsync(open);
+        Assert.True(await client.SendAsync(new byte[1000]));
+        await server.ReceivedAsync(1000);
+        await using ITransportListener again = open.Transport.CreateListener(open.Endpoint, open.Settings);
+        again.Start(static connection => connection.Start(new TestProtocol()));
+        Connection another = await open.Transport.CreateConnector(open.Endpoint, open.Settings).ConnectAsync(Patience.Token);
+        another.Abort(CloseReason.LocalClosed);
+    }
+
+    [Theory, EveryLink]
+    public async Task Where_nothing_listens_connecting_says_so(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+        await open.Listener.StopAsync();
+
+        EndpointException e = await CannotConnectAsync(open);
+
+        Assert.StartsWith($"Cannot connect to {open.Endpoint}: ", e.Message, StringComparison.Ordinal);
+        Assert.Contains("Is the server running", e.Message, StringComparison.Ordinal);
+    }
+
+    [Theory, EveryLink]
+    public async Task Connecting_can_be_cancelled_before_it_begins(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () =>
+            await open.Transport.CreateConnector(open.Endpoint, open.Settings).ConnectAsync(new CancellationToken(canceled: true)));
+
+        await AssertServesAsync(open);
+    }
+
+    [Theory, EveryLink]
+    public async Task Connecting_that_goes_on_and_on_can_be_cancelled(string link)
+    {
+        if (Links.Get(link).Busy is not { } makeBusy)
+        {
+            return;
+        }
+
+        await using TestLink open = TestLink.Open(link);
+        using var directory = new TemporaryDirectory();
+        using BusyListener busy = makeBusy(directory);
+        using var cancel = new CancellationTokenSource();
+        ITransportConnector connector = open.Transport.CreateConnector(busy.Endpoint, open.Settings);
+
+        Task<Connection> connecting = connector.ConnectAsync(cancel.Token).AsTask();
+        await Task.Delay(20);
+        Assert.False(connecting.IsCompleted);
+        await cancel.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
+    }
+
+    [Theory, EveryLink]
+    public async Task An_accepted_connection_that_cannot_be_set_up_is_closed_and_the_next_is_served(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+        Func<TestProtocol> sound = open.Serve;
+        open.Serve = static () => throw new InvalidOperationException("A defect.");
+        await open.ConnectToBeRefusedAsync();
+
+        open.Serve = sound;
+        await AssertServesAsync(open);
+        Assert.Single(open.Log.WithId(1005));
+    }
+
+    [Theory, EveryLink]
+    public async Task Many_connections_at_once_are_told_apart(string link)
+    {
+        const int Count = 60;
+        await using TestLink open = TestLink.Open(link);
+        open.Serve = TestProtocol.Echo;
+        var clients = new TestProtocol[Count];
+        for (int i = 0; i < Count; i++)
+        {
+            (clients[i], _) = await open.ConnectAsync();
+        }
+
+        bool[] sent = await Task.WhenAll(clients.Select((client, i) => Task.Run(() => client.SendAsync(Wire.Bytes(20_000, i)))));
+
+        Assert.All(sent, Assert.True);
+        for (int i = 0; i < Count; i++)
+        {
+            await clients[i].ReceivedAsync(20_000);
+            Assert.Equal(Wire.Bytes(20_000, i), clients[i].Received);
+        }
+
+    }
+
+    [Theory, EveryLink]
+    public async Task Two_hundred_connections_later_nothing_is_left(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+        List<WeakReference> connections = [];
+        for (int i = 0; i < 200; i++)
+        {
+            connections.AddRange(await ComeAndGoAsync(open, i));
+        }
+
+        await Patience.UntilAsync(
+            () =>
+            {
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+
+                // The runtime may remember the last one or two that its threads worked for.
+                return connections.Count(static c => c.IsAlive) <= 4;
+            },
+            "the connections were collected");
+    }
+
+    // A method of its own, so that no variable of the test's keeps a connection alive.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static async Task<WeakReference[]> ComeAndGoAsync(TestLink open, int round)
+    {
+        var server = new TestProtocol();
+        TaskCompletionSource<Connection> accepted = new();
+        Connection client = await open.ConnectForgottenAsync(server, accepted);
+        var protocol = new TestProtocol();
+        client.Start(protocol);
+        Connection other = await accepted.Task.InTimeAsync();
+        Assert.True(await protocol.SendAsync(new byte[100 * round]));
+        await server.ReceivedAsync(100 * round);
+        switch (round % 4)
+        {
+            case 0:
+                client.Close(CloseReason.LocalClosed);
+                break;
+            case 1:
+                other.Close(CloseReason.LocalClosed);
+                break;
+            case 2:
+                client.Abort(CloseReason.LocalClosed);
+                break;
+            default:
+                other.Abort(CloseReason.LocalClosed);
+                break;
+        }
+
+        await protocol.ClosedAsync();
+        await server.ClosedAsync();
+        return [new WeakReference(client), new WeakReference(other)];
+    }
+
+    private static async Task AssertServesAsync(TestLink open)
+    {
+        (RawEnd raw, TestProtocol server) = await open.ConnectRawAsync(new TestProtocol());
+        await raw.SendAsync([1, 2]);
+        await server.ReceivedAsync(2);
+    }
+
+    private static async Task<EndpointException> CannotConnectAsync(TestLink open)
+    {
+        var e = await Assert.ThrowsAsync<EndpointException>(async () =>
+            await open.Transport.CreateConnector(open.Endpoint, open.Settings).ConnectAsync(Patience.Token));
+        Assert.Equal(open.Endpoint, e.Endpoint);
+        return e;
+    }
+}

@@ -1,0 +1,44 @@
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Transports.Support;
+using Xunit;
+
+namespace FastPort.Core.Tests.Transports;
+
+/// <summary>The coarse clock reaches every connection as long as it lives.</summary>
+public sealed class ClockTests
+{
+    [Theory, EveryLink]
+    public async Task Every_connection_is_told_of_every_tick_until_its_end(string link)
+    {
+        var time = new FakeTimeProvider();
+        await using TestLink open = TestLink.Open(link, time: time);
+        (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
+
+        time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal((10, 10), (client.Ticks, server.Ticks));
+        client.Connection.Close(CloseReason.LocalClosed);
+        await client.ClosedAsync();
+        await server.ClosedAsync();
+        time.Advance(TimeSpan.FromSeconds(1));
+
+        Assert.Equal((10, 10), (client.Ticks, server.Ticks));
+    }
+
+    [Theory, EveryLink]
+    public async Task A_protocol_that_throws_in_a_tick_ends_its_own_connection_alone(string link)
+    {
+        var time = new FakeTimeProvider();
+        await using TestLink open = TestLink.Open(link, time: time);
+        (RawEnd first, TestProtocol broken) = await open.ConnectRawAsync(new TestProtocol { Ticked = static () => throw new InvalidOperationException("A defect.") });
+        (RawEnd second, TestProtocol sound) = await open.ConnectRawAsync(new TestProtocol());
+
+        time.Advance(TimeSpan.FromMilliseconds(100));
+
+        Assert.Equal(CloseKind.Internal, (await broken.ClosedAsync()).Kind);
+        await first.ExpectGoneAsync();
+        Assert.Equal(1, sound.Ticks);
+        Assert.False(sound.Closed.IsCompleted);
+        Assert.Single(open.Log.WithId(1000));
+    }
+}
