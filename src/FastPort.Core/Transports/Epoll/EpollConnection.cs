@@ -343,9 +343,10 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
     /// <summary>The last byte is sent: ends this side of the stream. By the loop, as sender.</summary>
     internal void ShutDownOutput()
     {
-        _ = Libc.Shutdown(Descriptor, Libc.ShutWrite);
+        // Before the peer can know: the time for draining input begins now.
         Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)_settings.DrainTimeout.TotalMilliseconds);
         _outputDown = true;
+        _ = Libc.Shutdown(Descriptor, Libc.ShutWrite);
         Ask(AskResume);
     }
 
