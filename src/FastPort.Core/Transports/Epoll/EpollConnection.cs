@@ -76,8 +76,8 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
         _settings = settings;
         RemoteEndPoint = remote;
         LocalEndPoint = local;
-        _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes);
-        _output = new EpollOutput(this, settings.MaxSendBytes);
+        _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
+        _output = new EpollOutput(this, settings);
         _sender = new EpollSender(this, _output);
     }
 

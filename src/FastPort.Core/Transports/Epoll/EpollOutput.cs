@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.Buffers;
+using FastPort.Connections;
 using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.Epoll;
@@ -15,7 +16,7 @@ namespace FastPort.Transports.Epoll;
 internal sealed class EpollOutput
 {
     private readonly EpollConnection _connection;
-    private readonly int _maximumBytes;
+    private readonly ConnectionSettings _settings;
     private readonly Lock _gate = new();
     private readonly OutputLane _loopLane;
 
@@ -37,11 +38,11 @@ internal sealed class EpollOutput
     // The loop's own: it is writing to the shared lane.
     private bool _loopShares;
 
-    public EpollOutput(EpollConnection connection, int maximumBytes)
+    public EpollOutput(EpollConnection connection, ConnectionSettings settings)
     {
         _connection = connection;
-        _maximumBytes = maximumBytes;
-        _loopLane = new OutputLane(maximumBytes);
+        _settings = settings;
+        _loopLane = NewLane();
     }
 
     private bool WritesToLoopLane => _connection.IsOnLoop && !_loopShares;
@@ -278,7 +279,9 @@ internal sealed class EpollOutput
         }
     }
 
-    private OutputLane TakeSpare() => _spares.TryPop(out OutputLane? spare) ? spare : new OutputLane(_maximumBytes);
+    private OutputLane TakeSpare() => _spares.TryPop(out OutputLane? spare) ? spare : NewLane();
+
+    private OutputLane NewLane() => new(_settings.MaxSendBytes, _settings.Pool);
 
     private int IndexOfLent(ArrayPoolCircularBuffer batch) => _lent.FindIndex(lane => ReferenceEquals(lane.Ring, batch));
 }

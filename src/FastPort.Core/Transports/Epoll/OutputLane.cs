@@ -1,3 +1,4 @@
+using System.Buffers;
 using FastPort.Buffers;
 using FastPort.Transports.Sockets;
 
@@ -7,7 +8,7 @@ namespace FastPort.Transports.Epoll;
 /// Bytes on their way out in order: a ring and, beside it, the segments borrowed from writers. Not thread-safe: <see cref="EpollOutput"/> says
 /// who owns which lane when.
 /// </summary>
-internal sealed class OutputLane(int maximumBytes) : IDisposable
+internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisposable
 {
     private const int MinimumCapacity = 4096;
 
@@ -16,7 +17,7 @@ internal sealed class OutputLane(int maximumBytes) : IDisposable
     private long _borrowedSent;
     private int _sizeHint = MinimumCapacity;
 
-    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes);
+    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes, pool);
 
     public bool IsEmpty => Ring.IsEmpty && (_borrowed is null || _borrowed.IsEmpty);
 
