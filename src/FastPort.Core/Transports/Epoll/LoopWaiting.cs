@@ -1,5 +1,3 @@
-using System.Diagnostics;
-
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
@@ -14,12 +12,12 @@ internal sealed class LoopWaiting
     private const int MaxScore = 16;
     private const int SpinFromScore = 8;
 
-    private static readonly double TicksPerMicrosecond = Stopwatch.Frequency / 1e6;
-
     // One spinner fewer than there are cores: somebody must be left to do the work that is waited for.
     private static readonly int MaxSpinners = Environment.ProcessorCount - 1;
     private static int _spinners;
 
+    private readonly TimeProvider _time;
+    private readonly int _maxSpinners;
     private readonly long _spinTicks;
     private readonly bool _adaptive;
     private int _score;
@@ -27,13 +25,20 @@ internal sealed class LoopWaiting
     private bool _counted;
 
     public LoopWaiting(int? spinMicroseconds)
+        : this(spinMicroseconds, TimeProvider.System, MaxSpinners)
     {
+    }
+
+    internal LoopWaiting(int? spinMicroseconds, TimeProvider time, int maxSpinners)
+    {
+        _time = time;
+        _maxSpinners = maxSpinners;
         _adaptive = spinMicroseconds is null;
-        _spinTicks = (long)((spinMicroseconds ?? AdaptiveMicroseconds) * TicksPerMicrosecond);
+        _spinTicks = (long)((spinMicroseconds ?? AdaptiveMicroseconds) * (time.TimestampFrequency / 1e6));
     }
 
     /// <summary>Whether waits are timed at all: not where spinning is switched off or could never be allowed.</summary>
-    private bool IsActive => _spinTicks > 0 && (!_adaptive || MaxSpinners > 0);
+    private bool IsActive => _spinTicks > 0 && (!_adaptive || _maxSpinners > 0);
 
     /// <summary>There is nothing to do: true where the loop may spin, until <see cref="GoOn"/> says no.</summary>
     public bool TryBegin()
@@ -43,7 +48,7 @@ internal sealed class LoopWaiting
             return false;
         }
 
-        _since = Stopwatch.GetTimestamp();
+        _since = _time.GetTimestamp();
         if (!_adaptive)
         {
             return true;
@@ -54,7 +59,7 @@ internal sealed class LoopWaiting
             return false;
         }
 
-        if (Interlocked.Increment(ref _spinners) > MaxSpinners)
+        if (Interlocked.Increment(ref _spinners) > _maxSpinners)
         {
             Interlocked.Decrement(ref _spinners);
             return false;
@@ -65,7 +70,7 @@ internal sealed class LoopWaiting
     }
 
     /// <summary>Whether the time for spinning is not over yet.</summary>
-    public bool GoOn() => Stopwatch.GetTimestamp() - _since < _spinTicks;
+    public bool GoOn() => _time.GetTimestamp() - _since < _spinTicks;
 
     /// <summary>The spinning is over, with or without success.</summary>
     public void EndSpin()
@@ -82,7 +87,7 @@ internal sealed class LoopWaiting
     {
         if (_adaptive && IsActive)
         {
-            bool wasShort = Stopwatch.GetTimestamp() - _since < _spinTicks;
+            bool wasShort = _time.GetTimestamp() - _since < _spinTicks;
             _score = wasShort ? Math.Min(_score + 1, MaxScore) : Math.Max(_score - 2, 0);
         }
     }
