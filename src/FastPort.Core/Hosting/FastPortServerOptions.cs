@@ -32,7 +32,10 @@ public sealed class FastPortServerOptions
     /// <summary>The server's name in Welcome. Defaults to <c>FastPort</c>.</summary>
     public string ServerName { get; set; } = "FastPort";
 
-    /// <summary>Connections in all; one more is closed at once and counted. 1 to 1,000,000. Defaults to 20,000.</summary>
+    /// <summary>
+    /// Connections in all; one more is closed at once and counted. 1 to 1,000,000. Defaults to 20,000. Fewer are let in where the process may not open
+    /// as many descriptors, less what is open at the start and 64 kept for the process itself.
+    /// </summary>
     public int MaxConnections { get; set; } = 20_000;
 
     /// <summary>
