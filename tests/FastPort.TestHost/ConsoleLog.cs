@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.TestHost;
 
 /// <summary>Prints each log line as "log", its event id, the time in ms and the text; needs no descriptor of its own. Thread-safe as the console is.</summary>
-internal sealed class ConsoleLog : ILoggerFactory, ILogger
+internal sealed class ConsoleLog(LogLevel lowest = LogLevel.Information) : ILoggerFactory, ILogger
 {
     public ILogger CreateLogger(string categoryName) => this;
 
@@ -11,7 +11,7 @@ internal sealed class ConsoleLog : ILoggerFactory, ILogger
     {
     }
 
-    public bool IsEnabled(LogLevel logLevel) => logLevel >= LogLevel.Information;
+    public bool IsEnabled(LogLevel logLevel) => logLevel >= lowest;
 
     public IDisposable? BeginScope<TState>(TState state)
         where TState : notnull => null;

@@ -9,10 +9,13 @@ switch (args)
     case ["scarce"]:
         await ScarceMode.RunAsync();
         return 0;
+    case ["half-open", .. var settings]:
+        await HalfOpenMode.RunAsync(settings);
+        return 0;
     case ["start-stop", var rounds]:
         await StartStopMode.RunAsync(int.Parse(rounds, CultureInfo.InvariantCulture));
         return 0;
     default:
-        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | scarce | start-stop <rounds>");
+        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | scarce | half-open <setting>... | start-stop <rounds>");
         return 2;
 }

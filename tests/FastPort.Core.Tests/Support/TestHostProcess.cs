@@ -41,6 +41,15 @@ internal sealed class TestHostProcess : IAsyncDisposable
         return host;
     }
 
+    /// <summary>A server and a client, connected in a network namespace of their own.</summary>
+    /// <param name="settings">Timeouts of both, as <c>heartbeat=300</c>; the others are off.</param>
+    public static async Task<TestHostProcess> ConnectInNamespaceAsync(params string[] settings)
+    {
+        var host = new TestHostProcess("unshare", ["--user", "--map-root-user", "--net", "dotnet", Program, "half-open", .. settings]);
+        await host.ReadAsync();
+        return host;
+    }
+
     public static TestHostProcess StartStop(int rounds) => new("dotnet", Program, "start-stop", rounds.ToString(CultureInfo.InvariantCulture));
 
     /// <summary>What the process holds now.</summary>
