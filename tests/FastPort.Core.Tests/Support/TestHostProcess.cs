@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using FastPort.Core.Tests.Clients;
 
 namespace FastPort.Core.Tests.Support;
 
@@ -55,6 +54,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
     /// <summary>What the process holds now.</summary>
     public Task<Dictionary<string, long>> MeasureAsync() => AskAsync("measure");
 
+    /// <summary>What the process holds when the last connection has ended.</summary>
+    public Task<Dictionary<string, long>> MeasureEmptyAsync() => AskAsync("measure-empty");
+
     /// <summary>Begins to count rented arrays, which itself costs allocations.</summary>
     public Task CountRentsAsync() => AskAsync("count-rents");
 
@@ -98,7 +100,7 @@ internal sealed class TestHostProcess : IAsyncDisposable
         _process.StandardInput.Close();
         try
         {
-            await _process.WaitForExitAsync().Soon();
+            await _process.WaitForExitAsync().InTimeAsync();
         }
         finally
         {
