@@ -4,6 +4,7 @@ using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Sessions;
+using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.TestHost;
@@ -15,17 +16,24 @@ namespace FastPort.TestHost;
 /// </summary>
 internal static class HalfOpenMode
 {
+    /// <param name="transport">The transport of both sides.</param>
     /// <param name="settings">Timeouts of both sides in ms, all others being off: heartbeat=300 for example.</param>
-    public static async Task RunAsync(IReadOnlyList<string> settings)
+    public static async Task RunAsync(TransportKind transport, IReadOnlyList<string> settings)
     {
         await SetLoopbackAsync("up");
         using var log = new ConsoleLog(LogLevel.Debug);
-        var serverOptions = new FastPortServerOptions();
+        var serverOptions = new FastPortServerOptions { Transport = transport };
         serverOptions.Endpoints.Add("tcp://127.0.0.1:0");
         Apply(settings, serverOptions.Session);
         await using var server = new FastPortServer(serverOptions, new MessageHandlers(), loggerFactory: log);
         await server.StartAsync();
-        var clientOptions = new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString(), ConnectTimeout = TimeSpan.FromSeconds(1), CloseTimeout = TimeSpan.Zero };
+        var clientOptions = new FastPortClientOptions
+        {
+            Endpoint = server.Endpoints[0].ToString(),
+            Transport = transport,
+            ConnectTimeout = TimeSpan.FromSeconds(1),
+            CloseTimeout = TimeSpan.Zero,
+        };
         Apply(settings, clientOptions.Session);
         await using var client = new FastPortClient(clientOptions, loggerFactory: log);
         await client.ConnectAsync();

@@ -1,5 +1,6 @@
 using FastPort.Dispatch;
 using FastPort.Hosting;
+using FastPort.Transports;
 
 namespace FastPort.TestHost;
 
@@ -9,10 +10,10 @@ namespace FastPort.TestHost;
 /// </summary>
 internal static class ScarceMode
 {
-    public static async Task RunAsync()
+    public static async Task RunAsync(TransportKind transport)
     {
         StartAllThreads();
-        var options = new FastPortServerOptions();
+        var options = new FastPortServerOptions { Transport = transport };
         options.Endpoints.Add("tcp://127.0.0.1:0");
         using var log = new ConsoleLog();
         await using var server = new FastPortServer(options, new MessageHandlers(), loggerFactory: log);

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using FastPort.Transports;
 
 namespace FastPort.Core.Tests.Support;
 
@@ -33,18 +34,19 @@ internal sealed class TestHostProcess : IAsyncDisposable
     }
 
     /// <summary>A server that may open only so many descriptors and prints its log.</summary>
-    public static async Task<TestHostProcess> ServeWithDescriptorsAsync(int descriptors)
+    public static async Task<TestHostProcess> ServeWithDescriptorsAsync(TransportKind transport, int descriptors)
     {
-        var host = new TestHostProcess("bash", "-c", $"ulimit -n {descriptors}; exec dotnet '{Program}' scarce");
+        var host = new TestHostProcess("bash", "-c", $"ulimit -n {descriptors}; exec dotnet '{Program}' scarce {transport}");
         host.Port = (int)(await host.ReadAsync())["port"];
         return host;
     }
 
     /// <summary>A server and a client, connected in a network namespace of their own.</summary>
+    /// <param name="transport">The transport of both sides.</param>
     /// <param name="settings">Timeouts of both, as <c>heartbeat=300</c>; the others are off.</param>
-    public static async Task<TestHostProcess> ConnectInNamespaceAsync(params string[] settings)
+    public static async Task<TestHostProcess> ConnectInNamespaceAsync(TransportKind transport, params string[] settings)
     {
-        var host = new TestHostProcess("unshare", ["--user", "--map-root-user", "--net", "dotnet", Program, "half-open", .. settings]);
+        var host = new TestHostProcess("unshare", ["--user", "--map-root-user", "--net", "dotnet", Program, "half-open", transport.ToString(), .. settings]);
         await host.ReadAsync();
         return host;
     }

@@ -1,5 +1,6 @@
 using FastPort.Core.Tests.Memory;
 using FastPort.Core.Tests.Support;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;
@@ -9,10 +10,12 @@ public sealed class DescriptorExhaustionTests
     private const int Descriptors = 200;
     private static readonly byte[] Ping = RawConnection.Frame(Wire.Ping, []);
 
-    [LinuxFact]
-    public async Task Connections_never_take_the_last_descriptors()
+    [LinuxTheory]
+    [InlineData(TransportKind.Sockets)]
+    [InlineData(TransportKind.Epoll)]
+    public async Task Connections_never_take_the_last_descriptors(TransportKind transport)
     {
-        await using TestHostProcess host = await TestHostProcess.ServeWithDescriptorsAsync(Descriptors);
+        await using TestHostProcess host = await TestHostProcess.ServeWithDescriptorsAsync(transport, Descriptors);
         List<RawConnection> peers = [];
         try
         {
@@ -53,10 +56,12 @@ public sealed class DescriptorExhaustionTests
         }
     }
 
-    [LinuxFact]
-    public async Task A_server_whose_process_has_no_descriptor_left_waits_between_its_tries_and_serves_again_when_there_are_some()
+    [LinuxTheory]
+    [InlineData(TransportKind.Sockets)]
+    [InlineData(TransportKind.Epoll)]
+    public async Task A_server_whose_process_has_no_descriptor_left_waits_between_its_tries_and_serves_again_when_there_are_some(TransportKind transport)
     {
-        await using TestHostProcess host = await TestHostProcess.ServeWithDescriptorsAsync(Descriptors);
+        await using TestHostProcess host = await TestHostProcess.ServeWithDescriptorsAsync(transport, Descriptors);
         using var early = new RawConnection(host.Port);
         early.Exchange(Ping, 1, 1);
         Assert.Equal(0, (await host.AskAsync("eat"))["accept-errors"]);
