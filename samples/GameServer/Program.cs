@@ -24,8 +24,7 @@ builder.Services
         if (isDemo)
         {
             // Any free port: a demo must not be in a real server's way.
-            options.Endpoints.Clear();
-            options.Endpoints.Add("tcp://127.0.0.1:0");
+            options.Endpoints = ["tcp://127.0.0.1:0"];
         }
     })
     .Map((services, handlers) => services.GetRequiredService<GameHandlers>().Map(handlers));

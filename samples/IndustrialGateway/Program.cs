@@ -1,6 +1,5 @@
 using FastPort.Hosting;
 using FastPort.Protocol.Handlers;
-using FastPort.Telemetry;
 using IndustrialGateway;
 using IndustrialGateway.Handlers;
 using IndustrialGateway.Messages;
@@ -29,13 +28,12 @@ builder.Services
         if (isDemo)
         {
             // Any free port: a demo must not be in a real gateway's way.
-            options.Endpoints.Clear();
-            options.Endpoints.Add("tcp://127.0.0.1:0");
+            options.Endpoints = ["tcp://127.0.0.1:0"];
         }
     })
 
-    // The reports on console and disk are off, so nothing would be measured; the health report wants it measured.
-    .ConfigureHooks((services, hooks) => hooks.LatencyStats = services.GetRequiredService<LatencyStats>())
+    // For the health report; a report of latencies of its own on console and disk is not configured.
+    .MeasureLatencies()
     .AddHandler<ReadTagsHandler, ReadTags, TagValues>(GatewayMessageType.ReadTags, ReadTags.Parser)
     .AddHandler<WriteTagHandler, WriteTag, WriteTagReply>(GatewayMessageType.WriteTag, WriteTag.Parser)
     .Map((services, handlers) => handlers.MapInline(

@@ -86,18 +86,11 @@ internal static class ServerProgram
         // The host would log why it cannot start with a stack trace; this program says it in a sentence.
         builder.Logging.AddFilter<Serilog.Extensions.Logging.SerilogLoggerProvider>("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.Critical);
         builder.Services.AddMetrics();
+
+        // This program reports also where its appsettings.json has lost the section.
+        builder.Services.AddSingleton(_ => FastPortConfiguration.BindLatencyStats(builder.Configuration));
         builder.Services
-            .AddFastPort(builder.Configuration, options =>
-            {
-                if (listen.Length != 0)
-                {
-                    options.Endpoints.Clear();
-                    foreach (string endpoint in listen)
-                    {
-                        options.Endpoints.Add(endpoint);
-                    }
-                }
-            })
+            .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)
             .Map(handlers =>
             {
                 handlers.MapDiagnostics();

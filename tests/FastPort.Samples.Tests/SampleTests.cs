@@ -69,8 +69,7 @@ public sealed class SampleTests
     [Fact]
     public async Task TenLinesHosted_echoes_until_it_is_terminated()
     {
-        using SampleProcess server = SampleProcess.Start(
-            "TenLinesHosted", "--FastPort:Endpoints:0=tcp://127.0.0.1:0", "--LatencyStats:EnableFileOutput=false");
+        using SampleProcess server = SampleProcess.Start("TenLinesHosted", "--FastPort:Endpoints:0=tcp://127.0.0.1:0");
         await EchoAsync(await server.ReadWordAfterAsync("Listening on "));
         if (OperatingSystem.IsWindows())
         {

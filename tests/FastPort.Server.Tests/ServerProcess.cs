@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Text;
+using Xunit;
 
 namespace FastPort.Server.Tests;
 
@@ -15,11 +16,14 @@ internal sealed partial class ServerProcess : IAsyncDisposable
     public const int SigTerm = 15;
     public const int SigStop = 19;
 
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(60);
+    public static readonly TimeSpan Limit = TimeSpan.FromSeconds(60);
 
     private readonly Process _process;
     private readonly TempDirectory _directory;
     private readonly TaskCompletionSource<string> _listening = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    // Guarded by the text it is about, the standard output.
+    private readonly List<(string Part, int Times, TaskCompletionSource Printed)> _awaited = [];
     private readonly StringBuilder _output = new();
     private readonly StringBuilder _errors = new();
     private readonly Task _reading;
@@ -89,6 +93,20 @@ internal sealed partial class ServerProcess : IAsyncDisposable
         return first == _listening.Task ? await _listening.Task : throw new InvalidOperationException($"The server ended:\n{Output}\n{Errors}");
     }
 
+    /// <summary>Completes when lines of its standard output have had this part so many times.</summary>
+    public async Task PrintedAsync(string part, int times)
+    {
+        var printed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_output)
+        {
+            _awaited.Add((part, times, printed));
+            TellWhoWaits();
+        }
+
+        Task first = await Task.WhenAny(printed.Task, _reading).WaitAsync(Limit);
+        Assert.True(first == printed.Task || printed.Task.IsCompleted, $"The server ended without '{part}' {times} times:\n{Output}\n{Errors}");
+    }
+
     public void Signal(int signal)
     {
         if (Kill(_process.Id, signal) != 0)
@@ -130,6 +148,15 @@ internal sealed partial class ServerProcess : IAsyncDisposable
         }
     }
 
+    private void TellWhoWaits()
+    {
+        string text = _output.ToString();
+        foreach ((_, _, TaskCompletionSource printed) in _awaited.Where(a => text.Split(a.Part).Length > a.Times))
+        {
+            printed.TrySetResult();
+        }
+    }
+
     private async Task ReadAsync(StreamReader reader, StringBuilder text)
     {
         const string Mark = "listening on ";
@@ -138,6 +165,10 @@ internal sealed partial class ServerProcess : IAsyncDisposable
             lock (text)
             {
                 text.AppendLine(line);
+                if (_awaited.Count != 0 && text == _output)
+                {
+                    TellWhoWaits();
+                }
             }
 
             if (line.StartsWith(Mark, StringComparison.Ordinal))

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
@@ -45,13 +46,8 @@ public sealed class ServerProcessTests
     public async Task Listens_on_every_endpoint_it_is_given()
     {
         await using ServerProcess server = ServerProcess.Start(["--listen", "tcp://127.0.0.1:0", "--listen", "tcp://127.0.0.1:0"]);
-        await server.ListeningAsync();
-        for (int i = 0; i < 200 && Count(server.Output, "listening on tcp://") < 2; i++)
-        {
-            await Task.Delay(20);
-        }
 
-        Assert.Equal(2, Count(server.Output, "listening on tcp://127.0.0.1:"));
+        await server.PrintedAsync("listening on tcp://127.0.0.1:", times: 2);
     }
 
     [Fact]
@@ -100,13 +96,17 @@ public sealed class ServerProcessTests
         string file = Path.GetTempFileName();
         try
         {
-            await using ServerProcess server = ServerProcess.Start(AnyPort, ("LatencyStats__OutputDirectory", Path.Combine(file, "Stats")), ("LatencyStats__FileWriteIntervalSeconds", "1"));
+            await using ServerProcess server = ServerProcess.Start(
+                AnyPort,
+                ("LatencyStats__OutputDirectory", Path.Combine(file, "Stats")),
+                ("LatencyStats__FileWriteIntervalSeconds", "1"),
+                ("Serilog__MinimumLevel__Default", "Debug"));
             await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = await server.ListeningAsync() });
             await client.ConnectAsync();
-            for (int i = 0; i < 150; i++)
+            for (int reports = 1; reports <= 3; reports++)
             {
                 await EchoAsync(client, "still here");
-                await Task.Delay(20);
+                await server.PrintedAsync("Latency report ", reports);
             }
 
             await client.CloseAsync();
@@ -131,25 +131,26 @@ public sealed class ServerProcessTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RequestTimeout = TimeSpan.FromMinutes(1) });
         await client.ConnectAsync();
         using var stop = new CancellationTokenSource();
-        int errors = 0, good = 0;
+        Tally errors = new(), good = new();
         Task[] workers = [.. Enumerable.Range(0, Workers).Select(_ => Task.Run(WorkAsync))];
-        await UntilAsync(() => Volatile.Read(ref good) > 500);
+        await good.MoreAsync(500);
 
-        // Halted first: what is in flight is known then, it is one request of each worker.
+        // Halted first: when the last reply that was on its way has come, what is in flight is known. It is one request of each worker.
         server.Signal(ServerProcess.SigStop);
-        await UntilAsync(() => client.Session!.OutstandingRequests == Workers);
+        await Patience.UntilSteadyAsync(() => good.Count, "the halted server's last reply had come");
+        await Patience.UntilAsync(() => client.Session!.OutstandingRequests == Workers, "each worker had a request in flight");
+        Task lost = errors.MoreAsync(Workers);
         server.Signal(ServerProcess.SigKill);
         await server.ExitAsync();
         await server.DisposeAsync();
-        await UntilAsync(() => Volatile.Read(ref errors) == Workers);
-        int before = Volatile.Read(ref good);
+        await lost;
         await using ServerProcess again = ServerProcess.Start(["--listen", endpoint]);
         Assert.Equal(endpoint, await again.ListeningAsync());
-        await UntilAsync(() => Volatile.Read(ref good) > before + 500);
+        await good.MoreAsync(500);
 
         await stop.CancelAsync();
         await Task.WhenAll(workers);
-        Assert.Equal(Workers, errors);
+        Assert.Equal(Workers, errors.Count);
 
         async Task WorkAsync()
         {
@@ -158,11 +159,11 @@ public sealed class ServerProcessTests
                 try
                 {
                     await EchoAsync(client, "x");
-                    Interlocked.Increment(ref good);
+                    good.Add();
                 }
                 catch (RequestFailedException e) when (e.Failure == Sessions.RequestFailure.ConnectionLost)
                 {
-                    Interlocked.Increment(ref errors);
+                    errors.Add();
                 }
             }
         }
@@ -177,12 +178,11 @@ public sealed class ServerProcessTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RequestTimeout = TimeSpan.FromMinutes(1) });
         await client.ConnectAsync();
         using var stop = new CancellationTokenSource();
-        int good = 0;
+        var good = new Tally();
         Task[] workers = [.. Enumerable.Range(0, Workers).Select(_ => Task.Run(WorkAsync))];
         for (int i = 0; i < 3; i++)
         {
-            int before = Volatile.Read(ref good);
-            await UntilAsync(() => Volatile.Read(ref good) > before + 500);
+            await good.MoreAsync(500);
             server.Signal(ServerProcess.SigTerm);
             Assert.Equal(0, await server.ExitAsync());
             await server.DisposeAsync();
@@ -190,8 +190,7 @@ public sealed class ServerProcessTests
             await server.ListeningAsync();
         }
 
-        int last = Volatile.Read(ref good);
-        await UntilAsync(() => Volatile.Read(ref good) > last + 500);
+        await good.MoreAsync(500);
         await stop.CancelAsync();
 
         // A request that failed would throw here.
@@ -203,7 +202,7 @@ public sealed class ServerProcessTests
             while (!stop.IsCancellationRequested)
             {
                 await EchoAsync(client, "x");
-                Interlocked.Increment(ref good);
+                good.Add();
             }
         }
     }
@@ -212,14 +211,4 @@ public sealed class ServerProcessTests
         client.RequestAsync(DiagnosticType.Echo, new Echo { Payload = ByteString.CopyFromUtf8(text) }, Echo.Parser);
 
     private static int Count(string text, string part) => text.Split(part).Length - 1;
-
-    private static async Task UntilAsync(Func<bool> condition)
-    {
-        long start = Environment.TickCount64;
-        while (!condition())
-        {
-            Assert.True(Environment.TickCount64 - start < 60_000, "It never came to that.");
-            await Task.Delay(5);
-        }
-    }
 }

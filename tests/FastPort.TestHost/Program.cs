@@ -1,15 +1,22 @@
 using System.Globalization;
 using FastPort.TestHost;
+using FastPort.Transports;
 
 switch (args)
 {
     case ["serve"]:
         await ServeMode.RunAsync();
         return 0;
+    case ["scarce", var transport]:
+        await ScarceMode.RunAsync(Enum.Parse<TransportKind>(transport));
+        return 0;
+    case ["half-open", var transport, .. var settings]:
+        await HalfOpenMode.RunAsync(Enum.Parse<TransportKind>(transport), settings);
+        return 0;
     case ["start-stop", var rounds]:
         await StartStopMode.RunAsync(int.Parse(rounds, CultureInfo.InvariantCulture));
         return 0;
     default:
-        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | start-stop <rounds>");
+        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | scarce <transport> | half-open <transport> <setting>... | start-stop <rounds>");
         return 2;
 }

@@ -5,7 +5,10 @@ using FastPort.Protocol.Diagnostics;
 
 namespace FastPort.TestHost;
 
-/// <summary>A server that prints its figures for every line "measure" (and "count-rents" from when on rents are counted) on standard input.</summary>
+/// <summary>
+/// A server that prints its figures for every line "measure" on standard input, for "measure-empty" when it has no connection any more. From
+/// "count-rents" on rents are counted.
+/// </summary>
 internal static class ServeMode
 {
     private const ushort RawInline = 0x1000;
@@ -25,12 +28,21 @@ internal static class ServeMode
                 return ValueTask.CompletedTask;
             });
         await using var server = new FastPortServer(options, handlers);
+        using var closed = new SemaphoreSlim(0);
+        server.SessionClosed += (_, _) => closed.Release();
         await server.StartAsync();
         Console.WriteLine($"port={server.Endpoints[0].Port}");
         while (Console.ReadLine() is { } line)
         {
             switch (line)
             {
+                case "measure-empty":
+                    while (server.ConnectionCount != 0)
+                    {
+                        await closed.WaitAsync();
+                    }
+
+                    goto case "measure";
                 case "measure":
                     Console.WriteLine($"{ProcessFigures.Read(rented)} connections={server.ConnectionCount}");
                     break;

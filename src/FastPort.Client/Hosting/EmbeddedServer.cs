@@ -14,8 +14,7 @@ internal static class EmbeddedServer
     public static async Task<FastPortServer> StartAsync(IConfiguration configuration, LoadSettings settings, ILoggerFactory loggerFactory)
     {
         FastPortServerOptions options = FastPortConfiguration.BindServer(configuration);
-        options.Endpoints.Clear();
-        options.Endpoints.Add("tcp://127.0.0.1:0");
+        options.Endpoints = ["tcp://127.0.0.1:0"];
         options.MaxConnections = Math.Max(options.MaxConnections, settings.Connections);
         options.MaxConnectionsPerAddress = 0;
         var server = new FastPortServer(options, new MessageHandlers().MapDiagnostics(), loggerFactory: loggerFactory);

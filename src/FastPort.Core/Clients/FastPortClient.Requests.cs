@@ -105,6 +105,14 @@ public sealed partial class FastPortClient
         }
     }
 
+    /// <summary>Sends a one-way message of raw bytes, waiting for a connection and for room in the send queue.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <returns>Queued, Dropped or TooLarge.</returns>
+    public ValueTask<SendStatus> SendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        SendAsync(type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
+
     private async ValueTask<Session> WaitForSessionAsync(TimeSpan limit, CancellationToken cancellationToken)
     {
         ValueTask<Session> session = _slot.GetAsync();

@@ -69,6 +69,33 @@ public ref struct InlineRequest
         }
     }
 
+    /// <summary>
+    /// Answers with a body that is sent from where it lies, without a copy. Worth it from 16 KiB on; a smaller body is copied and released at once.
+    /// <para>
+    /// Ownership: the memory is lent, whatever becomes of the reply (also of none, for a one-way message). It must stay unchanged until
+    /// <paramref name="release"/> is called, exactly once: when it was sent, copied or dropped. Where this throws because the request has been
+    /// answered already, it stays the caller's. Not for <see cref="Body"/>, which ends with the handler.
+    /// </para>
+    /// </summary>
+    /// <param name="body">The reply's body; over the frame limit it becomes the error ReplyTooLarge.</param>
+    /// <param name="release">
+    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody needs to know.
+    /// </param>
+    /// <param name="state">Handed to <paramref name="release"/>.</param>
+    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
+    public void ReplyBorrowed(ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null)
+    {
+        if (!MayAnswer())
+        {
+            release?.Invoke(state);
+            return;
+        }
+
+        // First: a callback that throws has been called, and the request answered.
+        Answered = true;
+        _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
+    }
+
     /// <summary>Answers with an error. For a one-way message it is counted only.</summary>
     /// <param name="code">The code; the connection stays open whatever it is.</param>
     /// <param name="message">A sentence for the requester. Name no internals.</param>

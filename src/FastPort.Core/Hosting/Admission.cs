@@ -13,10 +13,13 @@ internal sealed class Admission(int maxConnections, int maxPerAddress)
     /// <summary>Connections let in and not yet left.</summary>
     public int Count => Volatile.Read(ref _count);
 
+    /// <summary>How many are let in at a time. Set before the first comes.</summary>
+    public int MaxConnections { get; set; } = maxConnections;
+
     /// <summary>Lets a connection in, or says why not. Each one let in must <see cref="Leave"/> once.</summary>
     public ConnectionRejection? TryEnter(EndPoint? remote)
     {
-        if (Interlocked.Increment(ref _count) > maxConnections)
+        if (Interlocked.Increment(ref _count) > MaxConnections)
         {
             Interlocked.Decrement(ref _count);
             return ConnectionRejection.ConnectionLimit;

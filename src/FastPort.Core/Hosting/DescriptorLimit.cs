@@ -2,9 +2,13 @@ using System.Globalization;
 
 namespace FastPort.Hosting;
 
-/// <summary>The number of descriptors this process may open.</summary>
+/// <summary>The number of descriptors this process may open, and how many of them connections may take.</summary>
 internal static class DescriptorLimit
 {
+    // For what the process opens later: log files, assemblies, connections of the program's own, and above all threads. The runtime needs two
+    // descriptors to start one, and where the thread pool gets none it ends the process with "Out of memory".
+    private const int Reserve = 64;
+
     /// <summary>The soft limit on Linux; null elsewhere, or where it is unlimited or cannot be read.</summary>
     public static long? Read()
     {
@@ -30,5 +34,19 @@ internal static class DescriptorLimit
         }
 
         return null;
+    }
+
+    /// <summary>Connections there are descriptors for under this limit, beside what is open now; at least 1.</summary>
+    public static int ConnectionsWithin(long limit)
+    {
+        try
+        {
+            long free = limit - Directory.EnumerateFileSystemEntries("/proc/self/fd").LongCount() - Reserve;
+            return (int)Math.Clamp(free, 1, int.MaxValue);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return int.MaxValue;
+        }
     }
 }

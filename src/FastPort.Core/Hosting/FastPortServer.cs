@@ -101,11 +101,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
             throw new InvalidOperationException("The server has been started already; make a new one to start again.");
         }
 
-        if (DescriptorLimit.Read() is { } limit && limit < _options.MaxConnections)
-        {
-            ServerLog.DescriptorLimit(_logger, _options.MaxConnections, limit);
-        }
-
+        KeepDescriptors();
         _clock = new ConnectionClock(_time);
         _settings = CreateSessionSettings(_clock);
         AttachSeries();
@@ -193,12 +189,29 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
         connection.Start(new FrameProtocol(_settings!));
     }
 
+    // Peers must not be able to take the last descriptor: the runtime ends a process that cannot start a thread.
+    private void KeepDescriptors()
+    {
+        if (DescriptorLimit.Read() is not { } limit)
+        {
+            return;
+        }
+
+        _admission.MaxConnections = Math.Min(_options.MaxConnections, DescriptorLimit.ConnectionsWithin(limit));
+        if (limit < _options.MaxConnections)
+        {
+            ServerLog.DescriptorLimit(_logger, _options.MaxConnections, limit, _admission.MaxConnections);
+        }
+    }
+
     private void Reject(Connection connection, ConnectionRejection rejection)
     {
         Counters.ConnectionRejected(rejection);
         long rejected = Interlocked.Increment(ref _rejected);
         string reason = rejection switch
         {
+            ConnectionRejection.ConnectionLimit when _admission.MaxConnections < _options.MaxConnections =>
+                $"this process has descriptors for {_admission.MaxConnections} connections",
             ConnectionRejection.ConnectionLimit => $"FastPort:MaxConnections is {_options.MaxConnections}",
             ConnectionRejection.AddressLimit => $"FastPort:MaxConnectionsPerAddress is {_options.MaxConnectionsPerAddress}",
             _ => "the server is stopping",

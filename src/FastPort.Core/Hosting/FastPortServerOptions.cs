@@ -12,7 +12,7 @@ public sealed class FastPortServerOptions
     public const string SectionName = "FastPort";
 
     /// <summary>Where to listen. Defaults to none configured, which means <c>tcp://127.0.0.1:6628</c>.</summary>
-    public IList<string> Endpoints { get; } = [];
+    public IList<string> Endpoints { get; set; } = [];
 
     /// <summary>What carries TCP and Unix sockets, unless hooks bring transports. Defaults to <see cref="TransportKind.Auto"/>.</summary>
     public TransportKind Transport { get; set; } = TransportKind.Auto;
@@ -32,7 +32,10 @@ public sealed class FastPortServerOptions
     /// <summary>The server's name in Welcome. Defaults to <c>FastPort</c>.</summary>
     public string ServerName { get; set; } = "FastPort";
 
-    /// <summary>Connections in all; one more is closed at once and counted. 1 to 1,000,000. Defaults to 20,000.</summary>
+    /// <summary>
+    /// Connections in all; one more is closed at once and counted. 1 to 1,000,000. Defaults to 20,000. Fewer are let in where the process may not open
+    /// as many descriptors, less what is open at the start and 64 kept for the process itself.
+    /// </summary>
     public int MaxConnections { get; set; } = 20_000;
 
     /// <summary>

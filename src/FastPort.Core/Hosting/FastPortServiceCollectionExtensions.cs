@@ -13,8 +13,9 @@ namespace FastPort.Hosting;
 public static class FastPortServiceCollectionExtensions
 {
     /// <summary>
-    /// Adds a <see cref="FastPortServer"/> that starts and stops with the host. Its options come from configuration section <c>FastPort</c>, its latency
-    /// report's from <c>LatencyStats</c>; unknown keys and values out of range stop the start with a <see cref="FastPortOptionsException"/>.
+    /// Adds a <see cref="FastPortServer"/> that starts and stops with the host. Its options come from configuration section <c>FastPort</c>. Latencies are
+    /// reported as section <c>LatencyStats</c> says, to the console and to files where it leaves that open, and not at all where there is no such section.
+    /// Unknown keys and values out of range stop the start with a <see cref="FastPortOptionsException"/>.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root).</param>
@@ -32,7 +33,7 @@ public static class FastPortServiceCollectionExtensions
 
         var builder = new FastPortBuilder(services);
         services.TryAddSingleton(TimeProvider.System);
-        services.TryAddSingleton(_ => FastPortConfiguration.BindLatencyStats(configuration));
+        services.TryAddSingleton(_ => ReportOptions(configuration));
         services.TryAddSingleton(_ =>
         {
             FastPortServerOptions options = FastPortConfiguration.BindServer(configuration);
@@ -54,6 +55,12 @@ public static class FastPortServiceCollectionExtensions
         return builder;
     }
 
+    // A library writes nothing into other people's programs unless it is asked to.
+    private static LatencyStatsOptions ReportOptions(IConfiguration configuration) =>
+        configuration.GetSection(LatencyStatsOptions.SectionName).Exists()
+            ? FastPortConfiguration.BindLatencyStats(configuration)
+            : new LatencyStatsOptions { EnableConsoleOutput = false, EnableFileOutput = false };
+
     private static FastPortServer CreateServer(IServiceProvider provider, FastPortBuilder builder)
     {
         var handlers = new MessageHandlers();
@@ -66,14 +73,20 @@ public static class FastPortServiceCollectionExtensions
         var hooks = new FastPortServerHooks
         {
             Time = provider.GetRequiredService<TimeProvider>(),
-            LatencyStats = stats.EnableConsoleOutput || stats.EnableFileOutput ? provider.GetRequiredService<LatencyStats>() : null,
+            LatencyStats = builder.MeasuresLatencies || stats.EnableConsoleOutput || stats.EnableFileOutput ? provider.GetRequiredService<LatencyStats>() : null,
         };
         foreach (Action<IServiceProvider, FastPortServerHooks> configure in builder.HookSetters)
         {
             configure(provider, hooks);
         }
 
-        return new FastPortServer(provider.GetRequiredService<FastPortServerOptions>(), handlers, hooks, LoggerFactory(provider));
+        var server = new FastPortServer(provider.GetRequiredService<FastPortServerOptions>(), handlers, hooks, LoggerFactory(provider));
+        foreach (Action<IServiceProvider, FastPortServer> subscribe in builder.Subscriptions)
+        {
+            subscribe(provider, server);
+        }
+
+        return server;
     }
 
     private static ILoggerFactory LoggerFactory(IServiceProvider provider) => provider.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance;

@@ -117,6 +117,13 @@ public sealed class Session
         return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
     }
 
+    /// <summary>Sends a one-way message of raw bytes, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    public ValueTask<SendStatus> SendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        SendAsync(type, new SequenceBody(new System.Buffers.ReadOnlySequence<byte>(body)), cancellationToken);
+
     /// <summary>Sends a request if there is room now. The reply comes to <paramref name="pending"/>.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded straight into the send queue.</param>

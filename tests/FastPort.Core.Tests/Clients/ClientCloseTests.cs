@@ -1,6 +1,8 @@
 using FastPort.Clients;
 using FastPort.Connections;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
+using FastPort.Hosting;
 using FastPort.Sessions;
 using Xunit;
 
@@ -13,24 +15,24 @@ public sealed class ClientCloseTests
     {
         await using CountingServer server = await CountingServer.StartAsync(configure: static o => o.Session.MaxConcurrency = 20);
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         Task<byte[]>[] requests = [.. Enumerable.Range(0, 20).Select(i => client.RequestAsync(CountingServer.Hold, CountingServer.Body(i)))];
-        await Bounded.UntilAsync(() => server.Held == 20, "all are in flight");
+        await Patience.UntilAsync(() => server.Held == 20, "all are in flight");
 
         Task closing = client.CloseAsync();
         Assert.Equal(
             RequestFailure.Closed,
-            (await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[1]).Soon())).Failure);
+            (await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[1]).InTimeAsync())).Failure);
         Assert.DoesNotContain(requests, static r => r.IsCompleted);
         server.Release();
 
         for (int i = 0; i < requests.Length; i++)
         {
-            Assert.Equal(CountingServer.Body(i), await requests[i].Soon());
+            Assert.Equal(CountingServer.Body(i), await requests[i].InTimeAsync());
         }
 
-        await closing.Soon();
-        await Bounded.UntilAsync(() => server.Server.ConnectionCount == 0, "the server's side has ended");
+        await closing.InTimeAsync();
+        await Patience.UntilAsync(() => server.Server.ConnectionCount == 0, "the server's side has ended");
     }
 
     [Fact]
@@ -40,14 +42,14 @@ public sealed class ClientCloseTests
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
 
         Task closing = client.CloseAsync();
 
         List<ScriptedFrame> last = await peer.ReadToEndAsync();
         Assert.Equal(ControlType.Goodbye, Assert.Single(last).Header.Type);
         peer.Dispose();
-        await closing.Soon();
+        await closing.InTimeAsync();
     }
 
     [Fact]
@@ -59,19 +61,19 @@ public sealed class ClientCloseTests
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, CloseTimeout = TimeSpan.FromSeconds(4) }, clock: clock);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> request = client.RequestAsync(0x2000, new byte[1], TimeSpan.Zero);
         await peer.ReadAsync();
 
         Task closing = client.CloseAsync();
         Assert.Equal(ControlType.Goodbye, (await peer.ReadAsync()).Header.Type);
-        await Bounded.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(4), TimeSpan.FromSeconds(5)), "the close waits for the reply");
+        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(4), TimeSpan.FromSeconds(5)), "the close waits for the reply");
         time.Advance(TimeSpan.FromSeconds(3));
         Assert.False(closing.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(3));
 
-        await closing.Soon();
-        Assert.Equal(RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.Soon())).Failure);
+        await closing.InTimeAsync();
+        Assert.Equal(RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync())).Failure);
     }
 
     [Fact]
@@ -79,16 +81,16 @@ public sealed class ClientCloseTests
     {
         await using CountingServer server = await CountingServer.StartAsync();
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
 
-        await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => Task.Run(() => client.CloseAsync()))).Soon();
-        await client.DisposeAsync().Soon();
-        await client.DisposeAsync().Soon();
+        await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => Task.Run(() => client.CloseAsync()))).InTimeAsync();
+        await client.DisposeAsync().InTimeAsync();
+        await client.DisposeAsync().InTimeAsync();
 
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[1]).Soon());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[1]).InTimeAsync());
         Assert.Equal(RequestFailure.Closed, e.Failure);
         Assert.Contains("closed", e.Message, StringComparison.Ordinal);
-        await Assert.ThrowsAsync<RequestFailedException>(() => client.SendAsync(CountingServer.OneWay, default(EmptyBody)).Soon());
+        await Assert.ThrowsAsync<RequestFailedException>(() => client.SendAsync(CountingServer.OneWay, default(EmptyBody)).InTimeAsync());
     }
 
     [Fact]
@@ -96,8 +98,8 @@ public sealed class ClientCloseTests
     {
         var client = new FastPortClient(new FastPortClientOptions());
 
-        await client.DisposeAsync().Soon();
-        await client.CloseAsync().Soon();
+        await client.DisposeAsync().InTimeAsync();
+        await client.CloseAsync().InTimeAsync();
     }
 
     [Fact]
@@ -106,15 +108,15 @@ public sealed class ClientCloseTests
         await using CountingServer server = await CountingServer.StartAsync();
         await using var proxy = new CuttingProxy(server.Port);
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = proxy.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         proxy.Refuses = true;
         proxy.CutAll();
-        await Bounded.UntilAsync(() => client.Session is null, "the loss was noticed");
+        await Patience.UntilAsync(() => client.Session is null, "the loss was noticed");
         Task<byte[]> waiting = client.RequestAsync(CountingServer.InlineEcho, new byte[1], TimeSpan.Zero);
 
-        await client.CloseAsync().Soon();
+        await client.CloseAsync().InTimeAsync();
 
-        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.Soon())).Failure);
+        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.InTimeAsync())).Failure);
     }
 
     [Fact]
@@ -129,17 +131,17 @@ public sealed class ClientCloseTests
             client.Disconnected += (_, _) => Interlocked.Increment(ref disconnected);
             Task connecting = client.ConnectAsync();
             ScriptedPeer first = await server.WelcomeAsync();
-            await connecting.Soon();
+            await connecting.InTimeAsync();
             first.Dispose();
             using ScriptedPeer second = await server.AcceptAsync();
             ScriptedFrame hello = await second.ReadAsync();
             Task welcoming = Task.Run(() => second.TryWelcomeAsync(hello));
             Task closing = Task.Run(() => client.CloseAsync());
 
-            await welcoming.Soon();
-            await second.ReadToEndAsync().Soon();
+            await welcoming.InTimeAsync();
+            await second.ReadToEndAsync().InTimeAsync();
             second.Dispose();
-            await closing.Soon();
+            await closing.InTimeAsync();
 
             Assert.Null(client.Session);
             Assert.Equal(connected, disconnected);
@@ -155,9 +157,9 @@ public sealed class ClientCloseTests
             CloseReason? reason = null;
             var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
             client.Disconnected += (_, r) => Volatile.Write(ref reason, r);
-            await client.ConnectAsync().Soon();
+            await client.ConnectAsync().InTimeAsync();
 
-            await client.CloseAsync().Soon();
+            await client.CloseAsync().InTimeAsync();
 
             Assert.NotNull(Volatile.Read(ref reason));
         }
@@ -172,7 +174,7 @@ public sealed class ClientCloseTests
         client.Disconnected += (_, r) => Volatile.Write(ref reason, r);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> request = client.RequestAsync(0x2000, new byte[1]);
         ScriptedFrame frame = await peer.ReadAsync();
         await peer.WriteAsync(ControlType.Goodbye, FrameFlags.OneWay, 0, ScriptedPeer.Encode(new CodeBody(ErrorCode.ShuttingDown, "Stopping.")));
@@ -182,9 +184,9 @@ public sealed class ClientCloseTests
         Assert.False(closing.IsCompleted);
         await peer.ReplyAsync(frame, 3);
 
-        Assert.Equal([3], await request.Soon());
+        Assert.Equal([3], await request.InTimeAsync());
         peer.Dispose();
-        await closing.Soon();
+        await closing.InTimeAsync();
         Assert.NotNull(Volatile.Read(ref reason));
     }
 
@@ -195,34 +197,32 @@ public sealed class ClientCloseTests
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         client.Connected += static _ => throw new InvalidOperationException("A user's mistake.");
         client.Disconnected += static (_, _) => throw new InvalidOperationException("A user's mistake.");
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
 
-        Assert.Equal([1], await client.RequestAsync(CountingServer.InlineEcho, new byte[] { 1 }).Soon());
-        await client.CloseAsync().Soon();
+        Assert.Equal([1], await client.RequestAsync(CountingServer.InlineEcho, new byte[] { 1 }).InTimeAsync());
+        await client.CloseAsync().InTimeAsync();
     }
 
     [Fact]
     public async Task A_slow_reader_gets_every_reply_of_a_server_that_closes()
     {
-        await using CountingServer server = await CountingServer.StartAsync(configure: static o =>
-        {
-            o.Session.MaxFrameBytes = 40 * 1024 * 1024;
-            o.ShutdownTimeout = TimeSpan.FromMinutes(1);
-        });
+        var time = new ManualTime();
+        await using CountingServer server = await CountingServer.StartAsync(
+            configure: static o => o.Session.MaxFrameBytes = 40 * 1024 * 1024, hooks: new FastPortServerHooks { Time = time });
         using var socket = new System.Net.Sockets.TcpClient();
         await socket.ConnectAsync(System.Net.IPAddress.Loopback, server.Port);
         System.Net.Sockets.NetworkStream stream = socket.GetStream();
         byte[] request = new byte[FrameHeader.Size + (32 * 1024 * 1024)];
         new FrameHeader((uint)request.Length - 4, CountingServer.InlineEcho, FrameFlags.None, 1, 1).Write(request);
-        await stream.WriteAsync(request).Soon();
+        await stream.WriteAsync(request).InTimeAsync();
         socket.Client.Shutdown(System.Net.Sockets.SocketShutdown.Send);
         byte[] buffer = new byte[1024 * 1024];
         long total = 0;
 
-        // Takes longer than the drain period in all, but never pauses for as long.
+        // Takes longer than the drain period in all: 12 reads at least, while more is left than the kernel holds.
         while (true)
         {
-            int count = await stream.ReadAsync(buffer).Soon();
+            int count = await stream.ReadAsync(buffer).InTimeAsync();
             if (count == 0)
             {
                 break;
@@ -231,7 +231,7 @@ public sealed class ClientCloseTests
             total += count;
             if (total < 12 * 1024 * 1024)
             {
-                await Task.Delay(200);
+                time.Advance(TimeSpan.FromMilliseconds(200));
             }
         }
 

@@ -1,5 +1,6 @@
 using FastPort.Clients;
 using FastPort.Connections;
+using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Sessions;
 using Xunit;
@@ -17,19 +18,19 @@ public sealed class ClientConnectAgainTests
         Task<byte[]> waiting = Request(client);
         Task connecting = client.ConnectAsync();
         (await server.AcceptAsync()).Dispose();
-        await Assert.ThrowsAsync<RequestFailedException>(() => connecting.Soon());
+        await Assert.ThrowsAsync<RequestFailedException>(() => connecting.InTimeAsync());
 
-        Assert.Equal(RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.Soon())).Failure);
-        RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).Soon());
+        Assert.Equal(RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.InTimeAsync())).Failure);
+        RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync());
         Assert.Equal(RequestFailure.NotConnected, refused.Failure);
         Assert.StartsWith("The client is not connected: ", refused.Message, StringComparison.Ordinal);
 
         connecting = client.ConnectAsync();
         waiting = Request(client);
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         await peer.ReplyAsync(await peer.ReadAsync(), 7);
-        Assert.Equal([7], await waiting.Soon());
+        Assert.Equal([7], await waiting.InTimeAsync());
     }
 
     [Fact]
@@ -43,12 +44,12 @@ public sealed class ClientConnectAgainTests
             Task connecting = client.ConnectAsync(cancel.Token);
             using ScriptedPeer peer = await server.AcceptAsync();
             await cancel.CancelAsync();
-            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
         }
 
         Task last = client.ConnectAsync();
         using ScriptedPeer welcomed = await server.WelcomeAsync();
-        await last.Soon();
+        await last.InTimeAsync();
     }
 
     [Fact]
@@ -58,11 +59,11 @@ public sealed class ClientConnectAgainTests
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task connecting = client.ConnectAsync();
 
-        await Assert.ThrowsAsync<InvalidOperationException>(() => client.ConnectAsync().Soon());
-        await client.CloseAsync().Soon();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
-        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.ConnectAsync().Soon());
-        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).Soon())).Failure);
+        await Assert.ThrowsAsync<InvalidOperationException>(() => client.ConnectAsync().InTimeAsync());
+        await client.CloseAsync().InTimeAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.ConnectAsync().InTimeAsync());
+        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync())).Failure);
     }
 
     [Fact]
@@ -77,16 +78,16 @@ public sealed class ClientConnectAgainTests
         (await server.AcceptAsync()).Dispose();
 
         // The second attempt comes after the first delay, 100 ms give or take a quarter.
-        await Bounded.UntilAsync(() => time.WasArmed(TimeSpan.FromMilliseconds(75), TimeSpan.FromMilliseconds(99))
+        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromMilliseconds(75), TimeSpan.FromMilliseconds(99))
             || time.WasArmed(TimeSpan.FromMilliseconds(100.001), TimeSpan.FromMilliseconds(125)), "the client waits before the second attempt");
         Assert.False(connecting.IsCompleted);
         Assert.False(waiting.IsCompleted);
         time.Advance(TimeSpan.FromMilliseconds(126));
         using ScriptedPeer peer = await server.WelcomeAsync();
 
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         await peer.ReplyAsync(await peer.ReadAsync(), 7);
-        Assert.Equal([7], await waiting.Soon());
+        Assert.Equal([7], await waiting.InTimeAsync());
     }
 
     [Fact]
@@ -97,7 +98,7 @@ public sealed class ClientConnectAgainTests
         Task connecting = client.ConnectAsync();
 
         RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(
-            () => client.RequestAsync(CountingServer.InlineEcho, new byte[1], TimeSpan.FromMilliseconds(20)).Soon());
+            () => client.RequestAsync(CountingServer.InlineEcho, new byte[1], TimeSpan.FromMilliseconds(20)).InTimeAsync());
 
         Assert.Equal(RequestFailure.TimedOut, e.Failure);
         Assert.False(connecting.IsCompleted);
@@ -111,15 +112,15 @@ public sealed class ClientConnectAgainTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = proxy.Endpoint, RetryConnect = true, ReconnectDelay = TimeSpan.FromMilliseconds(1) });
         using var cancel = new CancellationTokenSource();
         Task connecting = client.ConnectAsync(cancel.Token);
-        await Bounded.UntilAsync(() => proxy.Accepted >= 3, "the client keeps trying");
+        await Patience.UntilAsync(() => proxy.Accepted >= 3, "the client keeps trying");
 
         await cancel.CancelAsync();
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
-        Assert.Equal(RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).Soon())).Failure);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
+        Assert.Equal(RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync())).Failure);
         proxy.Refuses = false;
-        await client.ConnectAsync().Soon();
-        Assert.Equal([1], await Request(client).Soon());
+        await client.ConnectAsync().InTimeAsync();
+        Assert.Equal([1], await Request(client).InTimeAsync());
     }
 
     [Fact]
@@ -130,10 +131,10 @@ public sealed class ClientConnectAgainTests
         Task connecting = client.ConnectAsync();
         Task<byte[]> waiting = Request(client);
 
-        await client.CloseAsync().Soon();
+        await client.CloseAsync().InTimeAsync();
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
-        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.Soon())).Failure);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
+        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.InTimeAsync())).Failure);
     }
 
     [Fact]
@@ -144,7 +145,7 @@ public sealed class ClientConnectAgainTests
         options.Session.MaxFrameBytes = 1024;
         await using var client = new FastPortClient(options);
 
-        await Assert.ThrowsAsync<FastPortOptionsException>(() => client.ConnectAsync().Soon());
+        await Assert.ThrowsAsync<FastPortOptionsException>(() => client.ConnectAsync().InTimeAsync());
     }
 
     private static Task<byte[]> Request(FastPortClient client) => client.RequestAsync(CountingServer.InlineEcho, new byte[] { 1 }, TimeSpan.Zero);

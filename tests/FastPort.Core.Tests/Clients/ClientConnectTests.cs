@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using FastPort.Clients;
 using FastPort.Connections;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Sessions;
@@ -28,7 +29,7 @@ public sealed class ClientConnectTests
         Assert.False(connecting.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(0.2));
 
-        TimeoutException e = await Assert.ThrowsAsync<TimeoutException>(() => connecting.Soon());
+        TimeoutException e = await Assert.ThrowsAsync<TimeoutException>(() => connecting.InTimeAsync());
         Assert.Contains(server.Endpoint, e.Message, StringComparison.Ordinal);
         Assert.Contains("5 s", e.Message, StringComparison.Ordinal);
         Assert.Null(await peer.TryReadAsync());
@@ -45,7 +46,7 @@ public sealed class ClientConnectTests
 
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint });
 
-        EndpointException e = await Assert.ThrowsAsync<EndpointException>(() => client.ConnectAsync().Soon());
+        EndpointException e = await Assert.ThrowsAsync<EndpointException>(() => client.ConnectAsync().InTimeAsync());
         Assert.Contains(endpoint, e.Message, StringComparison.Ordinal);
         Assert.Contains("nothing listens", e.Message, StringComparison.Ordinal);
     }
@@ -60,16 +61,16 @@ public sealed class ClientConnectTests
         });
         await using (var refused = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, Token = "bad" }))
         {
-            RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => refused.ConnectAsync().Soon());
+            RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => refused.ConnectAsync().InTimeAsync());
             Assert.Equal(ErrorCode.Unauthenticated, e.Code);
             Assert.Contains("No such token.", e.Message, StringComparison.Ordinal);
             Assert.Null(refused.Session);
         }
 
         await using var accepted = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, Token = "good", RoutingId = "plc-7" });
-        await accepted.ConnectAsync().Soon();
+        await accepted.ConnectAsync().InTimeAsync();
         Assert.NotNull(server.Server.FindSession("plc-7"));
-        Assert.Equal(CountingServer.Body(1), await accepted.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(1)).Soon());
+        Assert.Equal(CountingServer.Body(1), await accepted.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(1)).InTimeAsync());
     }
 
     [Fact]
@@ -81,7 +82,7 @@ public sealed class ClientConnectTests
         using ScriptedPeer peer = await server.AcceptAsync();
         await peer.ReplyAsync(await peer.ReadAsync(), 0x0A, 0xFF);
 
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => connecting.Soon());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => connecting.InTimeAsync());
         Assert.Equal(ErrorCode.MalformedBody, e.Code);
         Assert.Null(await peer.TryReadAsync());
     }
@@ -97,7 +98,7 @@ public sealed class ClientConnectTests
             await peer.ReadAsync();
         }
 
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => connecting.Soon());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => connecting.InTimeAsync());
         Assert.Equal(RequestFailure.ConnectionLost, e.Failure);
     }
 
@@ -109,7 +110,7 @@ public sealed class ClientConnectTests
         options.Session.MaxFrameBytes = 1024;
         await using var client = new FastPortClient(options);
 
-        FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(() => client.ConnectAsync().Soon());
+        FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(() => client.ConnectAsync().InTimeAsync());
         Assert.Contains("Hello", e.Message, StringComparison.Ordinal);
     }
 
@@ -118,11 +119,11 @@ public sealed class ClientConnectTests
     {
         await using CountingServer server = await CountingServer.StartAsync();
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
 
-        await Assert.ThrowsAsync<InvalidOperationException>(() => client.ConnectAsync().Soon());
-        await client.CloseAsync().Soon();
-        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.ConnectAsync().Soon());
+        await Assert.ThrowsAsync<InvalidOperationException>(() => client.ConnectAsync().InTimeAsync());
+        await client.CloseAsync().InTimeAsync();
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.ConnectAsync().InTimeAsync());
     }
 
     [Fact]
@@ -134,9 +135,9 @@ public sealed class ClientConnectTests
         using ScriptedPeer peer = await server.AcceptAsync();
         await peer.ReadAsync();
 
-        await client.CloseAsync().Soon();
+        await client.CloseAsync().InTimeAsync();
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
         Assert.Null(await peer.TryReadAsync());
     }
 
@@ -156,13 +157,13 @@ public sealed class ClientConnectTests
             Task welcoming = Task.Run(() => peer.TryWelcomeAsync(hello));
             Task closing = Task.Run(() => client.CloseAsync());
 
-            await welcoming.Soon();
-            await peer.ReadToEndAsync().Soon();
+            await welcoming.InTimeAsync();
+            await peer.ReadToEndAsync().InTimeAsync();
             peer.Dispose();
-            await closing.Soon();
+            await closing.InTimeAsync();
             try
             {
-                await connecting.Soon();
+                await connecting.InTimeAsync();
             }
             catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException or RequestFailedException)
             {
@@ -186,7 +187,7 @@ public sealed class ClientConnectTests
 
         await cancel.CancelAsync();
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.Soon());
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
         Assert.Null(await peer.TryReadAsync());
     }
 
@@ -196,7 +197,7 @@ public sealed class ClientConnectTests
         await using CountingServer server = await CountingServer.StartAsync();
         await using (var byName = new FastPortClient(new FastPortClientOptions { Endpoint = $"tcp://localhost:{server.Port}" }))
         {
-            await byName.ConnectAsync().Soon();
+            await byName.ConnectAsync().InTimeAsync();
         }
 
         if (Socket.OSSupportsIPv6 && CanBind(IPAddress.IPv6Loopback))
@@ -207,7 +208,7 @@ public sealed class ClientConnectTests
                 o.Endpoints.Add("tcp://[::1]:0");
             });
             await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = six.Endpoint });
-            await client.ConnectAsync().Soon();
+            await client.ConnectAsync().InTimeAsync();
         }
     }
 

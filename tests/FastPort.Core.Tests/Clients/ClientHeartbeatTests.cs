@@ -1,5 +1,6 @@
 using FastPort.Clients;
 using FastPort.Connections;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Sessions;
@@ -20,7 +21,7 @@ public sealed class ClientHeartbeatTests
         client.Disconnected += (_, reason) => lost.TrySetResult(reason);
         Task connecting = client.ConnectAsync();
         ScriptedPeer peer = await server.WelcomeAsync(heartbeatMilliseconds: 15_000);
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> request = client.RequestAsync(0x2000, new byte[1], TimeSpan.Zero);
         await peer.ReadAsync();
 
@@ -35,8 +36,8 @@ public sealed class ClientHeartbeatTests
         Assert.Equal(ErrorCode.Timeout, body.Code);
         Assert.Null(await peer.TryReadAsync());
         peer.Dispose();
-        Assert.Equal(CloseKind.HeartbeatTimeout, (await lost.Task.Soon()).Kind);
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => request.Soon());
+        Assert.Equal(CloseKind.HeartbeatTimeout, (await lost.Task.InTimeAsync()).Kind);
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync());
         Assert.Equal(RequestFailure.ConnectionLost, e.Failure);
         using ScriptedPeer again = await server.WelcomeAsync();
     }
@@ -50,7 +51,7 @@ public sealed class ClientHeartbeatTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync(heartbeatMilliseconds: 2000);
-        await connecting.Soon();
+        await connecting.InTimeAsync();
 
         for (int i = 0; i < 5; i++)
         {
@@ -58,7 +59,7 @@ public sealed class ClientHeartbeatTests
             ScriptedFrame ping = await peer.ReadAsync();
             Assert.Equal(ControlType.Ping, ping.Header.Type);
             await peer.ReplyAsync(ping);
-            await Bounded.UntilAsync(() => client.Session!.OutstandingRequests == 0, "the pong arrived");
+            await Patience.UntilAsync(() => client.Session!.OutstandingRequests == 0, "the pong arrived");
             time.Advance(TimeSpan.FromSeconds(0.1));
         }
 
@@ -72,7 +73,7 @@ public sealed class ClientHeartbeatTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
 
         await peer.WriteAsync(ControlType.Ping, FrameFlags.None, 5);
 
@@ -88,23 +89,23 @@ public sealed class ClientHeartbeatTests
         await using CountingServer server = await CountingServer.StartAsync(
             configure: static o => o.Session.IdleTimeout = TimeSpan.FromSeconds(20), hooks: new FastPortServerHooks { Time = time });
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         Session session = client.Session!;
 
         for (int i = 0; i < 8; i++)
         {
             long before = session.MessagesReceived;
             time.Advance(TimeSpan.FromSeconds(15.1));
-            await Bounded.UntilAsync(() => session.MessagesReceived > before && session.OutstandingRequests == 0, "a ping or pong came");
-            await Bounded.UntilAsync(() => server.Server.Sessions.All(static s => s.OutstandingRequests == 0), "the server's ping was answered");
+            await Patience.UntilAsync(() => session.MessagesReceived > before && session.OutstandingRequests == 0, "a ping or pong came");
+            await Patience.UntilAsync(() => server.Server.Sessions.All(static s => s.OutstandingRequests == 0), "the server's ping was answered");
             time.Advance(TimeSpan.FromSeconds(0.1));
         }
 
         Assert.False(session.IsClosed);
         Assert.Same(session, client.Session);
-        Assert.Equal(CountingServer.Body(1), await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(1)).Soon());
+        Assert.Equal(CountingServer.Body(1), await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(1)).InTimeAsync());
 
         // Both clocks are manual: give the close its time.
-        await client.CloseAsync().Soon();
+        await client.CloseAsync().InTimeAsync();
     }
 }

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Net.Sockets;
 using FastPort.Clients;
 using FastPort.Connections;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Transports;
@@ -37,15 +38,15 @@ public sealed class ClientReconnectTests
         });
         client.Connected += _ => Interlocked.Increment(ref connected);
         client.Disconnected += (_, _) => Interlocked.Increment(ref disconnected);
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         using var stop = new CancellationTokenSource();
         Task[] workers = [.. Enumerable.Range(0, Workers).Select(w => Task.Run(() => WorkAsync(w)))];
-        await Bounded.UntilAsync(() => proxy.Accepted > Rounds, "each cut connection was followed by another");
+        await Patience.UntilAsync(() => proxy.Accepted > Rounds, "each cut connection was followed by another");
         int good = succeeded.Count;
-        await Bounded.UntilAsync(() => succeeded.Count > good + 100, "the client goes on after the last cut");
+        await Patience.UntilAsync(() => succeeded.Count > good + 100, "the client goes on after the last cut");
         await stop.CancelAsync();
-        await Task.WhenAll(workers).Soon();
-        await client.CloseAsync().Soon();
+        await Task.WhenAll(workers).InTimeAsync();
+        await client.CloseAsync().InTimeAsync();
 
         Assert.All(succeeded, id => Assert.Equal(1, server.Log.Count(id)));
         Assert.All(failed, id => Assert.InRange(server.Log.Count(id), 0, 1));
@@ -63,7 +64,7 @@ public sealed class ClientReconnectTests
                 byte[] body = CountingServer.Body(id, 8 + (int)(id % 300));
                 try
                 {
-                    Assert.Equal(body, await client.RequestAsync(type, body).Soon());
+                    Assert.Equal(body, await client.RequestAsync(type, body).InTimeAsync());
                     succeeded.Add(id);
                 }
                 catch (RequestFailedException e)
@@ -82,19 +83,19 @@ public sealed class ClientReconnectTests
         await using CountingServer server = await CountingServer.StartAsync(configure: static o => o.Session.MaxConcurrency = 50);
         await using var proxy = new CuttingProxy(server.Port);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = proxy.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         Task<byte[]>[] inFlight = [.. Enumerable.Range(0, 50).Select(i => client.RequestAsync(CountingServer.Hold, CountingServer.Body(i)))];
-        await Bounded.UntilAsync(() => server.Held == 50, "all are in flight");
+        await Patience.UntilAsync(() => server.Held == 50, "all are in flight");
 
         proxy.CutAll();
 
         foreach (Task<byte[]> request in inFlight)
         {
-            Assert.Equal(RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.Soon())).Failure);
+            Assert.Equal(RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync())).Failure);
         }
 
-        Assert.Equal(CountingServer.Body(77), await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(77)).Soon());
-        await Bounded.UntilAsync(() => server.Cancelled == 50, "the handlers of the lost session were cancelled");
+        Assert.Equal(CountingServer.Body(77), await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(77)).InTimeAsync());
+        await Patience.UntilAsync(() => server.Cancelled == 50, "the handlers of the lost session were cancelled");
         Assert.All(Enumerable.Range(0, 50), i => Assert.Equal(1, server.Log.Count(i)));
     }
 
@@ -104,27 +105,27 @@ public sealed class ClientReconnectTests
         await using CountingServer server = await CountingServer.StartAsync();
         await using var proxy = new CuttingProxy(server.Port);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = proxy.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         proxy.Refuses = true;
         proxy.CutAll();
-        await Bounded.UntilAsync(() => client.Session is null, "the loss was noticed");
+        await Patience.UntilAsync(() => client.Session is null, "the loss was noticed");
 
         Task<byte[]>[] waiting = [.. Enumerable.Range(0, 20).Select(i => client.RequestAsync(CountingServer.QueuedEcho, CountingServer.Body(i)))];
         Task<SendStatus> oneWay = client.SendAsync(CountingServer.OneWay, new SequenceBody(new(CountingServer.Body(500)))).AsTask();
         int attempts = proxy.Accepted;
-        await Bounded.UntilAsync(() => proxy.Accepted >= attempts + 2, "the client keeps trying");
+        await Patience.UntilAsync(() => proxy.Accepted >= attempts + 2, "the client keeps trying");
         Assert.DoesNotContain(waiting, static w => w.IsCompleted);
         Assert.False(oneWay.IsCompleted);
         proxy.Refuses = false;
 
         for (int i = 0; i < waiting.Length; i++)
         {
-            Assert.Equal(CountingServer.Body(i), await waiting[i].Soon());
+            Assert.Equal(CountingServer.Body(i), await waiting[i].InTimeAsync());
             Assert.Equal(1, server.Log.Count(i));
         }
 
-        Assert.Equal(SendStatus.Queued, await oneWay.Soon());
-        await Bounded.UntilAsync(() => server.Log.Count(500) == 1, "the one-way message arrived");
+        Assert.Equal(SendStatus.Queued, await oneWay.InTimeAsync());
+        await Patience.UntilAsync(() => server.Log.Count(500) == 1, "the one-way message arrived");
     }
 
     [Fact]
@@ -138,8 +139,8 @@ public sealed class ClientReconnectTests
 
         await cancel.CancelAsync();
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => request.Soon());
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => oneWay.Soon());
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => request.InTimeAsync());
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => oneWay.InTimeAsync());
     }
 
     [Fact]
@@ -149,12 +150,12 @@ public sealed class ClientReconnectTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, Reconnect = false });
         Task connecting = client.ConnectAsync();
         ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
 
         peer.Dispose();
 
-        await Bounded.UntilAsync(() => client.Session is null, "the loss was noticed");
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(0x2000, new byte[1], TimeSpan.Zero).Soon());
+        await Patience.UntilAsync(() => client.Session is null, "the loss was noticed");
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(0x2000, new byte[1], TimeSpan.Zero).InTimeAsync());
         Assert.Equal(RequestFailure.Closed, e.Failure);
         Assert.Contains("does not reconnect", e.Message, StringComparison.Ordinal);
     }
@@ -168,12 +169,12 @@ public sealed class ClientReconnectTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
         Task connecting = client.ConnectAsync();
         (await server.WelcomeAsync()).Dispose();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
 
         // The first loss: tried again at once, without the time moving. The second: only after a delay.
         (await server.WelcomeAsync()).Dispose();
 
-        await Bounded.UntilAsync(() => time.WasArmed(TimeSpan.FromMilliseconds(75), TimeSpan.FromMilliseconds(99))
+        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromMilliseconds(75), TimeSpan.FromMilliseconds(99))
             || time.WasArmed(TimeSpan.FromMilliseconds(100.001), TimeSpan.FromMilliseconds(125)), "the client waits before the third attempt");
         time.Advance(TimeSpan.FromMilliseconds(126));
         using ScriptedPeer third = await server.WelcomeAsync();
@@ -185,13 +186,13 @@ public sealed class ClientReconnectTests
         await using CountingServer server = await CountingServer.StartAsync();
         var transport = new MoodyTransport();
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, transport: transport);
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         transport.Failures = 2;
 
         client.Session!.Abort();
 
-        await Bounded.UntilAsync(() => transport.Failures == 0, "the connector has thrown twice");
-        Assert.Equal(CountingServer.Body(1), await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(1)).Soon());
+        await Patience.UntilAsync(() => transport.Failures == 0, "the connector has thrown twice");
+        Assert.Equal(CountingServer.Body(1), await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(1)).InTimeAsync());
     }
 
     /// <summary>A transport that fails as a process without free descriptors does.</summary>

@@ -1,5 +1,6 @@
 using FastPort.Clients;
 using FastPort.Connections;
+using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
@@ -18,7 +19,7 @@ public sealed class ClientRequestTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
 
         Task<byte[]>[] requests = [.. Enumerable.Range(0, 200).Select(i => client.RequestAsync(SomeType, CountingServer.Body(i)))];
         List<ScriptedFrame> frames = [];
@@ -38,7 +39,7 @@ public sealed class ClientRequestTests
 
         for (int i = 0; i < requests.Length; i++)
         {
-            Assert.Equal(CountingServer.Body(i), await requests[i].Soon());
+            Assert.Equal(CountingServer.Body(i), await requests[i].InTimeAsync());
         }
     }
 
@@ -49,7 +50,7 @@ public sealed class ClientRequestTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> request = client.RequestAsync(SomeType, new byte[3]);
         ScriptedFrame frame = await peer.ReadAsync();
 
@@ -57,7 +58,7 @@ public sealed class ClientRequestTests
         await peer.WriteAsync(SomeType + 1, FrameFlags.Reply, frame.Header.Correlation);
         await peer.ReplyAsync(frame, 42);
 
-        Assert.Equal([42], await request.Soon());
+        Assert.Equal([42], await request.InTimeAsync());
         Assert.Equal(2, client.Counters.Snapshot().RepliesToNothing);
     }
 
@@ -66,9 +67,9 @@ public sealed class ClientRequestTests
     {
         await using CountingServer server = await CountingServer.StartAsync();
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, Timing = true });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
 
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(0x7777, new byte[1]).Soon());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(0x7777, new byte[1]).InTimeAsync());
 
         Assert.Equal(ErrorCode.UnknownType, e.Code);
         Assert.Null(e.Failure);
@@ -80,11 +81,11 @@ public sealed class ClientRequestTests
     {
         await using CountingServer server = await CountingServer.StartAsync();
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
 
         await Assert.ThrowsAsync<FormatException>(() => client.RequestAsync<EmptyBody, int>(
-            CountingServer.InlineEcho, default, static (scoped in InboundReply _) => throw new FormatException("no")).Soon());
-        Assert.Equal([1], await client.RequestAsync(CountingServer.InlineEcho, new byte[] { 1 }).Soon());
+            CountingServer.InlineEcho, default, static (scoped in InboundReply _) => throw new FormatException("no")).InTimeAsync());
+        Assert.Equal([1], await client.RequestAsync(CountingServer.InlineEcho, new byte[] { 1 }).InTimeAsync());
     }
 
     [Fact]
@@ -92,14 +93,14 @@ public sealed class ClientRequestTests
     {
         await using CountingServer server = await CountingServer.StartAsync(configure: static o => o.Session.MaxFrameBytes = 2048);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
 
-        ArgumentException e = await Assert.ThrowsAsync<ArgumentException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[2041]).Soon());
+        ArgumentException e = await Assert.ThrowsAsync<ArgumentException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[2041]).InTimeAsync());
 
         Assert.Contains("2041", e.Message, StringComparison.Ordinal);
         Assert.Contains("2040", e.Message, StringComparison.Ordinal);
-        Assert.Equal(2040, (await client.RequestAsync(CountingServer.InlineEcho, new byte[2040]).Soon()).Length);
-        Assert.Equal(SendStatus.TooLarge, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(new byte[2041]))).Soon());
+        Assert.Equal(2040, (await client.RequestAsync(CountingServer.InlineEcho, new byte[2040]).InTimeAsync()).Length);
+        Assert.Equal(SendStatus.TooLarge, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(new byte[2041]))).InTimeAsync());
     }
 
     [Fact]
@@ -109,14 +110,14 @@ public sealed class ClientRequestTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         using var cancel = new CancellationTokenSource();
         Task<byte[]> request = client.RequestAsync(SomeType, new byte[3], cancellationToken: cancel.Token);
         ScriptedFrame frame = await peer.ReadAsync();
 
         await cancel.CancelAsync();
 
-        OperationCanceledException e = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => request.Soon());
+        OperationCanceledException e = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => request.InTimeAsync());
         Assert.Equal(cancel.Token, e.CancellationToken);
         ScriptedFrame sent = await peer.ReadAsync();
         Assert.Equal(ControlType.Cancel, sent.Header.Type);
@@ -124,7 +125,7 @@ public sealed class ClientRequestTests
         Assert.True(CancelBody.TryRead(sent.Body, out CancelBody body));
         Assert.Equal(frame.Header.Correlation, body.Correlation);
         await peer.ReplyAsync(frame);
-        await Bounded.UntilAsync(() => client.Counters.Snapshot().RepliesToNothing == 1, "the late reply is counted");
+        await Patience.UntilAsync(() => client.Counters.Snapshot().RepliesToNothing == 1, "the late reply is counted");
         Assert.Equal(0, client.Session!.OutstandingRequests);
     }
 
@@ -133,18 +134,18 @@ public sealed class ClientRequestTests
     {
         await using CountingServer server = await CountingServer.StartAsync(configure: static o => o.Session.MaxConcurrency = 4);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         using var cancel = new CancellationTokenSource();
         Task<byte[]> unwanted = client.RequestAsync(CountingServer.Hold, CountingServer.Body(1), cancellationToken: cancel.Token);
         Task<byte[]> wanted = client.RequestAsync(CountingServer.Hold, CountingServer.Body(2));
-        await Bounded.UntilAsync(() => server.Held == 2, "both handlers run");
+        await Patience.UntilAsync(() => server.Held == 2, "both handlers run");
 
         await cancel.CancelAsync();
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => unwanted.Soon());
-        await Bounded.UntilAsync(() => server.Cancelled == 1, "the handler was cancelled");
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => unwanted.InTimeAsync());
+        await Patience.UntilAsync(() => server.Cancelled == 1, "the handler was cancelled");
         server.Release();
-        Assert.Equal(CountingServer.Body(2), await wanted.Soon());
+        Assert.Equal(CountingServer.Body(2), await wanted.InTimeAsync());
         Assert.Equal(1, server.Cancelled);
     }
 
@@ -153,12 +154,12 @@ public sealed class ClientRequestTests
     {
         await using CountingServer server = await CountingServer.StartAsync();
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            () => client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(9), cancellationToken: new CancellationToken(canceled: true)).Soon());
+            () => client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(9), cancellationToken: new CancellationToken(canceled: true)).InTimeAsync());
 
-        await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(10)).Soon();
+        await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(10)).InTimeAsync();
         Assert.Equal(0, server.Log.Count(9));
     }
 
@@ -173,7 +174,7 @@ public sealed class ClientRequestTests
         await using var client = new FastPortClient(options, clock: clock);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> quick = client.RequestAsync(SomeType, new byte[1], TimeSpan.FromSeconds(2));
         Task<byte[]> patient = client.RequestAsync(SomeType, new byte[1]);
         Task<byte[]> endless = client.RequestAsync(SomeType, new byte[1], TimeSpan.Zero);
@@ -186,13 +187,13 @@ public sealed class ClientRequestTests
         time.Advance(TimeSpan.FromSeconds(1.9));
         Assert.False(quick.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(0.2));
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => quick.Soon());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => quick.InTimeAsync());
         Assert.Equal(RequestFailure.TimedOut, e.Failure);
         Assert.Equal(ErrorCode.Timeout, e.Code);
         Assert.Equal(correlations[0], await ReadCancelAsync(peer));
 
         time.Advance(TimeSpan.FromSeconds(28));
-        await Assert.ThrowsAsync<RequestFailedException>(() => patient.Soon());
+        await Assert.ThrowsAsync<RequestFailedException>(() => patient.InTimeAsync());
         Assert.Equal(correlations[1], await ReadCancelAsync(peer));
         Assert.False(endless.IsCompleted);
         Assert.Equal(1, client.Session!.OutstandingRequests);
@@ -210,7 +211,7 @@ public sealed class ClientRequestTests
         Assert.False(request.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(3.1));
 
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => request.Soon());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync());
         Assert.Equal(RequestFailure.TimedOut, e.Failure);
         Assert.Contains(server.Endpoint, e.Message, StringComparison.Ordinal);
     }
@@ -225,17 +226,17 @@ public sealed class ClientRequestTests
         await using var other = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
         Task connecting = one.ConnectAsync();
         using ScriptedPeer first = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         connecting = other.ConnectAsync();
         using ScriptedPeer second = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> request = other.RequestAsync(SomeType, new byte[1], TimeSpan.FromSeconds(2));
         Assert.Equal(SendStatus.Queued, one.Session!.TryRequest(SomeType, default(EmptyBody), new Throwing(), timing: false, TimeSpan.FromSeconds(1), out _));
 
         // Whatever is thrown in here would be unhandled on the timer's thread and end the process.
         time.Advance(TimeSpan.FromSeconds(3));
 
-        Assert.Equal(RequestFailure.TimedOut, (await Assert.ThrowsAsync<RequestFailedException>(() => request.Soon())).Failure);
+        Assert.Equal(RequestFailure.TimedOut, (await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync())).Failure);
     }
 
     [Fact]
@@ -261,14 +262,14 @@ public sealed class ClientRequestTests
         var options = new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString() };
         options.Session.SendQueueBytes = 4096;
         await using var client = new FastPortClient(options);
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
 
         for (int i = 0; i < 5000; i++)
         {
-            Assert.Equal(SendStatus.Queued, await client.SendAsync(SomeType, new SequenceBody(new(CountingServer.Body(i, 200)))).Soon());
+            Assert.Equal(SendStatus.Queued, await client.SendAsync(SomeType, new SequenceBody(new(CountingServer.Body(i, 200)))).InTimeAsync());
         }
 
-        await done.Task.Soon();
+        await done.Task.InTimeAsync();
         Assert.Equal(Enumerable.Range(0, 5000).Select(static i => (long)i), seen);
         Assert.Equal(1, client.Session!.MessagesReceived);
     }
@@ -286,14 +287,14 @@ public sealed class ClientRequestTests
             });
         await using CountingServer server = await CountingServer.StartAsync();
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, RoutingId = "me" }, handlers);
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         Session session = server.Server.FindSession("me")!;
 
         Assert.Equal(SendStatus.Queued, session.TrySend(0x2001, [1, 2, 3]));
-        Assert.Equal([1, 2, 3], await pushed.Task.Soon());
+        Assert.Equal([1, 2, 3], await pushed.Task.InTimeAsync());
         var reply = new AwaitedReply<byte[]>(static (scoped in InboundReply r) => System.Buffers.BuffersExtensions.ToArray(r.Body));
         Assert.Equal(SendStatus.Queued, session.TryRequest(0x2002, new RawBody([5]), reply, timing: false, TimeSpan.Zero, out _));
-        Assert.Equal([5, 99], await reply.Task.Soon());
+        Assert.Equal([5, 99], await reply.Task.InTimeAsync());
     }
 
     [Fact]
@@ -309,19 +310,19 @@ public sealed class ClientRequestTests
         await using var client = new FastPortClient(options, handlers);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync(Huge + 1024);
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> request = client.RequestAsync(SomeType, new byte[1]);
         ScriptedFrame first = await peer.ReadAsync();
 
         // More than the kernel's buffers take of a peer that does not read: the send queue is and stays full.
-        Assert.Equal(SendStatus.Queued, await client.SendAsync(SomeType, new SequenceBody(new(new byte[Huge]))).Soon());
+        Assert.Equal(SendStatus.Queued, await client.SendAsync(SomeType, new SequenceBody(new(new byte[Huge]))).InTimeAsync());
         Assert.True(client.Session!.Connection.PendingBytes > 4096);
         await peer.WriteAsync(0x2001, FrameFlags.OneWay, 0);
         await peer.WriteAsync(ControlType.Ping, FrameFlags.None, 77);
         await peer.ReplyAsync(first, 1);
 
-        await pushed.Task.Soon();
-        Assert.Equal([1], await request.Soon());
+        await pushed.Task.InTimeAsync();
+        Assert.Equal([1], await request.InTimeAsync());
 
         // The pong went past the bound and follows when the server reads again.
         Assert.Equal(Huge, (await peer.ReadAsync()).Body.Length);

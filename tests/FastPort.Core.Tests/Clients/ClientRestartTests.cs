@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Sessions;
 using Xunit;
@@ -28,7 +29,7 @@ public sealed class ClientRestartTests
             });
             clients[i].Connected += _ => Interlocked.Increment(ref connected);
             clients[i].Disconnected += (_, _) => Interlocked.Increment(ref disconnected);
-            await clients[i].ConnectAsync().Soon();
+            await clients[i].ConnectAsync().InTimeAsync();
         }
 
         using var stop = new CancellationTokenSource();
@@ -38,16 +39,16 @@ public sealed class ClientRestartTests
         for (int restart = 0; restart < Restarts; restart++)
         {
             long before = Interlocked.Read(ref next);
-            await Bounded.UntilAsync(() => Interlocked.Read(ref next) > before + 500, "the load is running");
-            await server.Server.StopAsync().Soon();
+            await Patience.UntilAsync(() => Interlocked.Read(ref next) > before + 500, "the load is running");
+            await server.Server.StopAsync().InTimeAsync();
             server = await StartAsync(port, log);
         }
 
         await stop.CancelAsync();
-        await Task.WhenAll(workers).Soon();
+        await Task.WhenAll(workers).InTimeAsync();
         foreach (FastPortClient client in clients)
         {
-            await client.CloseAsync().Soon();
+            await client.CloseAsync().InTimeAsync();
         }
 
         await server.DisposeAsync();
@@ -67,13 +68,13 @@ public sealed class ClientRestartTests
                 {
                     if (kind % 4 == 3)
                     {
-                        Assert.Equal(SendStatus.Queued, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(body))).Soon());
+                        Assert.Equal(SendStatus.Queued, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(body))).InTimeAsync());
                         await Task.Yield();
                     }
                     else
                     {
                         ushort type = kind % 2 == 0 ? CountingServer.InlineEcho : CountingServer.QueuedEcho;
-                        Assert.Equal(body, await client.RequestAsync(type, body).Soon());
+                        Assert.Equal(body, await client.RequestAsync(type, body).InTimeAsync());
                     }
                 }
                 catch (Exception e)
@@ -89,22 +90,22 @@ public sealed class ClientRestartTests
     {
         CountingServer server = await StartAsync(0, new ExecutionLog());
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
-        await client.ConnectAsync().Soon();
+        await client.ConnectAsync().InTimeAsync();
         Task<byte[]>[] requests = [.. Enumerable.Range(0, 8).Select(i => client.RequestAsync(CountingServer.Hold, CountingServer.Body(i)))];
-        await Bounded.UntilAsync(() => server.Held == 8, "all are under way");
+        await Patience.UntilAsync(() => server.Held == 8, "all are under way");
 
         Task stopping = server.Server.StopAsync();
-        await Bounded.UntilAsync(() => client.Session is null, "the client got the Goodbye");
+        await Patience.UntilAsync(() => client.Session is null, "the client got the Goodbye");
         Assert.DoesNotContain(requests, static r => r.IsCompleted);
         Assert.False(stopping.IsCompleted);
         server.Release();
 
         for (int i = 0; i < requests.Length; i++)
         {
-            Assert.Equal(CountingServer.Body(i), await requests[i].Soon());
+            Assert.Equal(CountingServer.Body(i), await requests[i].InTimeAsync());
         }
 
-        await stopping.Soon();
+        await stopping.InTimeAsync();
     }
 
     [Fact]
@@ -114,7 +115,7 @@ public sealed class ClientRestartTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task connecting = client.ConnectAsync();
         using ScriptedPeer first = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> request = client.RequestAsync(0x2000, new byte[] { 7 });
         ScriptedFrame frame = await first.ReadAsync();
 
@@ -125,7 +126,7 @@ public sealed class ClientRestartTests
         Assert.Equal([7], again.Body);
         await second.ReplyAsync(again, 8);
 
-        Assert.Equal([8], await request.Soon());
+        Assert.Equal([8], await request.InTimeAsync());
     }
 
     [Fact]
@@ -135,7 +136,7 @@ public sealed class ClientRestartTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task connecting = client.ConnectAsync();
         using ScriptedPeer first = await server.WelcomeAsync();
-        await connecting.Soon();
+        await connecting.InTimeAsync();
         Task<byte[]> early = client.RequestAsync(0x2000, new byte[] { 1 });
         ScriptedFrame request = await first.ReadAsync();
 
@@ -145,11 +146,11 @@ public sealed class ClientRestartTests
         using ScriptedPeer second = await server.WelcomeAsync();
         ScriptedFrame lateRequest = await second.ReadAsync();
         await second.ReplyAsync(lateRequest, 22);
-        Assert.Equal([22], await late.Soon());
+        Assert.Equal([22], await late.InTimeAsync());
 
         Assert.False(early.IsCompleted);
         await first.ReplyAsync(request, 11);
-        Assert.Equal([11], await early.Soon());
+        Assert.Equal([11], await early.InTimeAsync());
 
         // Nothing is left to wait for: the client closes by itself.
         Assert.Empty(await first.ReadToEndAsync());

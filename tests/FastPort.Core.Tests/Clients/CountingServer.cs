@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
+using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 
@@ -97,7 +98,7 @@ internal sealed class CountingServer : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         Release();
-        await Server.DisposeAsync().Soon();
+        await Server.DisposeAsync().InTimeAsync();
     }
 
     public static byte[] Body(long id, int size = 8)

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using FastPort.Core.Tests.Support;
 
 namespace FastPort.Core.Tests.Clients;
 
@@ -54,7 +55,7 @@ internal sealed class CuttingProxy : IAsyncDisposable
     {
         _listener.Dispose();
         CutAll();
-        await _accepting.Soon();
+        await _accepting.InTimeAsync();
     }
 
     private async Task AcceptAsync()

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 
 namespace FastPort.Core.Tests.Clients;
@@ -17,7 +18,7 @@ internal sealed class ScriptedServer : IDisposable
 
     public string Endpoint => $"tcp://127.0.0.1:{((IPEndPoint)_listener.LocalEndPoint!).Port}";
 
-    public async Task<ScriptedPeer> AcceptAsync() => new(await _listener.AcceptAsync().Soon());
+    public async Task<ScriptedPeer> AcceptAsync() => new(await _listener.AcceptAsync().InTimeAsync());
 
     /// <summary>Accepts and answers the Hello.</summary>
     public async Task<ScriptedPeer> WelcomeAsync(uint maxFrameBytes = FrameLimits.Default, uint heartbeatMilliseconds = 0)
@@ -47,14 +48,14 @@ internal sealed class ScriptedPeer(Socket socket) : IDisposable
         byte[] head = new byte[FrameHeader.Size];
         try
         {
-            if (await _stream.ReadAtLeastAsync(head, head.Length, throwOnEndOfStream: false).Soon() < head.Length)
+            if (await _stream.ReadAtLeastAsync(head, head.Length, throwOnEndOfStream: false).InTimeAsync() < head.Length)
             {
                 return null;
             }
 
             var header = FrameHeader.Read(head);
             byte[] body = new byte[header.Length - FrameHeader.MinimumLength];
-            await _stream.ReadExactlyAsync(body).Soon();
+            await _stream.ReadExactlyAsync(body).InTimeAsync();
             return new ScriptedFrame(header, body);
         }
         catch (IOException)
@@ -80,7 +81,7 @@ internal sealed class ScriptedPeer(Socket socket) : IDisposable
         byte[] frame = new byte[FrameHeader.Size + body.Length];
         new FrameHeader((uint)(FrameHeader.MinimumLength + body.Length), type, flags, FrameHeader.CurrentVersion, correlation).Write(frame);
         body.CopyTo(frame, FrameHeader.Size);
-        await _stream.WriteAsync(frame).Soon();
+        await _stream.WriteAsync(frame).InTimeAsync();
     }
 
     public Task ReplyAsync(in ScriptedFrame request, params byte[] body) =>

@@ -1,5 +1,6 @@
 using FastPort.Core.Tests.Sessions;
 using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
 using FastPort.Framing;
 using Xunit;
 
@@ -11,14 +12,17 @@ public sealed class BorrowedReplyTests
     private const int Large = 64 * 1024;
 
     [Theory]
-    [InlineData(0)]
-    [InlineData(100)]
-    [InlineData(Large)]
-    public async Task The_reply_has_its_body_and_a_timing_block_that_is_right(int size)
+    [InlineData(true, 0)]
+    [InlineData(true, 100)]
+    [InlineData(true, Large)]
+    [InlineData(false, 0)]
+    [InlineData(false, 100)]
+    [InlineData(false, Large)]
+    public async Task The_reply_has_its_body_and_a_timing_block_that_is_right(bool inline, int size)
     {
         var lent = new LentBuffer(size);
         long started = MonotonicClock.Nanoseconds;
-        await using TestServer server = await StartAsync(lent);
+        await using TestServer server = await StartAsync(inline, lent);
         using RawPeer peer = await server.ConnectAsync();
 
         WireFrame reply = await peer.CallAsync(Wire.Request(Type, 5, flags: Wire.Timing));
@@ -46,11 +50,13 @@ public sealed class BorrowedReplyTests
         Assert.Equal(Wire.Bytes(Large), (await peer.CallAsync(Wire.Request(Type, 5))).Body);
     }
 
-    [Fact]
-    public async Task A_body_over_the_limit_becomes_an_error_and_is_released()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_body_over_the_limit_becomes_an_error_and_is_released(bool inline)
     {
         var lent = new LentBuffer(200_000);
-        await using TestServer server = await StartAsync(lent, 100_000);
+        await using TestServer server = await StartAsync(inline, lent, 100_000);
         using RawPeer peer = await server.ConnectAsync();
 
         WireFrame reply = await peer.CallAsync(Wire.Request(Type, 5));
@@ -61,11 +67,13 @@ public sealed class BorrowedReplyTests
         Assert.Equal(1, lent.Releases);
     }
 
-    [Fact]
-    public async Task A_one_way_message_gets_no_reply_and_the_body_is_released()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_one_way_message_gets_no_reply_and_the_body_is_released(bool inline)
     {
         var lent = new LentBuffer(Large);
-        await using TestServer server = await StartAsync(lent);
+        await using TestServer server = await StartAsync(inline, lent);
         using RawPeer peer = await server.ConnectAsync();
 
         await peer.SendAsync(Wire.Post(Type));
@@ -75,31 +83,49 @@ public sealed class BorrowedReplyTests
         Assert.Equal(1, lent.Releases);
     }
 
-    [Fact]
-    public async Task A_second_answer_throws_and_leaves_its_body_with_the_caller()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_second_answer_throws_and_leaves_its_body_with_the_caller(bool inline)
     {
         var first = new LentBuffer(Large);
         var second = new LentBuffer(Large);
-        var thrown = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
-        await using TestServer server = await TestServer.StartAsync(h => h.MapQueued(Type, c =>
-        {
-            c.ReplyBorrowed(first.Bytes, LentBuffer.Release, first);
-            thrown.SetResult(Assert.Throws<InvalidOperationException>(() => c.ReplyBorrowed(second.Bytes, LentBuffer.Release, second)));
-            return ValueTask.CompletedTask;
-        }));
+        var thrown = new TaskCompletionSource<Exception?>(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using TestServer server = await TestServer.StartAsync(h => _ = inline
+            ? h.MapInline(Type, (ref InlineRequest r) =>
+            {
+                r.ReplyBorrowed(first.Bytes, LentBuffer.Release, first);
+                try
+                {
+                    r.ReplyBorrowed(second.Bytes, LentBuffer.Release, second);
+                    thrown.SetResult(null);
+                }
+                catch (InvalidOperationException e)
+                {
+                    thrown.SetResult(e);
+                }
+            })
+            : h.MapQueued(Type, c =>
+            {
+                c.ReplyBorrowed(first.Bytes, LentBuffer.Release, first);
+                thrown.SetResult(Record.Exception(() => c.ReplyBorrowed(second.Bytes, LentBuffer.Release, second)));
+                return ValueTask.CompletedTask;
+            }));
         using RawPeer peer = await server.ConnectAsync();
 
         Assert.Equal(Wire.Bytes(Large), (await peer.CallAsync(Wire.Request(Type, 5))).Body);
 
-        Assert.Contains("answer once", (await thrown.Task.InTimeAsync()).Message, StringComparison.Ordinal);
+        Assert.Contains("answer once", Assert.IsType<InvalidOperationException>(await thrown.Task.InTimeAsync()).Message, StringComparison.Ordinal);
         Assert.Equal(0, second.Releases);
     }
 
-    private static Task<TestServer> StartAsync(LentBuffer lent, int maxFrameBytes = FrameLimits.Default) => TestServer.StartAsync(
-        h => h.MapQueued(Type, c =>
-        {
-            c.ReplyBorrowed(lent.Bytes, LentBuffer.Release, lent);
-            return ValueTask.CompletedTask;
-        }),
+    private static Task<TestServer> StartAsync(bool inline, LentBuffer lent, int maxFrameBytes = FrameLimits.Default) => TestServer.StartAsync(
+        h => _ = inline
+            ? h.MapInline(Type, (ref InlineRequest r) => r.ReplyBorrowed(lent.Bytes, LentBuffer.Release, lent))
+            : h.MapQueued(Type, c =>
+            {
+                c.ReplyBorrowed(lent.Bytes, LentBuffer.Release, lent);
+                return ValueTask.CompletedTask;
+            }),
         o => o.Session.MaxFrameBytes = maxFrameBytes);
 }

@@ -141,13 +141,7 @@ public sealed class QueuedDispatchTests
             }
         });
         await Patience.UntilAsync(() => session.MessagesReceived == 5, "five requests were taken");
-        long received;
-        do
-        {
-            received = session.Connection.BytesReceived;
-            await Task.Delay(50);
-        }
-        while (received != session.Connection.BytesReceived);
+        await Patience.UntilSteadyAsync(() => session.Connection.BytesReceived, "the socket was read no more");
 
         Assert.Equal(5, session.MessagesReceived);
         Assert.InRange(session.Connection.BytesReceived, 5 * 1036, 2_000_000);

@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using Xunit;
 using Xunit.Abstractions;
 

@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using Xunit;
 using Xunit.Abstractions;
 
@@ -105,14 +106,7 @@ public sealed class ProcessMemoryTests(ITestOutputHelper output)
 
     private static async Task<Dictionary<string, long>> QuietAsync(TestHostProcess host)
     {
-        Dictionary<string, long> figures = await host.MeasureAsync();
-        for (int i = 0; i < 100 && figures["connections"] != 0; i++)
-        {
-            await Task.Delay(50);
-            figures = await host.MeasureAsync();
-        }
-
-        Assert.Equal(0, figures["connections"]);
+        Assert.Equal(0, (await host.MeasureEmptyAsync())["connections"]);
         return await host.MeasureAsync();
     }
 

@@ -211,12 +211,14 @@ public sealed class DeadlineTests
         Assert.Equal(body, (await peer.ReadFrameAsync()).Body);
 
         // The loop is resumed by the drain; until it has run, time stands still for the peer's sake.
-        for (int i = 0; i < 200 && !session.IsClosed; i++)
-        {
-            await Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "the queue was empty");
-            _time.Advance(TimeSpan.FromMinutes(1));
-            await Task.Delay(1);
-        }
+        await Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "the queue was empty");
+        await Patience.UntilAsync(
+            () =>
+            {
+                _time.Advance(TimeSpan.FromMinutes(1));
+                return session.IsClosed;
+            },
+            "the idle session was closed");
 
         await peer.ExpectEndAsync();
         peer.Dispose();
@@ -269,13 +271,8 @@ public sealed class DeadlineTests
     // The kernel takes no more: the count of sent bytes stands still.
     private async Task StuckAsync(Session session)
     {
-        long sent;
-        do
-        {
-            sent = session.Connection.BytesSent;
-            await Task.Delay(50);
-        }
-        while (sent == 0 || sent != session.Connection.BytesSent);
+        await Patience.UntilAsync(() => session.Connection.BytesSent != 0, "the first bytes were sent");
+        await Patience.UntilSteadyAsync(() => session.Connection.BytesSent, "the kernel took no more");
         _time.Advance(TimeSpan.FromMilliseconds(100));
     }
 

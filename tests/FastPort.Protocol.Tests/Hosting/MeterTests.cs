@@ -25,7 +25,7 @@ public sealed class MeterTests
         {
             builder.Services.AddMetrics();
             builder
-                .ConfigureHooks((services, hooks) => hooks.LatencyStats = services.GetRequiredService<LatencyStats>())
+                .MeasureLatencies()
                 .Map(handlers => handlers
                     .MapInline(Inline, (ref InlineRequest _) => handlerSeconds = Spin(), "Inline")
                     .MapQueued(

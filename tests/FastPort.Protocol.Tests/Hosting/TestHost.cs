@@ -8,12 +8,7 @@ namespace FastPort.Protocol.Tests.Hosting;
 /// <summary>A generic host with a server on a free port; its settings come from a table instead of files.</summary>
 internal sealed class TestHost : IAsyncDisposable
 {
-    private static readonly (string Key, string Value)[] Defaults =
-    [
-        ("FastPort:Endpoints:0", "tcp://127.0.0.1:0"),
-        ("LatencyStats:EnableConsoleOutput", "false"),
-        ("LatencyStats:EnableFileOutput", "false"),
-    ];
+    private static readonly (string Key, string Value)[] Defaults = [("FastPort:Endpoints:0", "tcp://127.0.0.1:0")];
 
     private TestHost(IHost host) => Host = host;
 

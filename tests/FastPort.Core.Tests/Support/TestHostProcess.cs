@@ -1,0 +1,135 @@
+using System.Diagnostics;
+using System.Globalization;
+using FastPort.Transports;
+
+namespace FastPort.Core.Tests.Support;
+
+/// <summary>FastPort.TestHost as a child process: a process of its own to measure or to deprive. Ended when disposed.</summary>
+internal sealed class TestHostProcess : IAsyncDisposable
+{
+    private static readonly string Program = Path.Combine(AppContext.BaseDirectory, "FastPort.TestHost.dll");
+    private readonly Process _process;
+    private readonly List<HostLogLine> _log = [];
+
+    private TestHostProcess(string program, params string[] arguments)
+    {
+        var start = new ProcessStartInfo(program) { RedirectStandardInput = true, RedirectStandardOutput = true, UseShellExecute = false };
+        foreach (string argument in arguments)
+        {
+            start.ArgumentList.Add(argument);
+        }
+
+        // Optimised from the first call on: the change to optimised code while a test runs would be measured as allocations.
+        start.Environment["DOTNET_TieredCompilation"] = "0";
+        _process = Process.Start(start)!;
+    }
+
+    public int Port { get; private set; }
+
+    public static async Task<TestHostProcess> ServeAsync()
+    {
+        var host = new TestHostProcess("dotnet", Program, "serve");
+        host.Port = (int)(await host.ReadAsync())["port"];
+        return host;
+    }
+
+    /// <summary>A server that may open only so many descriptors and prints its log.</summary>
+    public static async Task<TestHostProcess> ServeWithDescriptorsAsync(TransportKind transport, int descriptors)
+    {
+        var host = new TestHostProcess("bash", "-c", $"ulimit -n {descriptors}; exec dotnet '{Program}' scarce {transport}");
+        host.Port = (int)(await host.ReadAsync())["port"];
+        return host;
+    }
+
+    /// <summary>A server and a client, connected in a network namespace of their own.</summary>
+    /// <param name="transport">The transport of both sides.</param>
+    /// <param name="settings">Timeouts of both, as <c>heartbeat=300</c>; the others are off.</param>
+    public static async Task<TestHostProcess> ConnectInNamespaceAsync(TransportKind transport, params string[] settings)
+    {
+        var host = new TestHostProcess("unshare", ["--user", "--map-root-user", "--net", "dotnet", Program, "half-open", transport.ToString(), .. settings]);
+        await host.ReadAsync();
+        return host;
+    }
+
+    public static TestHostProcess StartStop(int rounds) => new("dotnet", Program, "start-stop", rounds.ToString(CultureInfo.InvariantCulture));
+
+    /// <summary>What the process holds now.</summary>
+    public Task<Dictionary<string, long>> MeasureAsync() => AskAsync("measure");
+
+    /// <summary>What the process holds when the last connection has ended.</summary>
+    public Task<Dictionary<string, long>> MeasureEmptyAsync() => AskAsync("measure-empty");
+
+    /// <summary>Begins to count rented arrays, which itself costs allocations.</summary>
+    public Task CountRentsAsync() => AskAsync("count-rents");
+
+    /// <summary>The lines of the log that were printed before what was read last.</summary>
+    public IReadOnlyList<HostLogLine> Log => _log;
+
+    /// <summary>The next line of figures.</summary>
+    public async Task<Dictionary<string, long>> ReadAsync()
+    {
+        string line;
+        do
+        {
+            line = await ReadLineAsync();
+        }
+        while (IsLog(line));
+        return line.Split(' ').Select(static pair => pair.Split('=')).ToDictionary(
+            static pair => pair[0], static pair => long.Parse(pair[1], CultureInfo.InvariantCulture));
+    }
+
+    /// <summary>Reads until so many lines of the log have this event id.</summary>
+    public async Task<IReadOnlyList<HostLogLine>> ReadLogAsync(int eventId, int count = 1)
+    {
+        while (_log.Count(l => l.EventId == eventId) < count)
+        {
+            await ReadLineAsync();
+        }
+
+        return [.. _log.Where(l => l.EventId == eventId)];
+    }
+
+    /// <summary>Sends a line and reads the figures that answer it.</summary>
+    public async Task<Dictionary<string, long>> AskAsync(string question)
+    {
+        await _process.StandardInput.WriteLineAsync(question);
+        await _process.StandardInput.FlushAsync();
+        return await ReadAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _process.StandardInput.Close();
+        try
+        {
+            await _process.WaitForExitAsync().InTimeAsync();
+        }
+        finally
+        {
+            if (!_process.HasExited)
+            {
+                _process.Kill();
+            }
+
+            _process.Dispose();
+        }
+    }
+
+    private static bool IsLog(string line) => line.StartsWith("log ", StringComparison.Ordinal);
+
+    private async Task<string> ReadLineAsync()
+    {
+        string line = await _process.StandardOutput.ReadLineAsync().WaitAsync(TimeSpan.FromSeconds(120))
+            ?? throw new EndOfStreamException("The test host ended early.");
+        if (IsLog(line))
+        {
+            string[] parts = line.Split(' ', 4);
+            _log.Add(new HostLogLine(int.Parse(parts[1], CultureInfo.InvariantCulture), long.Parse(parts[2], CultureInfo.InvariantCulture), parts[3]));
+        }
+
+        return line;
+    }
+}
+
+/// <summary>A line that the test host logged.</summary>
+internal sealed record HostLogLine(int EventId, long Milliseconds, string Text);

@@ -1,0 +1,94 @@
+using FastPort.Core.Tests.Memory;
+using FastPort.Core.Tests.Support;
+using FastPort.Transports;
+using Xunit;
+
+namespace FastPort.Core.Tests.Transports;
+
+public sealed class DescriptorExhaustionTests
+{
+    private const int Descriptors = 200;
+    private static readonly byte[] Ping = RawConnection.Frame(Wire.Ping, []);
+
+    [LinuxTheory]
+    [InlineData(TransportKind.Sockets)]
+    [InlineData(TransportKind.Epoll)]
+    public async Task Connections_never_take_the_last_descriptors(TransportKind transport)
+    {
+        await using TestHostProcess host = await TestHostProcess.ServeWithDescriptorsAsync(transport, Descriptors);
+        List<RawConnection> peers = [];
+        try
+        {
+            // Until one more is closed at once.
+            while (TryConnect())
+            {
+                Assert.InRange(peers.Count, 1, Descriptors);
+            }
+
+            Assert.Contains($"this process has descriptors for {peers.Count} connections", (await host.ReadLogAsync(3001))[0].Text, StringComparison.Ordinal);
+            Dictionary<string, long> full = await host.MeasureAsync();
+            Assert.Equal((peers.Count, 0), (full["connections"], full["accept-errors"]));
+            peers[0].Exchange(Ping, 1, 1);
+
+            peers[^1].Dispose();
+            peers.RemoveAt(peers.Count - 1);
+            await Patience.UntilAsync(TryConnect, "a place came free");
+        }
+        finally
+        {
+            peers.ForEach(static p => p.Dispose());
+        }
+
+        bool TryConnect()
+        {
+            var peer = new RawConnection(host.Port);
+            try
+            {
+                peer.Exchange(Ping, 1, 1);
+                peers.Add(peer);
+                return true;
+            }
+            catch (Exception e) when (e is System.Net.Sockets.SocketException or EndOfStreamException)
+            {
+                peer.Dispose();
+                return false;
+            }
+        }
+    }
+
+    [LinuxTheory]
+    [InlineData(TransportKind.Sockets)]
+    [InlineData(TransportKind.Epoll)]
+    public async Task A_server_whose_process_has_no_descriptor_left_waits_between_its_tries_and_serves_again_when_there_are_some(TransportKind transport)
+    {
+        await using TestHostProcess host = await TestHostProcess.ServeWithDescriptorsAsync(transport, Descriptors);
+        using var early = new RawConnection(host.Port);
+        early.Exchange(Ping, 1, 1);
+        Assert.Equal(0, (await host.AskAsync("eat"))["accept-errors"]);
+
+        // The kernel takes it all the same.
+        using var late = new RawConnection(host.Port);
+        HostLogLine first = (await host.ReadLogAsync(1001))[0];
+        Assert.Contains("TooManyOpenSockets", first.Text, StringComparison.Ordinal);
+        Assert.Contains("next try in 100 ms. Raise the descriptor limit (ulimit -n)", first.Text, StringComparison.Ordinal);
+        Dictionary<string, long> before = await host.MeasureAsync();
+        early.Exchange(Ping, 1, 1);
+
+        // Each wait is twice as long as the one before (the two clocks count whole milliseconds), and takes no time of the processor.
+        IReadOnlyList<HostLogLine> tries = await host.ReadLogAsync(1001, 4);
+        for (int i = 1; i < tries.Count; i++)
+        {
+            Assert.InRange(tries[i].Milliseconds - tries[i - 1].Milliseconds, (50 << i) - 16, 30_000);
+        }
+
+        Dictionary<string, long> after = await host.MeasureAsync();
+        Assert.Equal(1, after["connections"]);
+        Assert.InRange(after["cpu-ms"] - before["cpu-ms"], 0, 350);
+
+        await host.AskAsync("free");
+        await host.ReadLogAsync(1004);
+        late.Exchange(Ping, 1, 1);
+        Dictionary<string, long> end = await host.MeasureAsync();
+        Assert.Equal((2, host.Log.Count(static l => l.EventId == 1001)), (end["connections"], end["accept-errors"]));
+    }
+}
