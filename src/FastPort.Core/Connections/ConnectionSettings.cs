@@ -1,3 +1,4 @@
+using System.Buffers;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Connections;
@@ -37,4 +38,7 @@ public sealed record ConnectionSettings
 
     /// <summary>Where defects are logged.</summary>
     public required ILogger Logger { get; init; }
+
+    /// <summary>Where the rings' arrays come from and go back to; tests count them. Defaults to <see cref="ArrayPool{T}.Shared"/>.</summary>
+    internal ArrayPool<byte> Pool { get; init; } = ArrayPool<byte>.Shared;
 }

@@ -64,7 +64,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
 
         end.BeginWork();
-        _queue.Enqueue(new RequestContext(protocol, handler, header, RentedBuffer.CopyOf(body), received));
+        _queue.Enqueue(new RequestContext(protocol, handler, header, RentedBuffer.CopyOf(body, _settings.Options.Pool), received));
         return true;
     }
 

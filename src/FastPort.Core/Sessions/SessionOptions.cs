@@ -1,3 +1,4 @@
+using System.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
 using Microsoft.Extensions.Logging;
@@ -72,6 +73,12 @@ public sealed class SessionOptions
     /// <summary>Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30 s.</summary>
     public TimeSpan UserTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
+    /// <summary>
+    /// Where rings and copied bodies get their arrays; tests count them. Defaults to <see cref="ArrayPool{T}.Shared"/>. A field, as the
+    /// generated binding takes every property for a key.
+    /// </summary>
+    internal ArrayPool<byte> Pool = ArrayPool<byte>.Shared;
+
     /// <summary>Appends a sentence for every value out of its range.</summary>
     /// <param name="section">Configuration path of this section, for the messages.</param>
     /// <param name="problems">Receives the sentences.</param>
@@ -96,6 +103,7 @@ public sealed class SessionOptions
     {
         Clock = clock,
         Logger = logger,
+        Pool = Pool,
         WriteTimeout = WriteTimeout,
         KeepAlive = KeepAlive,
         UserTimeout = UserTimeout,

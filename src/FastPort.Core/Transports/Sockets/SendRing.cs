@@ -1,3 +1,4 @@
+using System.Buffers;
 using FastPort.Buffers;
 
 namespace FastPort.Transports.Sockets;
@@ -6,13 +7,13 @@ namespace FastPort.Transports.Sockets;
 /// Bytes on their way out: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first is
 /// lent. Not thread-safe; an output has two, and says who owns which.
 /// </summary>
-internal sealed class SendRing(int maximumBytes)
+internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 {
     public const int MinimumCapacity = 4096;
 
     private BorrowedSegments? _borrowed;
 
-    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes);
+    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes, pool);
 
     public bool IsEmpty => Ring.IsEmpty && (_borrowed is null || _borrowed.IsEmpty);
 

@@ -47,7 +47,7 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
         RemoteEndPoint = TryGet(static s => s.RemoteEndPoint);
         LocalEndPoint = TryGet(static s => s.LocalEndPoint);
         _input = new SocketInput(socket, settings);
-        _output = new SocketOutput(socket, this, settings.MaxSendBytes);
+        _output = new SocketOutput(socket, this, settings);
         _wait = new WaitArgs(this);
         _progress = new WriteProgress(settings.WriteTimeout);
     }

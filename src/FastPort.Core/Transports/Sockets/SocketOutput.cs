@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
 using FastPort.Buffers;
+using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
 
@@ -46,12 +47,12 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private bool _shutdownWhenFlushed;
     private bool _shutdownDone;
 
-    public SocketOutput(Socket socket, SocketConnection connection, int maximumBytes)
+    public SocketOutput(Socket socket, SocketConnection connection, ConnectionSettings settings)
     {
         _socket = socket;
         _connection = connection;
-        _filling = new SendRing(maximumBytes);
-        _sending = new SendRing(maximumBytes);
+        _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
+        _sending = new SendRing(settings.MaxSendBytes, settings.Pool);
     }
 
     public long PendingBytes => Volatile.Read(ref _written) - Volatile.Read(ref _sent);
