@@ -2,7 +2,7 @@ using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;
 
-/// <summary>Handles a message on the session's loop; must not block or wait.</summary>
+/// <summary>Handles a message on the session's loop, or in its turn behind queued ones that wait; must not block or wait.</summary>
 /// <param name="request">The message; not to be kept.</param>
 public delegate void InlineHandler(ref InlineRequest request);
 

@@ -5,8 +5,9 @@ using FastPort.Sessions;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// A request or one-way message while its inline handler runs, on the session's loop. The body lies in the receive ring and is valid until
-/// the handler returns. A handler that returns without an answer has answered with an empty body.
+/// A request or one-way message while its inline handler runs: on the session's loop with the body in the receive ring, or, where it came behind
+/// queued ones that waited, in its turn after them with a copy. The body is valid until the handler returns. A handler that returns without
+/// an answer has answered with an empty body.
 /// </summary>
 public ref struct InlineRequest
 {

@@ -18,7 +18,10 @@ public sealed class MessageHandlers
 
     internal IReadOnlyList<HandlerEntry> Entries => _entries;
 
-    /// <summary>Registers a handler that runs on the session's loop. It must not block: everything of that loop waits for it.</summary>
+    /// <summary>
+    /// Registers a handler that runs on the session's loop. It must not block: everything of that loop waits for it. One at a time runs for a session.
+    /// Requests of one session are started in the order they arrived: behind queued ones that wait it runs in its turn, off the loop.
+    /// </summary>
     /// <param name="type">Message type, 0x0100 to 0xFFFF; an application's own begin at 0x1000.</param>
     /// <param name="handler">The handler; called for many sessions at the same time.</param>
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
@@ -32,7 +35,7 @@ public sealed class MessageHandlers
 
     /// <summary>
     /// Registers a handler that runs off the loop. Requests of one session are started in the order they arrived, at most
-    /// <see cref="Sessions.SessionOptions.MaxConcurrency"/> at a time.
+    /// <see cref="Sessions.SessionOptions.MaxConcurrency"/> queued ones at a time.
     /// </summary>
     /// <param name="type">Message type, 0x0100 to 0xFFFF; an application's own begin at 0x1000.</param>
     /// <param name="handler">The handler; called for many sessions at the same time.</param>

@@ -79,6 +79,8 @@ public sealed class RequestContext
 
     internal RequestContext? Previous { get; set; }
 
+    internal ref readonly FrameHeader Header => ref _header;
+
     internal int BodySize => _body.Length;
 
     /// <summary>Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.</summary>

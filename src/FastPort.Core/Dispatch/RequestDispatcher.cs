@@ -7,8 +7,9 @@ using FastPort.Telemetry;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// Brings a session's requests to their handlers: inline ones run here, on the loop, queued ones go to the session's <see cref="RequestQueue"/>.
-/// Loop only, except <see cref="HandlerFailed"/>, which comes from wherever the handler ran.
+/// Brings a session's requests to their handlers, which start in the order of arrival: inline ones run here, on the loop, unless earlier ones
+/// still wait in the session's <see cref="RequestQueue"/>, where queued ones go and inline ones follow them. Loop only, except
+/// <see cref="RunDeferred"/> and <see cref="HandlerFailed"/>, which come from the queue.
 /// </summary>
 internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies, SessionEnd end)
 {
@@ -50,9 +51,14 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             }
         }
 
-        if (handler.Inline is not null)
+        if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack))
         {
-            RunInline(handler, header, body, received);
+            Invoke(handler, header, body, received);
+            if (handler.Series is { } series)
+            {
+                _handled.Add(series, MonotonicClock.Nanoseconds);
+            }
+
             return true;
         }
 
@@ -70,6 +76,10 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
 
     /// <summary>The requester no longer wants the reply.</summary>
     public void Cancel(uint correlation) => _queue?.Cancel(correlation);
+
+    /// <summary>Runs an inline handler that had to wait its turn, on the queue's worker.</summary>
+    public void RunDeferred(RequestContext request) =>
+        Invoke(request.Handler, request.Header, new ReadOnlySequence<byte>(request.Body), request.ReceivedNanoseconds);
 
     /// <summary>A queued handler threw; any thread.</summary>
     public void HandlerFailed(RequestContext request, Exception exception)
@@ -103,7 +113,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         _gatekeeper?.OnClosed();
     }
 
-    private void RunInline(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    private void Invoke(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
         var request = new InlineRequest(protocol, header, body, received);
         try
@@ -130,11 +140,6 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             {
                 request.Fail(ErrorCode.Internal, "The request failed inside the server.");
             }
-        }
-
-        if (handler.Series is { } series)
-        {
-            _handled.Add(series, MonotonicClock.Nanoseconds);
         }
     }
 }

@@ -5,9 +5,14 @@ using FastPort.Sessions;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// The queued requests of one session: a bounded channel that the loop writes and one worker reads, so that requests start in arrival
-/// order. The worker starts the next handler while fewer than the allowed number run; a handler runs on the worker's thread until its
-/// first await. Made when a session's first queued request arrives.
+/// The requests of one session that left its loop: a bounded channel that the loop writes and one worker reads, so that requests start in
+/// arrival order. The worker starts the next queued handler while fewer than the allowed number run; a handler runs on the worker's thread
+/// until its first await. Inline requests that came while others waited here (<see cref="HoldsBack"/>) take their place among them, and are
+/// run by the worker in their turn, without one of the slots. Made when a session's first queued request arrives.
+/// <para>
+/// A queued request has started when its handler has reached its first await; an inline one only when it has ended, so that never two inline
+/// handlers of a session run at once. The loop alone counts what it enqueued, the worker alone what it started: the loop compares the two.
+/// </para>
 /// <para>
 /// The channel never refuses: the loop counts requests from queue to completion (<see cref="TryReserve"/>) and stops reading the socket at the
 /// bound. <see cref="_gate"/> guards the list of requests in flight (<see cref="_first"/> and the requests' links), which only Cancel and the end
@@ -29,6 +34,8 @@ internal sealed class RequestQueue
     private int _count;
     private long _bytes;
     private int _waiting;
+    private long _enqueued;
+    private long _started;
 
     public RequestQueue(FrameProtocol protocol, SessionOptions options)
     {
@@ -48,6 +55,9 @@ internal sealed class RequestQueue
 
     /// <summary>Requests accepted and not yet completed.</summary>
     public int Count => Volatile.Read(ref _count);
+
+    /// <summary>Whether requests wait here that came before the one at hand, which must not overtake them. Loop only.</summary>
+    public bool HoldsBack => _enqueued != Volatile.Read(ref _started);
 
     /// <summary>Whether one more fits; where not, the protocol is resumed as soon as one does. Loop only.</summary>
     public bool TryReserve()
@@ -78,7 +88,11 @@ internal sealed class RequestQueue
             _first = request;
         }
 
-        if (!_channel.Writer.TryWrite(request))
+        if (_channel.Writer.TryWrite(request))
+        {
+            _enqueued++;
+        }
+        else
         {
             // Only after Complete: the session is over.
             Completed(request);
@@ -125,18 +139,13 @@ internal sealed class RequestQueue
     private async Task RunAsync()
     {
         ChannelReader<RequestContext> reader = _channel.Reader;
+        Task<long>? running = null;
         while (await reader.WaitToReadAsync().ConfigureAwait(false))
         {
             long now = MonotonicClock.Nanoseconds;
             long flushed = now;
             while (reader.TryRead(out RequestContext? request))
             {
-                if (_protocol.IsClosed || request.IsAborted)
-                {
-                    Completed(request);
-                    continue;
-                }
-
                 // A full send ring holds the next request back, as it does the session's reads.
                 if (_protocol.Output.Room.IsFull)
                 {
@@ -145,29 +154,52 @@ internal sealed class RequestQueue
                     now = MonotonicClock.Nanoseconds;
                 }
 
-                if (_slots is not null)
-                {
-                    if (!_slots.Wait(0))
-                    {
-                        _protocol.Output.Flush();
-                        await _slots.WaitAsync().ConfigureAwait(false);
-                    }
-
-                    _ = RunInSlotAsync(request);
-                    now = MonotonicClock.Nanoseconds;
-                }
-                else
+                bool isInline = request.Handler.Inline is not null;
+                if (!isInline && running is { IsCompleted: false })
                 {
                     // It starts where the one before it ended: one clock reading per request.
-                    ValueTask<long> running = RunOneAsync(request, now);
-                    if (!running.IsCompleted)
-                    {
-                        request.Detach();
-                    }
-
+                    _protocol.Output.Flush();
                     now = await running.ConfigureAwait(false);
                 }
 
+                if (!isInline && _slots is not null && !_slots.Wait(0))
+                {
+                    _protocol.Output.Flush();
+                    await _slots.WaitAsync().ConfigureAwait(false);
+                    now = MonotonicClock.Nanoseconds;
+                }
+
+                // After the waits, in which the requester or the session may have gone.
+                if (_protocol.IsClosed || request.IsAborted)
+                {
+                    if (!isInline)
+                    {
+                        _slots?.Release();
+                    }
+
+                    Completed(request);
+                }
+                else if (isInline)
+                {
+                    now = RunInline(request, now);
+                }
+                else
+                {
+                    ValueTask<long> handling = RunQueuedAsync(request, now);
+                    if (handling.IsCompleted)
+                    {
+                        now = handling.Result;
+                    }
+                    else
+                    {
+                        request.Detach();
+                        running = _slots is null ? handling.AsTask() : null;
+                        now = MonotonicClock.Nanoseconds;
+                    }
+                }
+
+                // What the handler did is seen by whoever reads this count.
+                Volatile.Write(ref _started, _started + 1);
                 if (now - flushed > FlushAfterNanoseconds)
                 {
                     _protocol.Output.Flush();
@@ -179,20 +211,8 @@ internal sealed class RequestQueue
         }
     }
 
-    private async Task RunInSlotAsync(RequestContext request)
-    {
-        ValueTask<long> running = RunOneAsync(request, MonotonicClock.Nanoseconds);
-        if (!running.IsCompleted)
-        {
-            request.Detach();
-        }
-
-        await running.ConfigureAwait(false);
-        _slots!.Release();
-    }
-
     // Never throws: whatever the handler does, the request is answered once and given back. Returns when it ended.
-    private async ValueTask<long> RunOneAsync(RequestContext request, long started)
+    private async ValueTask<long> RunQueuedAsync(RequestContext request, long started)
     {
         try
         {
@@ -204,9 +224,25 @@ internal sealed class RequestQueue
         }
         catch (Exception e)
         {
-            _protocol.HandlerFailed(request, e);
+            _protocol.Dispatcher.HandlerFailed(request, e);
         }
 
+        long ended = Handled(request, started);
+        _slots?.Release();
+        return ended;
+    }
+
+    private long RunInline(RequestContext request, long started)
+    {
+        // What the handler sends leaves with the worker's next flush, as on the loop.
+        FrameOutput? outer = _protocol.Output.EnterBurst();
+        _protocol.Dispatcher.RunDeferred(request);
+        FrameOutput.ResumeBurst(outer);
+        return Handled(request, started);
+    }
+
+    private long Handled(RequestContext request, long started)
+    {
         long ended = MonotonicClock.Nanoseconds;
         if (request.Handler.Series is { } series)
         {

@@ -55,6 +55,9 @@ internal sealed partial class FrameOutput
         return outer;
     }
 
+    /// <summary>Goes back to the interrupted burst without a flush.</summary>
+    public static void ResumeBurst(FrameOutput? outer) => Burst = outer;
+
     public void LeaveBurst(FrameOutput? outer)
     {
         Burst = outer;

@@ -100,7 +100,7 @@ internal sealed partial class FrameProtocol
                 _control.OnCancel(header, body, received);
                 return true;
             default:
-                return _dispatcher.TryDispatch(header, body, received);
+                return Dispatcher.TryDispatch(header, body, received);
         }
     }
 

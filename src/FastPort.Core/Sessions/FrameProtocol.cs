@@ -23,7 +23,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     private Connection _connection = null!;
     private SessionEnd _end = null!;
     private TrafficMeter _traffic = null!;
-    private RequestDispatcher _dispatcher = null!;
     private ControlMessages _control = null!;
     private long _messagesReceived;
     private long _stampedBytes = -1;
@@ -46,6 +45,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
 
     public OwnRequests Requests { get; private set; } = null!;
 
+    public RequestDispatcher Dispatcher { get; private set; } = null!;
+
     /// <summary>The session's own latencies; null where sessions are not measured one by one.</summary>
     public LatencySeries? SessionSeries { get; private set; }
 
@@ -66,8 +67,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         _end = new SessionEnd(this, connection);
         Replies = new Replies(Output, _settings.Telemetry);
         Requests = new OwnRequests(this, connection, Output, _end);
-        _dispatcher = new RequestDispatcher(this, Replies, _end);
-        _control = new ControlMessages(this, Replies, _end, _dispatcher);
+        Dispatcher = new RequestDispatcher(this, Replies, _end);
+        _control = new ControlMessages(this, Replies, _end, Dispatcher);
         _traffic = new TrafficMeter(connection, this, _settings.Telemetry.Counters);
         _deadlines.Start(connection, handshakeRequired: _handshake?.IsRequired == true);
         _settings.Telemetry.Counters.SessionOpened();
@@ -94,7 +95,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
 
         _paused = false;
         Output.BeginBurst();
-        _dispatcher.BeginBurst(_stamp, now);
+        Dispatcher.BeginBurst(_stamp, now);
         try
         {
             ReceiveOutcome outcome = Decode(input, _stamp);
@@ -104,7 +105,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         }
         finally
         {
-            _dispatcher.EndBurst();
+            Dispatcher.EndBurst();
             FrameOutput.EndBurst();
             if (!_paused)
             {
@@ -153,7 +154,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     {
         _closed = true;
         _traffic.Report();
-        _dispatcher.OnClosed();
+        Dispatcher.OnClosed();
         _handshake?.OnClosed();
         Output.Room.OnClosed();
         _settings.SessionStats?.EndSession((ulong)Session.Id);
@@ -179,8 +180,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
 
     /// <summary>All queued requests have been completed.</summary>
     public void EndQueuedWork() => _end.EndWork();
-
-    public void HandlerFailed(RequestContext request, Exception exception) => _dispatcher.HandlerFailed(request, exception);
 
     public void ResumeReading() => _connection.ResumeReading();
 

@@ -40,10 +40,10 @@ public sealed class SessionOptions
     /// <summary>What happens when the send queue is full. Defaults to <see cref="SendQueueFullPolicy.Wait"/>.</summary>
     public SendQueueFullPolicy SendQueueFull { get; set; } = SendQueueFullPolicy.Wait;
 
-    /// <summary>Queued requests of one session that may be waiting or running; at the bound its socket is not read. 1 to 1,000,000. Defaults to 1,024.</summary>
+    /// <summary>Queued requests of one session, and inline ones behind them, that may be waiting or running; at the bound its socket is not read. 1 to 1,000,000. Defaults to 1,024.</summary>
     public int MaxInFlightRequests { get; set; } = 1024;
 
-    /// <summary>Bytes of bodies of queued requests that may be held for one session; at the bound its socket is not read. 1 KiB to 1 GiB. Defaults to 16 MiB.</summary>
+    /// <summary>Bytes of bodies of such requests that may be held for one session; at the bound its socket is not read. 1 KiB to 1 GiB. Defaults to 16 MiB.</summary>
     public int MaxQueuedBytes { get; set; } = 16 * 1024 * 1024;
 
     /// <summary>Queued handlers of one session that may run at the same time; 1 to 10,000. Defaults to 1: strictly one after the other.</summary>

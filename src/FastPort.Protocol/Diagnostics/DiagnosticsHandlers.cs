@@ -77,7 +77,7 @@ public static class DiagnosticsHandlers
         }
     }
 
-    // Written by the session's loop only.
+    // Written by inline handlers only, of which one runs at a time for a session.
     private sealed class SinkCount
     {
         public ulong Messages { get; set; }

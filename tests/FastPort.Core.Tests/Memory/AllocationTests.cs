@@ -26,6 +26,14 @@ public sealed class AllocationTests(ITestOutputHelper output)
         Assert.InRange(bytes, 0, 1);
     }
 
+    [Fact]
+    public async Task Nor_does_it_where_the_session_has_a_queue_in_which_nothing_waits()
+    {
+        double bytes = await MeasureAsync(RawConnection.Frame(RawInline, new byte[64]), burst: 32, first: RawConnection.Frame(RawQueued, new byte[64]));
+
+        Assert.InRange(bytes, 0, 1);
+    }
+
     [Theory]
     [InlineData(64)]
     [InlineData(1000)]
@@ -50,10 +58,11 @@ public sealed class AllocationTests(ITestOutputHelper output)
         Assert.InRange(bytes, 0, 128);
     }
 
-    private async Task<double> MeasureAsync(byte[] request, int burst)
+    private async Task<double> MeasureAsync(byte[] request, int burst, byte[]? first = null)
     {
         await using TestHostProcess host = await TestHostProcess.ServeAsync();
         using var connection = new RawConnection(host.Port);
+        connection.Exchange(first ?? request, 1, 1);
         connection.Exchange(request, 20_000, burst);
         long measuring = await MeasuringCostsAsync(host);
         long before = (await host.MeasureAsync())["allocated"];
