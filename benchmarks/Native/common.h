@@ -12,7 +12,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -163,13 +162,6 @@ static inline double cores_busy_seconds(const char *list) {
 
 static inline void check_core_list(const char *name, const char *list) {
     if (list[strspn(list, "0123456789,")] != '\0') bad_argument(name, list, "core numbers separated by commas");
-}
-
-static inline void run_on_core(int core) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)core, &set);
-    if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) die("core %d cannot be used", core);
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------------------ */

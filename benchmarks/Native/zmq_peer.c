@@ -45,9 +45,7 @@ static struct {
     const char *bind;
     const char *connect[2];
     int connects;
-    int server_core;
-    int client_core;
-} opt = {PATTERN_PUSH, MODE_ONE_WAY, 64, 1000, NULL, {NULL, NULL}, 0, -1, -1};
+} opt = {PATTERN_PUSH, MODE_ONE_WAY, 64, 1000, NULL, {NULL, NULL}, 0};
 
 static void *context;
 
@@ -320,14 +318,12 @@ __attribute__((noreturn)) static void receive_runs(const struct side *s) {
 static const char there_inproc[] = "inproc://there", back_inproc[] = "inproc://back";
 
 static void *run_client_thread(void *unused) {
-    if (opt.client_core >= 0) run_on_core(opt.client_core);
     struct side s = open_client(there_inproc, back_inproc);
     receive_runs(&s);
     return unused;
 }
 
 static void serve_both(void) {
-    if (opt.server_core >= 0) run_on_core(opt.server_core);
     struct side s = open_server(there_inproc, back_inproc);
     pthread_t client;
     if (pthread_create(&client, NULL, run_client_thread, NULL) != 0) die("no thread can be started");
@@ -338,7 +334,7 @@ int main(int argc, char **argv) {
     static const struct option names[] = {
         {"pattern", required_argument, NULL, 'p'}, {"mode", required_argument, NULL, 'm'},    {"size", required_argument, NULL, 's'},
         {"hwm", required_argument, NULL, 'h'},     {"bind", required_argument, NULL, 'b'},    {"connect", required_argument, NULL, 'c'},
-        {"cores", required_argument, NULL, 'C'},   {NULL, 0, NULL, 0},
+        {NULL, 0, NULL, 0},
     };
     static const char *const role_words[] = {"server", "client", "both", NULL};
     program_name = "zmq_peer";
@@ -354,15 +350,12 @@ int main(int argc, char **argv) {
             if (opt.connects == 2) bad_argument("connect", optarg, "given twice at most");
             opt.connect[opt.connects++] = optarg;
             break;
-        case 'C':
-            if (sscanf(optarg, "%d,%d", &opt.server_core, &opt.client_core) != 2) bad_argument("cores", optarg, "two core numbers, such as 0,1");
-            break;
         default: role = -1;
         }
     }
     if (role < 0 || (role == 0 && opt.bind == NULL) || (role == 1 && opt.connects == 0)) {
         fprintf(stderr,
-                "usage: zmq_peer server --bind URI | client --connect URI [--connect URI] | both [--cores A,B]\n"
+                "usage: zmq_peer server --bind URI | client --connect URI [--connect URI] | both\n"
                 "       [--pattern push|router] [--mode one-way|lock-step] [--size BYTES] [--hwm MESSAGES]\n");
         return 2;
     }

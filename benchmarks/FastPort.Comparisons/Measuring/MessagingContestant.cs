@@ -5,7 +5,7 @@ using FastPort.Comparisons.Scenarios;
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
-/// Two sides that send messages to each other: two processes on a core of their own each, or one process on both cores. They live through all runs; a run is asked
+/// Two sides that send messages to each other: two processes, or one process that is both. They live through all runs; a run is asked
 /// for by a line to the server, and each side answers with what it has counted.
 /// </summary>
 internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, bool lockStep, ScenarioContext context) : IContestant
@@ -27,8 +27,8 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
     public async Task StartAsync(CancellationToken cancellation)
     {
         CpuPinning pinning = context.Bench.Pinning;
-        IReadOnlyList<int> serverCores = peer.Client is null ? pinning.Both : pinning.Server;
-        _server = Conversation.Start($"{Name}'s server", pinning.On(serverCores, peer.Server), NoEnvironment, context.Bench);
+        bool apart = peer.Client is not null && peer.IsPinned;
+        _server = Conversation.Start($"{Name}'s server", pinning.On(apart ? pinning.Server : pinning.Both, peer.Server), NoEnvironment, context.Bench);
         var endpoints = new List<string>();
         while (endpoints.Count < peer.Endpoints)
         {
@@ -40,7 +40,7 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
 
         if (peer.Client is not null)
         {
-            _client = Conversation.Start($"{Name}'s client", pinning.On(pinning.Client, peer.Client(endpoints)), NoEnvironment, context.Bench);
+            _client = Conversation.Start($"{Name}'s client", pinning.On(apart ? pinning.Client : pinning.Both, peer.Client(endpoints)), NoEnvironment, context.Bench);
         }
 
         string line = await HearServerAsync(StartLimit, cancellation);

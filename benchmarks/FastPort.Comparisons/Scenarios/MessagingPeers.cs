@@ -17,12 +17,6 @@ internal enum MessagingLink
 /// <summary>The commands of those who exchange messages.</summary>
 internal sealed class MessagingPeers(ScenarioContext context)
 {
-    // libzmq's own bound of messages in a queue. Inside a process it stands for everything that can be under way, where a larger one keeps both threads from
-    // waking each other for every few messages.
-    private const int HighWaterMark = 1000;
-    private const int InProcessHighWaterBytes = 64 * 1024 * 1024;
-    private const int InProcessHighWaterMark = 10_000;
-
     public MessagingPeer FastPort(string name, MessagingLink link, int size, bool lockStep, int? spinMicroseconds)
     {
         string assembly = context.Bench.Programs.Find("benchmarks", "FastPortPeer");
@@ -46,19 +40,21 @@ internal sealed class MessagingPeers(ScenarioContext context)
     public MessagingPeer ZmqPush(MessagingLink link, int size, bool lockStep) =>
         Zmq("libzmq PUSH-PULL", "push", link, size, lockStep) with { Endpoints = lockStep ? 2 : 1 };
 
+    /// <summary>The same, its threads placed by the scheduler.</summary>
+    public MessagingPeer ZmqPushUnpinned(MessagingLink link, int size) =>
+        ZmqPush(link, size, lockStep: false) with { Name = "libzmq PUSH-PULL, unpinned", IsPinned = false };
+
     public MessagingPeer ZmqRouter(MessagingLink link, int size, bool lockStep) => Zmq("libzmq ROUTER-ROUTER", "router", link, size, lockStep);
 
     private MessagingPeer Zmq(string name, string pattern, MessagingLink link, int size, bool lockStep)
     {
         NativePrograms native = context.Native;
-        CpuPinning pinning = context.Bench.Pinning;
-        int highWater = link == MessagingLink.InProcess ? Math.Clamp(InProcessHighWaterBytes / size, HighWaterMark, InProcessHighWaterMark) : HighWaterMark;
-        string[] common = ["--pattern", pattern, "--mode", lockStep ? "lock-step" : "one-way", "--size", Invariant.Text(size), "--hwm", Invariant.Text(highWater)];
+        string[] common = ["--pattern", pattern, "--mode", lockStep ? "lock-step" : "one-way", "--size", Invariant.Text(size)];
         string endpoint = link == MessagingLink.UnixSocket ? $"ipc://{context.Bench.NewPath("messages.zmq")}" : "tcp://127.0.0.1:*";
         return new MessagingPeer(name, () => native.Missing(native.ZmqPeer))
         {
             Server = link == MessagingLink.InProcess
-                ? [native.ZmqPeer, "both", .. pinning.IsPinned ? (string[])["--cores", string.Join(',', pinning.Both)] : [], .. common]
+                ? [native.ZmqPeer, "both", .. common]
                 : [native.ZmqPeer, "server", "--bind", endpoint, .. common],
             Client = link == MessagingLink.InProcess
                 ? null
