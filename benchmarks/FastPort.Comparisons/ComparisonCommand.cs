@@ -10,33 +10,51 @@ internal static class ComparisonCommand
 {
     private const int LargestPayload = 1024 * 1024 - 64;
 
-    private static readonly Option<double> Seconds = new("--seconds")
+    private static readonly Option<bool> Quick = new("--quick")
     {
-        Description = "Measured seconds of each run, 0.1 to 3600.",
-        DefaultValueFactory = _ => 3,
+        Description = "See only that every scenario runs: one short run of each candidate with the smallest messages. The figures mean nothing.",
         Recursive = true,
     };
 
-    private static readonly Option<int> Repetitions = new("--repetitions")
+    private static readonly Option<double?> Seconds = new("--seconds") { Description = "Measured seconds of each run, 0.1 to 3600 (2).", Recursive = true };
+
+    private static readonly Option<int?> Repetitions = new("--repetitions")
     {
-        Description = "Runs of each candidate, alternating between them, 1 to 99.",
-        DefaultValueFactory = _ => 5,
+        Description = "Runs of each candidate, alternating between them, 1 to 99 (5).",
         Recursive = true,
     };
 
-    private static readonly Option<double> Warmup = new("--warmup")
+    private static readonly Option<double?> Warmup = new("--warmup")
     {
-        Description = "Seconds of load on each new server process before its first measured run, 0.1 to 3600.",
-        DefaultValueFactory = _ => 5,
+        Description = "Seconds of load on each new .NET process before its first measured run, 0.1 to 3600 (5).",
         Recursive = true,
     };
 
-    private static readonly Option<int[]> Sizes = new("--sizes")
+    private static readonly Option<int[]?> Sizes = new("--sizes")
     {
-        Description = "Payload sizes in bytes, separated by commas.",
+        Description = "Payload sizes in bytes, separated by commas, instead of each scenario's own.",
         CustomParser = ParseSizes,
-        DefaultValueFactory = _ => [64, 1024, 8192],
         Recursive = true,
+    };
+
+    private static readonly Option<double> Minutes = new("--minutes")
+    {
+        Description = "How long the soak lasts, 0.1 to 10,000.",
+        DefaultValueFactory = _ => 30,
+    };
+
+    private static readonly Option<bool> RequirePeers = new("--require-peers")
+    {
+        Description = "A peer or tool that is missing is an error rather than a note; so it is where the environment says CI=true.",
+        Recursive = true,
+    };
+
+    private static readonly Argument<string[]> Reports = new("JSON") { Description = "Reports written with --json.", Arity = ArgumentArity.OneOrMore };
+
+    private static readonly Option<string> Document = new("--into")
+    {
+        Description = "The document; each scenario has its place there between two markers.",
+        DefaultValueFactory = _ => Path.Combine("docs", "performance.md"),
     };
 
     private static readonly Option<ushort> QueuedType = new("--queued-type")
@@ -51,16 +69,8 @@ internal static class ComparisonCommand
 
     private static readonly Option<string?> MarkdownFile = new("--markdown")
     {
-        Description = "Write the report to this file as a Markdown section.",
+        Description = "Write the report to this file as Markdown.",
         Recursive = true,
-    };
-
-    private static readonly Option<Subject> Subject = new("--subject")
-    {
-        Description = "What takes FastPort's place: Kestrel compares the peer with itself, which shows the noise of the machine.",
-        DefaultValueFactory = _ => Comparisons.Subject.FastPort,
-        Recursive = true,
-        Hidden = true,
     };
 
     public static RootCommand Create()
@@ -71,14 +81,19 @@ internal static class ComparisonCommand
 
         var root = new RootCommand("Compares FastPort with other servers: whole processes, one load client for all, pinned to cores, runs alternating.")
         {
-            Seconds, Repetitions, Warmup, Sizes, QueuedType, JsonFile, MarkdownFile, Subject,
+            Quick, Seconds, Repetitions, Warmup, Sizes, QueuedType, RequirePeers, JsonFile, MarkdownFile,
         };
         foreach (IScenario scenario in ScenarioCatalog.All)
         {
             root.Add(CommandFor(scenario.Name, scenario.Description, [scenario]));
         }
 
-        root.Add(CommandFor("all", "Every scenario.", ScenarioCatalog.All));
+        Minutes.Validators.Add(option => RequireRange(option, 0.1, 10_000));
+        Command soak = CommandFor(ScenarioCatalog.Soak.Name, ScenarioCatalog.Soak.Description, [ScenarioCatalog.Soak]);
+        soak.Add(Minutes);
+        root.Add(soak);
+        root.Add(CommandFor("all", "Every scenario but the soak.", ScenarioCatalog.All));
+        root.Add(CreateReportCommand());
         return root;
     }
 
@@ -89,19 +104,33 @@ internal static class ComparisonCommand
         return command;
     }
 
-    private static ComparisonOptions ReadOptions(ParseResult parsed) => new()
+    private static Command CreateReportCommand()
     {
-        Seconds = parsed.GetValue(Seconds),
-        Repetitions = parsed.GetValue(Repetitions),
-        WarmupSeconds = parsed.GetValue(Warmup),
-        Sizes = parsed.GetValue(Sizes) ?? [],
-        QueuedType = parsed.GetValue(QueuedType),
-        Subject = parsed.GetValue(Subject),
-        JsonFile = parsed.GetValue(JsonFile),
-        MarkdownFile = parsed.GetValue(MarkdownFile),
-        CommandLine = Retyped(parsed),
-        MissingIsError = string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase),
-    };
+        var command = new Command("report", "Writes measured tables into the documentation.") { Reports, Document };
+        command.SetAction(parsed => ReportRun.Run(parsed.GetRequiredValue(Reports), parsed.GetRequiredValue(Document)));
+        return command;
+    }
+
+    private static ComparisonOptions ReadOptions(ParseResult parsed)
+    {
+        bool quick = parsed.GetValue(Quick);
+        return new ComparisonOptions
+        {
+            Quick = quick,
+            Seconds = parsed.GetValue(Seconds) ?? (quick ? 0.3 : 2),
+            Repetitions = parsed.GetValue(Repetitions) ?? (quick ? 1 : 5),
+            WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
+            LeadInSeconds = quick ? 0.1 : 0.5,
+            Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
+            QueuedType = parsed.GetValue(QueuedType),
+            SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
+            JsonFile = parsed.GetValue(JsonFile),
+            MarkdownFile = parsed.GetValue(MarkdownFile),
+            CommandLine = Retyped(parsed),
+            MissingIsError = parsed.GetValue(RequirePeers)
+                || string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase),
+        };
+    }
 
     // Where the reports went says nothing about the figures in them, and would carry one machine's paths into the documentation.
     private static string Retyped(ParseResult parsed)

@@ -1,15 +1,5 @@
 namespace FastPort.Comparisons;
 
-/// <summary>Which program stands in the subject's place.</summary>
-internal enum Subject
-{
-    /// <summary>FastPort.Server.</summary>
-    FastPort,
-
-    /// <summary>The Kestrel peer against itself: every ratio should come out at 1, which says how far the machine's noise goes.</summary>
-    Kestrel,
-}
-
 /// <summary>What the command line asked for.</summary>
 internal sealed record ComparisonOptions
 {
@@ -19,27 +9,36 @@ internal sealed record ComparisonOptions
     /// <summary>Runs of each candidate in each workload.</summary>
     public required int Repetitions { get; init; }
 
-    /// <summary>Seconds of load on each new server process before its first measured run.</summary>
+    /// <summary>Seconds of load on each new .NET process before its first measured run.</summary>
     public required double WarmupSeconds { get; init; }
 
-    /// <summary>Payload sizes in bytes.</summary>
-    public required IReadOnlyList<int> Sizes { get; init; }
+    /// <summary>Seconds of load before the measured ones of every run: connections open, windows and caches fill.</summary>
+    public required double LeadInSeconds { get; init; }
+
+    /// <summary>Payload sizes in bytes; null for each scenario's own.</summary>
+    public required IReadOnlyList<int>? Sizes { get; init; }
 
     /// <summary>Message type under which FastPort.Server offers its Queued echo.</summary>
     public required ushort QueuedType { get; init; }
 
-    /// <summary>What is compared with the references.</summary>
-    public required Subject Subject { get; init; }
+    /// <summary>How long the soak lasts.</summary>
+    public required double SoakMinutes { get; init; }
+
+    /// <summary>Whether it is only to be seen that every scenario runs.</summary>
+    public required bool Quick { get; init; }
+
+    /// <summary>Whether a missing peer or tool is an error rather than a note.</summary>
+    public required bool MissingIsError { get; init; }
 
     /// <summary>File for the JSON report, or null.</summary>
     public string? JsonFile { get; init; }
 
-    /// <summary>File for the Markdown section, or null.</summary>
+    /// <summary>File for the Markdown report, or null.</summary>
     public string? MarkdownFile { get; init; }
 
     /// <summary>The arguments as typed, without the report files.</summary>
     public required string CommandLine { get; init; }
 
-    /// <summary>Whether a missing peer or tool is an error rather than a note: where CI=true says that all of them should be there.</summary>
-    public required bool MissingIsError { get; init; }
+    /// <summary>The sizes asked for, or a scenario's own; of those a quick run takes the first alone.</summary>
+    public IReadOnlyList<int> SizesOr(IReadOnlyList<int> own) => Sizes ?? (Quick ? [own[0]] : own);
 }

@@ -17,11 +17,10 @@ internal static class ComparisonRun
         {
             CpuPinning pinning = CpuPinning.Detect();
             using var bench = new Workbench(ProgramLocator.Create(), pinning);
-            string? missing = MissingTool(pinning, options);
-            if (missing is not null)
+            if (options.MissingIsError && pinning.Note is { } unpinned)
             {
-                await Console.Error.WriteLineAsync(missing);
-                return options.MissingIsError ? ExitCode.Failed : ExitCode.Good;
+                await Console.Error.WriteLineAsync(unpinned);
+                return ExitCode.Failed;
             }
 
             return await RunAsync(scenarios, options, bench, cancellation);
@@ -36,16 +35,6 @@ internal static class ComparisonRun
             await Console.Error.WriteLineAsync("Cancelled; every server has been ended and no report was written.");
             return ExitCode.Failed;
         }
-    }
-
-    private static string? MissingTool(CpuPinning pinning, ComparisonOptions options)
-    {
-        if (ProgramLocator.FindTool(LoadClient.Compiler) is null)
-        {
-            return $"{LoadClient.Compiler} is missing: the load client cannot be built and nothing is measured (Debian: apt install gcc libc6-dev)";
-        }
-
-        return options.MissingIsError ? pinning.Note : null;
     }
 
     private static async Task<int> RunAsync(IReadOnlyList<IScenario> scenarios, ComparisonOptions options, Workbench bench, CancellationToken cancellation)
@@ -64,8 +53,8 @@ internal static class ComparisonRun
             console.WriteLine(note);
         }
 
-        LoadClient client = await LoadClient.BuildAsync(bench, cancellation);
-        var context = new ScenarioContext(options, bench, new CandidateCatalog(bench.Programs, options), client, console.WriteLine);
+        NativePrograms native = await NativePrograms.BuildAsync(bench, cancellation);
+        var context = new ScenarioContext(options, bench, native, new CandidateCatalog(bench, native, options), console.WriteLine);
         var reports = new List<ScenarioReport>();
         foreach (IScenario scenario in scenarios)
         {
@@ -85,7 +74,7 @@ internal static class ComparisonRun
         ConsoleReport.Write(report, console);
         WriteFile(options.JsonFile, JsonReport.Create(report));
         WriteFile(options.MarkdownFile, MarkdownReport.Create(report));
-        return reports.SelectMany(scenario => scenario.Workloads).Any(workload => workload.Failure is not null) ? ExitCode.Failed : ExitCode.Good;
+        return reports.SelectMany(scenario => scenario.Workloads).Any(workload => workload.Failures.Count > 0) ? ExitCode.Failed : ExitCode.Good;
     }
 
     private static void WriteFile(string? path, string content)

@@ -2,29 +2,85 @@ using FastPort.Comparisons.Processes;
 
 namespace FastPort.Comparisons.Candidates;
 
-/// <summary>The servers that can be compared.</summary>
-internal sealed class CandidateCatalog(ProgramLocator programs, ComparisonOptions options)
+/// <summary>How a raw server of the limit waits; the names are those of benchmarks/Native/echo_server.c.</summary>
+internal enum RawWait
 {
-    /// <summary>What the comparison is about, with Inline handlers.</summary>
-    public Candidate Subject => options.Subject == Comparisons.Subject.Kestrel ? Kestrel with { Name = "Kestrel (as subject)" } : FastPort;
+    /// <summary>Asleep in epoll_wait.</summary>
+    Sleep,
 
-    /// <summary>The subject with its Queued echo.</summary>
-    public Candidate QueuedSubject => options.Subject == Comparisons.Subject.Kestrel
-        ? Kestrel with { Name = "Kestrel (as Queued)", MessageType = options.QueuedType }
-        : DotNet("FastPort (Queued)", programs.Find("src", "FastPort.Server"), "--listen", "tcp://127.0.0.1:0", "--queued-echo") with
-        {
-            MessageType = options.QueuedType,
-        };
+    /// <summary>Asks epoll again and again.</summary>
+    Epoll,
+
+    /// <summary>Reads every socket again and again.</summary>
+    Recv,
+}
+
+/// <summary>The servers that can be compared.</summary>
+internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, ComparisonOptions options)
+{
+    /// <summary>Long enough to bridge every gap in a load, short enough to leave the core to others between runs.</summary>
+    public const int SpinMicroseconds = 10_000;
+
+    private const string AnyTcp = "tcp://127.0.0.1:0";
+
+    /// <summary>FastPort.Server on the transport that is Linux's default.</summary>
+    public Candidate FastPort => FastPortAt("FastPort", AnyTcp).With("FastPort__Transport", "Epoll");
+
+    /// <summary>FastPort.Server on the portable transport.</summary>
+    public Candidate FastPortSockets => FastPortAt("FastPort (Sockets)", AnyTcp).With("FastPort__Transport", "Sockets");
+
+    /// <summary>FastPort.Server, looking for work before it sleeps.</summary>
+    public Candidate FastPortSpinning => Spinning(FastPort with { Name = "FastPort, spinning" });
+
+    /// <summary>The same on a Unix socket.</summary>
+    public Candidate FastPortUnixSpinning =>
+        Spinning(FastPortAt("FastPort, spinning", $"unix://{bench.NewPath("fastport.sock")}").With("FastPort__Transport", "Epoll"));
+
+    /// <summary>FastPort.Server with its Queued echo.</summary>
+    public Candidate FastPortQueued => FastPortAt("FastPort (Queued)", AnyTcp, "--queued-echo") with { MessageType = options.QueuedType };
 
     /// <summary>A Kestrel connection handler on System.IO.Pipelines.</summary>
-    public Candidate Kestrel => DotNet("Kestrel", programs.Find("benchmarks", "KestrelPeer"), "0");
+    public Candidate Kestrel => DotNet("Kestrel", "benchmarks", "KestrelPeer", "0");
 
-    private Candidate FastPort => DotNet("FastPort", programs.Find("src", "FastPort.Server"), "--listen", "tcp://127.0.0.1:0");
+    /// <summary>SocketAsyncEventArgs with the runtime's default completions, raw bytes.</summary>
+    public Candidate SocketEvents => DotNet("SocketAsyncEventArgs raw", "benchmarks", "SocketPeer") with { RepliesAsSent = true };
 
-    private static Candidate DotNet(string name, string assembly, params string[] arguments) => new()
+    /// <summary>SocketAsyncEventArgs with inline completions, raw bytes.</summary>
+    public Candidate SocketEventsInline =>
+        (SocketEvents with { Name = "SocketAsyncEventArgs raw, inline" }).With("DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS", "1");
+
+    /// <summary>The runtime's sockets without events, one thread that never sleeps, raw bytes.</summary>
+    public Candidate SocketSpinning => DotNet("Socket raw, spinning", "benchmarks", "SocketPeer", "--spin") with { RepliesAsSent = true };
+
+    /// <summary>FastPort.Server with a number of loops on its cores.</summary>
+    public Candidate FastPortLoops(int loops, IReadOnlyList<int> cores) => (FastPort with { Cores = cores }).With("FastPort__Loops", Invariant.Text(loops));
+
+    /// <summary>The raw echo in C: the limit.</summary>
+    public Candidate Raw(string name, RawWait wait, bool unixSocket = false) => new()
     {
         Name = name,
-        Program = assembly,
-        Command = [ProgramLocator.DotNetHost, assembly, .. arguments],
+        Command =
+        [
+            native.EchoServer, "--wait", wait.ToString().ToLowerInvariant(), "--listen", unixSocket ? $"unix://{bench.NewPath("raw.sock")}" : AnyTcp,
+        ],
+        Missing = () => native.Missing(native.EchoServer),
+        IsManaged = false,
+        RepliesAsSent = true,
     };
+
+    private static Candidate Spinning(Candidate candidate) => candidate.With("FastPort__SpinMicroseconds", Invariant.Text(SpinMicroseconds));
+
+    private Candidate FastPortAt(string name, string endpoint, params string[] arguments) =>
+        DotNet(name, "src", "FastPort.Server", ["--listen", endpoint, .. arguments]);
+
+    private Candidate DotNet(string name, string group, string project, params string[] arguments)
+    {
+        string assembly = bench.Programs.Find(group, project);
+        return new Candidate
+        {
+            Name = name,
+            Command = [ProgramLocator.DotNetHost, assembly, .. arguments],
+            Missing = () => ProgramLocator.MissingAssembly(name, assembly),
+        };
+    }
 }

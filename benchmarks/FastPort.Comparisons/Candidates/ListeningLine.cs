@@ -5,7 +5,8 @@ internal static class ListeningLine
 {
     private const string Marker = "listening on ";
 
-    public static Uri? Read(string line)
+    /// <summary>The endpoint in a line, or null.</summary>
+    public static string? Read(string line)
     {
         int start = line.IndexOf(Marker, StringComparison.Ordinal);
         if (start < 0)
@@ -15,6 +16,7 @@ internal static class ListeningLine
 
         string rest = line[(start + Marker.Length)..];
         int end = rest.IndexOf(' ', StringComparison.Ordinal);
-        return Uri.TryCreate(end < 0 ? rest : rest[..end], UriKind.Absolute, out Uri? endpoint) && endpoint.Port > 0 ? endpoint : null;
+        string endpoint = end < 0 ? rest : rest[..end];
+        return endpoint.Contains("://", StringComparison.Ordinal) ? endpoint : null;
     }
 }

@@ -65,6 +65,24 @@ internal sealed class ChildProcess : IDisposable
     /// <summary>Waits for the process's end and the end of its output.</summary>
     public Task WaitForExitAsync(CancellationToken cancellation) => _process.WaitForExitAsync(cancellation);
 
+    /// <summary>Writes a line to the process's standard input.</summary>
+    /// <exception cref="ComparisonException">The process has ended.</exception>
+    public async Task WriteLineAsync(string line)
+    {
+        try
+        {
+            await _process.StandardInput.WriteLineAsync(line);
+            await _process.StandardInput.FlushAsync();
+        }
+        catch (IOException exception)
+        {
+            throw new ComparisonException($"'{line}' could not be said to {_process.StartInfo.FileName}: it has ended; it said: {Errors()}", exception);
+        }
+    }
+
+    /// <summary>Ends the process's standard input, by which it is told to end.</summary>
+    public void CloseInput() => _process.StandardInput.Close();
+
     /// <summary>The lines written so far.</summary>
     public string Output()
     {

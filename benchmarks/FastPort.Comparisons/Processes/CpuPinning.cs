@@ -6,12 +6,12 @@ namespace FastPort.Comparisons.Processes;
 internal sealed class CpuPinning
 {
     private readonly string? _taskset;
+    private readonly IReadOnlyList<int> _cores;
 
-    private CpuPinning(string? taskset, int? serverCore, int? clientCore, string? note)
+    private CpuPinning(string? taskset, IReadOnlyList<int> cores, string? note)
     {
         _taskset = taskset;
-        ServerCore = serverCore;
-        ClientCore = clientCore;
+        _cores = cores;
         Note = note;
     }
 
@@ -19,10 +19,10 @@ internal sealed class CpuPinning
     public bool IsPinned => _taskset is not null;
 
     /// <summary>Core of the servers; null where nothing is pinned.</summary>
-    public int? ServerCore { get; }
+    public int? ServerCore => _cores.Count > 0 ? _cores[0] : null;
 
     /// <summary>Core of the load client; null where nothing is pinned.</summary>
-    public int? ClientCore { get; }
+    public int? ClientCore => _cores.Count > 1 ? _cores[1] : null;
 
     /// <summary>Why nothing is pinned, or null.</summary>
     public string? Note { get; }
@@ -32,18 +32,33 @@ internal sealed class CpuPinning
         string? taskset = ProgramLocator.FindTool("taskset");
         if (taskset is null)
         {
-            return new CpuPinning(null, null, null, "taskset is missing (package util-linux): server and load client are not pinned to cores");
+            return new CpuPinning(null, [], "taskset is missing (package util-linux): server and load client are not pinned to cores");
         }
 
         List<int> cores = AllowedCores();
         return cores.Count < 2
-            ? new CpuPinning(null, null, null, $"{cores.Count} core(s) may be used, 2 are needed: server and load client are not pinned")
-            : new CpuPinning(taskset, cores[0], cores[1], null);
+            ? new CpuPinning(null, [], $"{cores.Count} core(s) may be used, 2 are needed: server and load client are not pinned")
+            : new CpuPinning(taskset, cores, null);
     }
 
-    /// <summary>The command that runs another one on a core.</summary>
-    public IReadOnlyList<string> On(int? core, IReadOnlyList<string> command) =>
-        _taskset is null || core is null ? command : [_taskset, "-c", core.Value.ToString(CultureInfo.InvariantCulture), .. command];
+    /// <summary>The servers' core; none where nothing is pinned.</summary>
+    public IReadOnlyList<int> Server => ServerCore is { } core ? [core] : [];
+
+    /// <summary>The load client's core; none where nothing is pinned.</summary>
+    public IReadOnlyList<int> Client => ClientCore is { } core ? [core] : [];
+
+    /// <summary>Two cores for servers that use two; none where nothing is pinned.</summary>
+    public IReadOnlyList<int> ServerPair => Both;
+
+    /// <summary>The load client's core where servers use two: a third one if there is one.</summary>
+    public IReadOnlyList<int> PairClient => _cores.Count > 2 ? [_cores[2]] : Client;
+
+    /// <summary>Both cores; none where nothing is pinned.</summary>
+    public IReadOnlyList<int> Both => [.. Server, .. Client];
+
+    /// <summary>The command that runs another one on some cores.</summary>
+    public IReadOnlyList<string> On(IReadOnlyList<int> cores, IReadOnlyList<string> command) =>
+        _taskset is null || cores.Count == 0 ? command : [_taskset, "-c", string.Join(',', cores.Select(core => Invariant.Text(core))), .. command];
 
     // The kernel's list, such as 0-3,8: a container may leave out the first cores.
     private static List<int> AllowedCores()

@@ -2,10 +2,10 @@ using System.Text.Json;
 
 namespace FastPort.Comparisons.Processes;
 
-/// <summary>What one run of the load client measured; the names are those of its JSON line.</summary>
+/// <summary>What one run of a load client measured; the names are those of its JSON line.</summary>
 internal sealed record LoadResult
 {
-    public static readonly JsonSerializerOptions Format = new()
+    private static readonly JsonSerializerOptions Format = new()
     {
         PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower,
         RespectRequiredConstructorParameters = true,
@@ -21,7 +21,7 @@ internal sealed record LoadResult
 
     public required double P50Us { get; init; }
 
-    public required double P90Us { get; init; }
+    public required double P95Us { get; init; }
 
     public required double P99Us { get; init; }
 
@@ -37,6 +37,19 @@ internal sealed record LoadResult
 
     public required long ServerPeakRssKb { get; init; }
 
-    /// <summary>CPU time that other programs took on the cores of server and client; 0 where nothing is pinned and it cannot be told.</summary>
-    public double OtherCpuS { get; init; }
+    /// <summary>CPU time that other programs took on the cores of server and client; null where it cannot be told.</summary>
+    public double? OtherCpuS { get; init; }
+
+    /// <exception cref="ComparisonException">The text is no result.</exception>
+    public static LoadResult Read(string json)
+    {
+        try
+        {
+            return JsonSerializer.Deserialize<LoadResult>(json, Format) ?? throw new JsonException("null");
+        }
+        catch (JsonException exception)
+        {
+            throw new ComparisonException($"A load client printed no result but: {json}", exception);
+        }
+    }
 }

@@ -37,6 +37,12 @@ internal sealed class ProgramLocator
     public string Find(string group, string project) =>
         Path.Combine(Root, group, project, "bin", _configuration, _framework, $"{project}.dll");
 
+    /// <summary>Why a program that has not been built cannot be run; null where it can.</summary>
+    public static string? MissingAssembly(string name, string assembly) =>
+        File.Exists(assembly)
+            ? null
+            : $"{name} is missing: {Path.GetFileName(assembly)} has not been built in this program's configuration; build FastPort.sln";
+
     /// <summary>Full path of a tool on the search path, or null.</summary>
     public static string? FindTool(string name) =>
         (Environment.GetEnvironmentVariable("PATH") ?? "")

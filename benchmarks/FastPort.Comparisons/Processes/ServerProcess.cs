@@ -9,7 +9,7 @@ internal sealed class ServerProcess : IDisposable
 
     private readonly ChildProcess _process;
 
-    private ServerProcess(Candidate candidate, ChildProcess process, Uri endpoint)
+    private ServerProcess(Candidate candidate, ChildProcess process, string endpoint)
     {
         Candidate = candidate;
         _process = process;
@@ -18,28 +18,29 @@ internal sealed class ServerProcess : IDisposable
 
     public Candidate Candidate { get; }
 
-    public Uri Endpoint { get; }
+    /// <summary>Where it listens, as a URI.</summary>
+    public string Endpoint { get; }
 
     public int Id => _process.Id;
 
     public static async Task<ServerProcess> StartAsync(Candidate candidate, Workbench bench, CancellationToken cancellation)
     {
-        var listening = new TaskCompletionSource<Uri>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var listening = new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously);
         string? lastLine = null;
 
         // The program's telemetry stays as it comes; only its files go where they are removed with everything else.
-        var environment = new Dictionary<string, string>(StringComparer.Ordinal)
+        var environment = new Dictionary<string, string>(candidate.Environment, StringComparer.Ordinal)
         {
             ["LatencyStats__OutputDirectory"] = Path.Combine(bench.TemporaryFolder, "Stats"),
         };
         ChildProcess process = bench.Children.Start(
-            bench.Pinning.On(bench.Pinning.ServerCore, candidate.Command),
+            bench.Pinning.On(candidate.Cores ?? bench.Pinning.Server, candidate.Command),
             bench.TemporaryFolder,
             environment,
             line =>
             {
                 Volatile.Write(ref lastLine, line);
-                if (candidate.ReadEndpoint(line) is { } endpoint)
+                if (ListeningLine.Read(line) is { } endpoint)
                 {
                     listening.TrySetResult(endpoint);
                 }

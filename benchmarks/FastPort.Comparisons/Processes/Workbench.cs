@@ -3,6 +3,8 @@ namespace FastPort.Comparisons.Processes;
 /// <summary>What a run's processes stand on: the cores, a temporary folder, and the set that ends them all.</summary>
 internal sealed class Workbench : IDisposable
 {
+    private int _paths;
+
     public Workbench(ProgramLocator programs, CpuPinning pinning)
     {
         Programs = programs;
@@ -17,6 +19,9 @@ internal sealed class Workbench : IDisposable
     public ChildProcessSet Children { get; } = new();
 
     public string TemporaryFolder { get; }
+
+    /// <summary>A path in the temporary folder that was not given out before.</summary>
+    public string NewPath(string name) => Path.Combine(TemporaryFolder, $"{++_paths}-{name}");
 
     public void Dispose()
     {

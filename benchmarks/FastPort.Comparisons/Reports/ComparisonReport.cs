@@ -3,8 +3,10 @@ namespace FastPort.Comparisons.Reports;
 /// <summary>The whole run, as it is written to JSON.</summary>
 internal sealed record ComparisonReport
 {
-    /// <summary>Changes when a field changes its meaning or goes.</summary>
-    public int Schema => 1;
+    /// <summary>The version of what is written: changes when a field changes its meaning or goes.</summary>
+    public const int CurrentSchema = 2;
+
+    public int Schema { get; init; } = CurrentSchema;
 
     public required DateTimeOffset Date { get; init; }
 

@@ -13,16 +13,36 @@ internal static class ConsoleReport
             console.WriteLine($"{scenario.Name}: {scenario.Description}");
             Write(ReportTables.Figures(scenario), console);
             Write(ReportTables.Ratios(scenario), console);
+            foreach (ReportTable table in scenario.Tables)
+            {
+                Write(table, console);
+            }
+
             foreach (string line in ReportNotes.Of(scenario))
             {
                 console.WriteLine(line);
             }
         }
 
+        WriteTargets(report, console);
         foreach (string note in report.Notes)
         {
             console.WriteLine(note);
         }
+    }
+
+    private static void WriteTargets(ComparisonReport report, IAnsiConsole console)
+    {
+        ReportTable targets = ReportTables.Targets(report);
+        if (targets.Rows.Count == 0)
+        {
+            return;
+        }
+
+        IReadOnlyList<string>[] missed = [.. targets.Rows.Where(row => row[^1] != "yes")];
+        console.WriteLine();
+        console.WriteLine($"{targets.Rows.Count - missed.Length} of {targets.Rows.Count} targets reached" + (missed.Length > 0 ? "; missed:" : "."));
+        Write(targets with { Rows = missed }, console);
     }
 
     private static void Write(ReportTable content, IAnsiConsole console)

@@ -3,42 +3,64 @@ using System.Text;
 
 namespace FastPort.Comparisons.Reports;
 
-/// <summary>The report as a section for docs/performance.md.</summary>
+/// <summary>The report as sections of docs/performance.md.</summary>
 internal static class MarkdownReport
 {
+    /// <summary>Every scenario and, behind them, every target.</summary>
     public static string Create(ComparisonReport report)
     {
         var text = new StringBuilder();
         foreach (ScenarioReport scenario in report.Scenarios)
         {
-            text.Append(CultureInfo.InvariantCulture, $"## Comparison: {scenario.Name}\n\n{scenario.Description}\n\n");
-            AppendMethod(text, report);
-            Append(text, ReportTables.Figures(scenario));
-            Append(text, ReportTables.Ratios(scenario));
-            AppendNotes(text, [.. report.Notes, .. ReportNotes.Of(scenario)]);
+            text.Append(CultureInfo.InvariantCulture, $"## {scenario.Name}\n\n").Append(Create(report, scenario)).Append('\n');
+        }
+
+        return text.Append("## Targets\n\n").Append(Targets(report)).ToString();
+    }
+
+    /// <summary>One scenario: how it was measured, its tables, its notes.</summary>
+    public static string Create(ComparisonReport report, ScenarioReport scenario)
+    {
+        var text = new StringBuilder();
+        text.Append(CultureInfo.InvariantCulture, $"{scenario.Description}\n\n    {report.Command}\n\n{Method(report)} {scenario.Method}\n\n");
+        Append(text, ReportTables.Figures(scenario));
+        Append(text, ReportTables.Ratios(scenario));
+        foreach (ReportTable table in scenario.Tables)
+        {
+            Append(text, table);
+        }
+
+        string[] notes = [.. report.Notes, .. ReportNotes.Of(scenario)];
+        foreach (string note in notes)
+        {
+            text.Append("- ").Append(note.ReplaceLineEndings(" ")).Append('\n');
         }
 
         return text.ToString().TrimEnd('\n') + "\n";
     }
 
-    private static void AppendMethod(StringBuilder text, ComparisonReport report)
+    /// <summary>Every target of the report.</summary>
+    public static string Targets(ComparisonReport report)
+    {
+        var text = new StringBuilder();
+        ReportTable table = ReportTables.Targets(report);
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"{report.Date:yyyy-MM-dd}, commit {report.Commit}: {table.Rows.Count(row => row[^1] == "yes")} of {table.Rows.Count} reached.\n\n");
+        Append(text, table);
+        return text.ToString().TrimEnd('\n') + "\n";
+    }
+
+    private static string Method(ComparisonReport report)
     {
         RunSettings settings = report.Settings;
         MachineInfo machine = report.Machine;
         string cores = settings.ServerCore is null
             ? "nothing pinned to a core"
-            : $"servers pinned to core {settings.ServerCore}, load client to core {settings.ClientCore}, in lock-step both to core {settings.ServerCore}";
-        text.Append(CultureInfo.InvariantCulture, $"    {report.Command}\n\n");
-        text.Append(
+            : $"servers on core {settings.ServerCore}, clients on core {settings.ClientCore}";
+        return string.Create(
             CultureInfo.InvariantCulture,
-            $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), {machine.MemoryGb} GB, ");
-        text.Append(
-            CultureInfo.InvariantCulture,
-            $"{machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. Loopback, {cores}; ");
-        text.Append(
-            CultureInfo.InvariantCulture,
-            $"a fresh server process per workload with {settings.WarmupSeconds} s of warm-up, {settings.Repetitions} runs of {settings.Seconds} s each, alternating. ");
-        text.Append("Medians; a target is held against the median of the pairwise ratios. Every reply was verified.\n\n");
+            $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), {machine.MemoryGb} GB, {machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. Loopback, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, after {settings.WarmupSeconds} s of warm-up of each .NET process. Medians; a target is held against the median of the pairwise ratios. Every message was verified.");
     }
 
     private static void Append(StringBuilder text, ReportTable table)
@@ -59,17 +81,4 @@ internal static class MarkdownReport
     }
 
     private static void AppendRow(StringBuilder text, IEnumerable<string> cells) => text.Append("| ").AppendJoin(" | ", cells).Append(" |\n");
-
-    private static void AppendNotes(StringBuilder text, IReadOnlyList<string> notes)
-    {
-        foreach (string note in notes)
-        {
-            text.Append("- ").Append(note.ReplaceLineEndings(" ")).Append('\n');
-        }
-
-        if (notes.Count > 0)
-        {
-            text.Append('\n');
-        }
-    }
 }

@@ -1,6 +1,4 @@
-using FastPort.Comparisons.Candidates;
-using FastPort.Comparisons.Processes;
-using FastPort.Comparisons.Scenarios;
+using FastPort.Comparisons.Measuring;
 
 namespace FastPort.Comparisons.Reports;
 
@@ -19,29 +17,50 @@ internal sealed record RatioReport
     /// </summary>
     public required Spread Pairwise { get; init; }
 
-    /// <summary>The ratio of both candidates' medians.</summary>
+    /// <summary>The ratio of both medians.</summary>
     public required double OfMedians { get; init; }
 
     public Target? Target { get; init; }
 
     /// <summary>Whether the target is reached; null where there is none.</summary>
-    public bool? Reached => Target?.IsReachedBy(Pairwise.Median);
+    public bool? Reached { get; init; }
 
-    public static RatioReport Create(
-        RatioQuestion question,
-        (Candidate Candidate, List<LoadResult> Results) subject,
-        (Candidate Candidate, List<LoadResult> Results) reference)
+    /// <summary>
+    /// Answers a question; with nothing where one of the two is not there. Where a client had no more to give while its server had, the question about the rate is
+    /// answered by the servers' CPU time per message, and that answer is held against the target.
+    /// </summary>
+    public static IEnumerable<RatioReport> Create(RatioQuestion question, IReadOnlyList<ContestantReport> contestants)
     {
-        Func<LoadResult, double> read = question.Metric.Read;
-        IEnumerable<double> pairs = subject.Results.Zip(reference.Results, (a, b) => read(a) / read(b));
+        ContestantReport? subject = contestants.FirstOrDefault(contestant => contestant.Name == question.Subject);
+        ContestantReport? reference = contestants.FirstOrDefault(contestant => contestant.Name == question.Reference);
+        if (subject is null || reference is null || !subject.Figures.ContainsKey(question.Metric.Key) || !reference.Figures.ContainsKey(question.Metric.Key))
+        {
+            yield break;
+        }
+
+        string key = question.Metric.Key;
+        bool clientBound = question.Metric == Measuring.Metric.Throughput && (subject.IsClientBound() || reference.IsClientBound());
+        yield return Of(question.Metric.Title, subject, reference, run => run[key], clientBound ? null : question.Target);
+        if (clientBound)
+        {
+            string cpu = Measuring.Metric.ServerCpuPerMessage.Key;
+            yield return Of("messages per s of server CPU (the client had no more to give)", subject, reference, run => 1 / run[cpu], question.Target);
+        }
+    }
+
+    private static RatioReport Of(
+        string metric, ContestantReport subject, ContestantReport reference, Func<IReadOnlyDictionary<string, double>, double> read, Target? target)
+    {
+        var pairwise = Spread.Of(subject.Runs.Zip(reference.Runs, (a, b) => read(a) / read(b)));
         return new RatioReport
         {
-            Metric = question.Metric.Title,
-            Subject = subject.Candidate.Name,
-            Reference = reference.Candidate.Name,
-            Pairwise = Spread.Of(pairs),
-            OfMedians = Spread.Of(subject.Results.Select(read)).Median / Spread.Of(reference.Results.Select(read)).Median,
-            Target = question.Target,
+            Metric = metric,
+            Subject = subject.Name,
+            Reference = reference.Name,
+            Pairwise = pairwise,
+            OfMedians = Spread.Of(subject.Runs.Select(read)).Median / Spread.Of(reference.Runs.Select(read)).Median,
+            Target = target,
+            Reached = target?.IsReachedBy(pairwise.Median),
         };
     }
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using FastPort.Comparisons.Measuring;
 
 namespace FastPort.Comparisons.Reports;
 
@@ -8,17 +9,36 @@ internal static class ReportNotes
     /// <summary>Share of one core from which other programs' work is worth a note.</summary>
     private const double DisturbingShare = 0.1;
 
-    public static IEnumerable<string> Of(ScenarioReport scenario) =>
-        scenario.Workloads.SelectMany(Of);
+    public static IEnumerable<string> Of(ScenarioReport scenario)
+    {
+        // The same sentence about many workloads is said once.
+        var notes = scenario.Workloads.SelectMany(workload => workload.Notes.Select(note => (workload.Title, Note: note))).ToLookup(pair => pair.Note);
+        foreach (IGrouping<string, (string Title, string Note)> group in notes)
+        {
+            yield return $"{string.Join("; ", group.Select(pair => pair.Title))}: {group.Key}";
+        }
+
+        foreach (WorkloadReport workload in scenario.Workloads)
+        {
+            foreach (string note in Of(workload))
+            {
+                yield return note;
+            }
+        }
+    }
 
     private static IEnumerable<string> Of(WorkloadReport workload)
     {
-        foreach (string note in workload.Notes)
+        string[] clientBound = [.. workload.Contestants.Where(contestant => contestant.IsClientBound()).Select(contestant => contestant.Name)];
+        if (clientBound.Length > 0)
         {
-            yield return $"{workload.Title}: {note}";
+            yield return $"{workload.Title}: the client had no more to give against {string.Join(", ", clientBound)}: the server's CPU per message decides, not the rate";
         }
 
-        double disturbed = workload.Candidates.Select(candidate => candidate.Figures[Metric.OtherCpuShare.Key].Max).DefaultIfEmpty().Max();
+        double disturbed = workload.Contestants
+            .Select(contestant => contestant.Figures.TryGetValue(Metric.OtherCpuShare.Key, out Spread? other) ? other.Max : 0)
+            .DefaultIfEmpty()
+            .Max();
         if (disturbed >= DisturbingShare)
         {
             yield return string.Create(
@@ -26,9 +46,9 @@ internal static class ReportNotes
                 $"{workload.Title}: other programs took up to {disturbed:P0} of a core from server and client; repeat on a quiet machine");
         }
 
-        if (workload.Failure is not null)
+        foreach (string failure in workload.Failures)
         {
-            yield return $"{workload.Title}: FAILED: {workload.Failure}";
+            yield return $"{workload.Title}: FAILED: {failure}";
         }
     }
 }

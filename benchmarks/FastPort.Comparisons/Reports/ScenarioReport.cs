@@ -7,5 +7,14 @@ internal sealed record ScenarioReport
 
     public required string Description { get; init; }
 
+    /// <summary>How it was measured, beyond what holds for every scenario.</summary>
+    public required string Method { get; init; }
+
+    /// <summary>Keys of the metrics that its table shows, in order.</summary>
+    public required IReadOnlyList<string> Columns { get; init; }
+
     public required IReadOnlyList<WorkloadReport> Workloads { get; init; }
+
+    /// <summary>Tables beside the workloads', for scenarios that compare nobody.</summary>
+    public IReadOnlyList<ReportTable> Tables { get; init; } = [];
 }

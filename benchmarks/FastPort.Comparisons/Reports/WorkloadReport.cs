@@ -1,73 +1,63 @@
-using FastPort.Comparisons.Candidates;
-using FastPort.Comparisons.Processes;
-using FastPort.Comparisons.Scenarios;
+using FastPort.Comparisons.Measuring;
 
 namespace FastPort.Comparisons.Reports;
 
-/// <summary>A workload's results: figures of each candidate, ratios between them.</summary>
+/// <summary>A workload's results: figures of everybody who took part, ratios between them.</summary>
 internal sealed record WorkloadReport
 {
     public required string Title { get; init; }
 
-    public required int Connections { get; init; }
-
-    public required int InFlight { get; init; }
-
-    public required int PayloadBytes { get; init; }
-
-    public required bool ClientOnServerCore { get; init; }
-
-    public required IReadOnlyList<CandidateReport> Candidates { get; init; }
+    public required IReadOnlyList<ContestantReport> Contestants { get; init; }
 
     public required IReadOnlyList<RatioReport> Ratios { get; init; }
 
-    /// <summary>What was left out, and why.</summary>
+    /// <summary>What was left out, and what the figures do not show by themselves.</summary>
     public required IReadOnlyList<string> Notes { get; init; }
 
-    /// <summary>Why the workload could not be measured to its end, or null.</summary>
-    public string? Failure { get; init; }
+    /// <summary>Who could not be measured to the end, and why.</summary>
+    public required IReadOnlyList<string> Failures { get; init; }
 
-    public static WorkloadReport Create(
-        Workload workload,
-        IReadOnlyList<(Candidate Candidate, List<LoadResult> Results)> runs,
-        IReadOnlyList<string> notes,
-        string? failure)
+    public static WorkloadReport Create(Workload workload, IReadOnlyList<ContestantRuns> runs, IReadOnlyList<string> notes, IReadOnlyList<string> failures)
     {
-        // A workload that failed half-way has no figures: a median of fewer runs would look like any other.
-        bool whole = failure is null;
+        ContestantReport[] contestants = [.. runs.Select(ContestantReport.Create)];
         return new WorkloadReport
         {
-            Title = workload.Shape.Title,
-            Connections = workload.Shape.Connections,
-            InFlight = workload.Shape.InFlight,
-            PayloadBytes = workload.Shape.PayloadBytes,
-            ClientOnServerCore = workload.Shape.OnServerCore,
-            Candidates = whole ? [.. runs.Select(run => CandidateReport.Create(run.Candidate, run.Results))] : [],
-            Ratios = whole && runs.Count == 2
-                ? [.. workload.Questions.Select(question => RatioReport.Create(question, runs[0], runs[1]))]
-                : [],
+            Title = workload.Title,
+            Contestants = contestants,
+            Ratios = [.. workload.Questions.SelectMany(question => RatioReport.Create(question, contestants))],
             Notes = notes,
-            Failure = failure,
+            Failures = failures,
         };
     }
 }
 
-/// <summary>A candidate's figures over all its runs, and the runs themselves.</summary>
-internal sealed record CandidateReport
+/// <summary>One who took part: figures over all runs, and the runs themselves.</summary>
+internal sealed record ContestantReport
 {
-    public required string Name { get; init; }
+    // Of a core: less is no saturation, and the difference between two shares smaller than this is noise.
+    private const double Saturated = 0.9;
+    private const double Noise = 0.05;
 
-    public required string MessageType { get; init; }
+    public required string Name { get; init; }
 
     public required IReadOnlyDictionary<string, Spread> Figures { get; init; }
 
-    public required IReadOnlyList<LoadResult> Runs { get; init; }
+    public required IReadOnlyList<IReadOnlyDictionary<string, double>> Runs { get; init; }
 
-    public static CandidateReport Create(Candidate candidate, IReadOnlyList<LoadResult> runs) => new()
+    /// <summary>Whether the client had no more to give while the server had: the rate is the client's then, and tells nothing about the server.</summary>
+    public bool IsClientBound() =>
+        Figures.TryGetValue(Metric.ClientCpuShare.Key, out Spread? client)
+        && Figures.TryGetValue(Metric.ServerCpuShare.Key, out Spread? server)
+        && client.Median >= Saturated && client.Median > server.Median + Noise;
+
+    public static ContestantReport Create(ContestantRuns runs)
     {
-        Name = candidate.Name,
-        MessageType = $"0x{candidate.MessageType:X4}",
-        Figures = Metric.All.ToDictionary(metric => metric.Key, metric => Spread.Of(runs.Select(metric.Read)), StringComparer.Ordinal),
-        Runs = runs,
-    };
+        IEnumerable<Metric> measured = Metric.All.Where(metric => runs.Runs.Count > 0 && runs.Runs.All(run => run.Values.ContainsKey(metric.Key)));
+        return new ContestantReport
+        {
+            Name = runs.Contestant.Name,
+            Figures = measured.ToDictionary(metric => metric.Key, metric => Spread.Of(runs.Runs.Select(run => run.Values[metric.Key])), StringComparer.Ordinal),
+            Runs = [.. runs.Runs.Select(run => run.Values)],
+        };
+    }
 }

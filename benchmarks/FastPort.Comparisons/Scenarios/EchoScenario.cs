@@ -1,15 +1,17 @@
 using FastPort.Comparisons.Candidates;
-using FastPort.Comparisons.Processes;
+using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
-/// <summary>Typed Echo under load at several sizes, in lock-step, and with Queued handlers.</summary>
-internal sealed class EchoScenario : IScenario
+/// <summary>Typed Echo against Kestrel, and Queued handlers against Inline ones.</summary>
+internal sealed class EchoScenario : ContestScenario
 {
     private const int Connections = 32;
     private const int InFlight = 16;
     private const int SmallPayload = 64;
+
+    private static readonly int[] DefaultSizes = [64, 1024, 8192];
 
     private static readonly Dictionary<int, Target> ThroughputTargets = new()
     {
@@ -18,45 +20,59 @@ internal sealed class EchoScenario : IScenario
         [8192] = Target.AtLeast(2.0),
     };
 
-    public string Name => "echo";
+    public override string Name => "echo";
 
-    public string Description => "Typed Echo against a Kestrel connection handler: 32 connections x 16 in flight, lock-step, Queued against Inline.";
+    public override string Description => "Typed Echo against a Kestrel connection handler: 32 connections x 16 in flight, lock-step, Queued against Inline.";
 
-    public async Task<ScenarioReport> RunAsync(ScenarioContext context, CancellationToken cancellation)
+    protected override string Method => "One load client in C for all (benchmarks/Native/echo_load.c); in lock-step it shares the server's core.";
+
+    protected override IReadOnlyList<Metric> Columns { get; } =
+    [
+        Metric.Throughput, Metric.ServerCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP99,
+        Metric.ServerCpuShare, Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss,
+    ];
+
+    protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {
-        var duel = new Duel(context);
-        var reports = new List<WorkloadReport>();
-        foreach (Workload workload in Workloads(context))
+        CandidateCatalog candidates = context.Candidates;
+        Candidate fastPort = candidates.FastPort;
+        Candidate kestrel = candidates.Kestrel;
+        foreach (int size in context.Options.SizesOr(DefaultSizes))
         {
-            reports.Add(await duel.RunAsync(workload, cancellation));
-        }
-
-        return new ScenarioReport { Name = Name, Description = Description, Workloads = reports };
-    }
-
-    private static IEnumerable<Workload> Workloads(ScenarioContext context)
-    {
-        Candidate subject = context.Candidates.Subject;
-        Candidate kestrel = context.Candidates.Kestrel;
-        foreach (int size in context.Options.Sizes)
-        {
-            yield return new Workload(
-                new LoadShape($"{PayloadSize.Text(size)}, {Connections} x {InFlight}", Connections, InFlight, size),
-                subject,
+            yield return Duel(
+                $"{PayloadSize.Text(size)}, {Connections} x {InFlight}",
+                Load(context, size),
+                fastPort,
                 kestrel,
-                [new RatioQuestion(Metric.Throughput, ThroughputTargets.GetValueOrDefault(size)), new RatioQuestion(Metric.ServerCpuPerMessage)]);
+                context,
+                (Metric.Throughput, ThroughputTargets.GetValueOrDefault(size)),
+                (Metric.ServerCpuPerMessage, null));
         }
 
-        yield return new Workload(
-            new LoadShape($"{PayloadSize.Text(SmallPayload)}, lock-step, one core", 1, 1, SmallPayload) { OnServerCore = true },
-            subject,
+        yield return Duel(
+            $"{PayloadSize.Text(SmallPayload)}, lock-step, one core",
+            new EchoLoad(context.Bench, context.Native, 1, 1, SmallPayload) { Cores = context.Bench.Pinning.Server },
+            fastPort,
             kestrel,
-            [new RatioQuestion(Metric.RoundTripP50, Target.AtMost(1.1)), new RatioQuestion(Metric.RoundTripP99)]);
+            context,
+            (Metric.RoundTripP50, Target.AtMost(1.1)),
+            (Metric.RoundTripP99, null));
 
-        yield return new Workload(
-            new LoadShape($"{PayloadSize.Text(SmallPayload)}, {Connections} x {InFlight}, Queued", Connections, InFlight, SmallPayload),
-            context.Candidates.QueuedSubject,
-            subject,
-            [new RatioQuestion(Metric.Throughput, Target.AtLeast(0.5)), new RatioQuestion(Metric.ServerCpuPerMessage)]);
+        yield return Duel(
+            $"{PayloadSize.Text(SmallPayload)}, {Connections} x {InFlight}, Queued",
+            Load(context, SmallPayload),
+            candidates.FastPortQueued,
+            fastPort,
+            context,
+            (Metric.Throughput, Target.AtLeast(0.5)),
+            (Metric.ServerCpuPerMessage, null));
     }
+
+    private static EchoLoad Load(ScenarioContext context, int size) => new(context.Bench, context.Native, Connections, InFlight, size);
+
+    private static Workload Duel(
+        string title, ILoadProgram load, Candidate subject, Candidate reference, ScenarioContext context, params (Metric Metric, Target? Target)[] questions) => new(
+            title,
+            [new ServerContestant(subject, load, context), new ServerContestant(reference, load, context)],
+            [.. questions.Select(question => new RatioQuestion(question.Metric, subject.Name, reference.Name, question.Target))]);
 }

@@ -1,7 +1,12 @@
 namespace FastPort.Comparisons.Scenarios;
 
-/// <summary>Every scenario, in the order of <c>all</c>.</summary>
+/// <summary>The scenarios.</summary>
 internal static class ScenarioCatalog
 {
-    public static IReadOnlyList<IScenario> All { get; } = [new EchoScenario()];
+    /// <summary>What <c>all</c> runs, in this order.</summary>
+    public static IReadOnlyList<IScenario> All { get; } =
+        [new EchoScenario(), new PeersScenario(), new MessagingScenario(), new IdleScenario(), new CoresScenario()];
+
+    /// <summary>Compares nobody and lasts as long as it is told to, so <c>all</c> leaves it out.</summary>
+    public static IScenario Soak { get; } = new SoakScenario();
 }

@@ -15,30 +15,12 @@
  * 2: wrong arguments. Ends by itself: a server that stops answering ends the run after STALL_SECONDS.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
+#include "common.h"
+#include "histogram.h"
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the wire format is little-endian and this program writes it as it lies in memory"
-#endif
+#include <getopt.h>
+#include <poll.h>
+#include <sys/epoll.h>
 
 enum {
     HEADER_BYTES = 12,
@@ -67,9 +49,11 @@ static struct {
     bool protobuf;
     double duration;
     double warmup;
+    double hold;
     int server_pid;
     const char *watched_cores;
-} opt = {"127.0.0.1", NULL, 32, 16, 64, 0x0100, true, 3.0, 0.5, 0, NULL};
+    bool as_sent;
+} opt = {"127.0.0.1", NULL, 32, 16, 64, 0x0100, true, 3.0, 0.5, 0, 0, NULL, false};
 
 static void usage(FILE *to) {
     fprintf(to,
@@ -81,39 +65,12 @@ static void usage(FILE *to) {
             "  --size BYTES        payload of a message, 0 to 268435000 (64)\n"
             "  --type T            message type, decimal or 0x hexadecimal (0x0100)\n"
             "  --body echo|raw     echo: Protobuf message with the payload as field 1; raw: the payload alone (echo)\n"
+            "  --reply set|as-sent set: replies carry the Reply bit; as-sent: they are the requests' very bytes (set)\n"
             "  --duration S        measured seconds (3)\n"
             "  --warmup S          seconds of load before measuring (0.5)\n"
+            "  --hold S            instead of a load: one echo on every connection, S idle seconds, one more echo on each\n"
             "  --server-pid P      report CPU time and peak memory of this process, too\n"
             "  --watch-cores A,B   report what else ran on these cores, which have to be those of server and client\n");
-}
-
-static void bad_argument(const char *name, const char *value, const char *allowed) {
-    fprintf(stderr, "echo_load: --%s %s: must be %s\n", name, value, allowed);
-    exit(2);
-}
-
-static long integer_option(const char *name, const char *text, long low, long high) {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 0);
-    if (errno != 0 || end == text || *end != '\0' || value < low || value > high) {
-        char allowed[64];
-        snprintf(allowed, sizeof allowed, "an integer from %ld to %ld", low, high);
-        bad_argument(name, text, allowed);
-    }
-    return value;
-}
-
-static double seconds_option(const char *name, const char *text, double low) {
-    char *end;
-    errno = 0;
-    double value = strtod(text, &end);
-    if (errno != 0 || end == text || *end != '\0' || !(value >= low && value <= 86400)) {
-        char allowed[64];
-        snprintf(allowed, sizeof allowed, "seconds from %g to 86400", low);
-        bad_argument(name, text, allowed);
-    }
-    return value;
 }
 
 static void parse_options(int argc, char **argv) {
@@ -123,7 +80,8 @@ static void parse_options(int argc, char **argv) {
         {"size", required_argument, NULL, 's'},      {"type", required_argument, NULL, 't'},
         {"body", required_argument, NULL, 'b'},      {"duration", required_argument, NULL, 'd'},
         {"warmup", required_argument, NULL, 'w'},    {"server-pid", required_argument, NULL, 'P'},
-        {"watch-cores", required_argument, NULL, 'W'}, {"help", no_argument, NULL, '?'},
+        {"watch-cores", required_argument, NULL, 'W'}, {"reply", required_argument, NULL, 'r'},
+        {"hold", required_argument, NULL, 'H'},      {"help", no_argument, NULL, '?'},
         {NULL, 0, NULL, 0},
     };
     int c;
@@ -140,11 +98,16 @@ static void parse_options(int argc, char **argv) {
             if (strcmp(optarg, "echo") != 0 && strcmp(optarg, "raw") != 0) bad_argument("body", optarg, "echo or raw");
             opt.protobuf = strcmp(optarg, "echo") == 0;
             break;
+        case 'r':
+            if (strcmp(optarg, "set") != 0 && strcmp(optarg, "as-sent") != 0) bad_argument("reply", optarg, "set or as-sent");
+            opt.as_sent = strcmp(optarg, "as-sent") == 0;
+            break;
+        case 'H': opt.hold = seconds_option("hold", optarg, 0.01); break;
         case 'd': opt.duration = seconds_option("duration", optarg, 0.01); break;
         case 'w': opt.warmup = seconds_option("warmup", optarg, 0); break;
         case 'P': opt.server_pid = (int)integer_option("server-pid", optarg, 1, 0x7FFFFFFF); break;
         case 'W':
-            if (optarg[strspn(optarg, "0123456789,")] != '\0') bad_argument("watch-cores", optarg, "core numbers separated by commas");
+            check_core_list("watch-cores", optarg);
             opt.watched_cores = optarg;
             break;
         default:
@@ -163,110 +126,6 @@ static void parse_options(int argc, char **argv) {
         usage(stderr);
         exit(2);
     }
-}
-
-/* ---- clocks, CPU time, memory ------------------------------------------------------------------------------------- */
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static double own_cpu_seconds(void) {
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-/* User and system time of a process, from fields 14 and 15 of its stat line; the name in field 2 may hold anything. */
-static bool process_cpu_seconds(int pid, double *seconds) {
-    char path[64], line[2048];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *f = fopen(path, "r");
-    if (f == NULL) return false;
-    size_t n = fread(line, 1, sizeof line - 1, f);
-    fclose(f);
-    line[n] = '\0';
-    char *after_name = strrchr(line, ')');
-    unsigned long user, system;
-    if (after_name == NULL ||
-        sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
-        return false;
-    }
-    *seconds = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-    return true;
-}
-
-static bool is_watched(int core) {
-    for (const char *at = opt.watched_cores; at != NULL; at = strchr(at, ',')) {
-        if (*at == ',') at++;
-        if (atoi(at) == core) return true;
-    }
-    return false;
-}
-
-/* User and system time of every process on the watched cores together; interrupts belong to nobody and are left out. */
-static double watched_cores_seconds(void) {
-    char line[512];
-    double ticks = 0;
-    FILE *f = opt.watched_cores == NULL ? NULL : fopen("/proc/stat", "r");
-    if (f == NULL) return 0;
-    while (fgets(line, sizeof line, f) != NULL) {
-        int core;
-        unsigned long user, nice, system;
-        if (sscanf(line, "cpu%d %lu %lu %lu", &core, &user, &nice, &system) == 4 && is_watched(core)) ticks += (double)(user + nice + system);
-    }
-    fclose(f);
-    return ticks / (double)sysconf(_SC_CLK_TCK);
-}
-
-/* getrusage would do for this process, were its figure not the parent's where that was larger when it forked. */
-static bool process_peak_rss_kb(int pid, long *kb) {
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/status", pid);
-    FILE *f = fopen(path, "r");
-    if (f == NULL) return false;
-    bool found = false;
-    while (!found && fgets(line, sizeof line, f) != NULL) found = sscanf(line, "VmHWM: %ld", kb) == 1;
-    fclose(f);
-    return found;
-}
-
-/* ---- histogram: 256 linear steps per power of two, so a value is known within 0.4 % -------------------------------- */
-
-enum { STEP_BITS = 8, STEPS = 1 << STEP_BITS, BUCKETS = (64 - STEP_BITS + 2) * (STEPS / 2) };
-
-static struct {
-    uint64_t counts[BUCKETS];
-    uint64_t total;
-    uint64_t max;
-} histogram;
-
-static inline void histogram_record(uint64_t ns) {
-    unsigned shift = ns < STEPS ? 0 : (unsigned)(63 - __builtin_clzll(ns)) - STEP_BITS + 1;
-    /* From the second power of two on, the top step bit is always set: those buckets follow each other half a row apart. */
-    histogram.counts[(shift << (STEP_BITS - 1)) + (ns >> shift)]++;
-    histogram.total++;
-    if (ns > histogram.max) histogram.max = ns;
-}
-
-static double histogram_percentile_us(double percentile) {
-    if (histogram.total == 0) return 0;
-    uint64_t rank = (uint64_t)((double)histogram.total * percentile / 100.0 + 0.5);
-    uint64_t seen = 0;
-    if (rank < 1) rank = 1;
-    for (uint64_t i = 0; i < BUCKETS; i++) {
-        seen += histogram.counts[i];
-        if (seen >= rank) {
-            uint64_t half = STEPS / 2;
-            uint64_t shift = i < STEPS ? 0 : i / half - 1;
-            uint64_t low = (i - shift * half) << shift;
-            double middle = (double)low + (double)((1ull << shift) - 1) / 2.0;
-            return (middle > (double)histogram.max ? (double)histogram.max : middle) / 1000.0;
-        }
-    }
-    return (double)histogram.max / 1000.0;
 }
 
 /* ---- connections -------------------------------------------------------------------------------------------------- */
@@ -315,22 +174,6 @@ static void report_error(const char *format, ...) {
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
-}
-
-static void die(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("echo_load: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    exit(1);
-}
-
-static void *allocate(size_t count, size_t size) {
-    void *p = calloc(count == 0 ? 1 : count, size == 0 ? 1 : size);
-    if (p == NULL) die("out of memory for %zu x %zu bytes: use fewer connections, requests in flight or bytes", count, size);
-    return p;
 }
 
 static void build_frames(void) {
@@ -407,11 +250,7 @@ static void open_connections(void) {
     int error = getaddrinfo(opt.host, opt.port, &hints, &address);
     if (error != 0) die("cannot resolve %s: %s", opt.host, gai_strerror(error));
 
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    use_all_descriptors();
 
     /* Four places per request in flight: one that waits long for its reply does not stand in the way of the next. */
     uint32_t slots = 4;
@@ -513,9 +352,9 @@ static void take_reply(struct connection *c, const uint8_t *frame, size_t bytes,
         report_error("the server answered type 0x%04x with error code %d", type, frame[HEADER_BYTES + 1]);
         return;
     }
-    if (flags != FLAG_REPLY || type != (uint16_t)opt.type || frame[7] != PROTOCOL_VERSION) {
+    if (flags != (opt.as_sent ? 0 : FLAG_REPLY) || type != (uint16_t)opt.type || frame[7] != PROTOCOL_VERSION) {
         report_error("reply has type 0x%04x, flags 0x%02x, version %d; expected 0x%04lx, 0x%02x, %d", type, flags, frame[7], opt.type,
-                     FLAG_REPLY, PROTOCOL_VERSION);
+                     opt.as_sent ? 0 : FLAG_REPLY, PROTOCOL_VERSION);
         return;
     }
     if (bytes != frame_bytes) {
@@ -572,7 +411,7 @@ struct reading {
 };
 
 static struct reading read_meters(void) {
-    struct reading r = {.messages = received_messages, .own_cpu = own_cpu_seconds(), .cores_busy = watched_cores_seconds()};
+    struct reading r = {.messages = received_messages, .own_cpu = own_cpu_seconds(), .cores_busy = cores_busy_seconds(opt.watched_cores)};
     if (opt.server_pid != 0 && !process_cpu_seconds(opt.server_pid, &r.server_cpu)) {
         die("--server-pid %d: there is no such process, or /proc is not readable", opt.server_pid);
     }
@@ -607,16 +446,16 @@ static void print_result(const struct reading *from, const struct reading *to) {
     double seconds = (double)(to->ns - from->ns) / 1e9;
     double messages = (double)(to->messages - from->messages);
     long own_peak_kb = 0;
-    process_peak_rss_kb(getpid(), &own_peak_kb);
+    process_memory_kb(getpid(), "VmHWM", &own_peak_kb);
     printf("{\"messages\":%.0f,\"seconds\":%.6f,\"messages_per_s\":%.1f,\"errors\":%llu,"
-           "\"p50_us\":%.3f,\"p90_us\":%.3f,\"p99_us\":%.3f,\"max_us\":%.3f,"
+           "\"p50_us\":%.3f,\"p95_us\":%.3f,\"p99_us\":%.3f,\"max_us\":%.3f,"
            "\"client_cpu_s\":%.6f,\"client_peak_rss_kb\":%ld",
-           messages, seconds, messages / seconds, (unsigned long long)errors, histogram_percentile_us(50), histogram_percentile_us(90),
-           histogram_percentile_us(99), (double)histogram.max / 1000.0, to->own_cpu - from->own_cpu, own_peak_kb);
+           messages, seconds, messages / seconds, (unsigned long long)errors, histogram_percentile_us(50), histogram_percentile_us(95),
+           histogram_percentile_us(99), histogram_max_us(), to->own_cpu - from->own_cpu, own_peak_kb);
     if (opt.server_pid != 0) {
         double cpu = to->server_cpu - from->server_cpu;
         long peak_kb = 0;
-        if (!process_peak_rss_kb(opt.server_pid, &peak_kb)) die("--server-pid %d: it ended during the run", opt.server_pid);
+        if (!process_memory_kb(opt.server_pid, "VmHWM", &peak_kb)) die("--server-pid %d: it ended during the run", opt.server_pid);
         printf(",\"server_cpu_s\":%.2f,\"server_cpu_us_per_message\":%.4f,\"server_peak_rss_kb\":%ld", cpu,
                messages > 0 ? cpu * 1e6 / messages : 0.0, peak_kb);
     }
@@ -627,9 +466,48 @@ static void print_result(const struct reading *from, const struct reading *to) {
     printf("}\n");
 }
 
+/* One echo on every connection: sent by all, then awaited from all. */
+static void echo_on_all(void) {
+    uint64_t before = received_messages;
+    for (int i = 0; i < opt.connections; i++) send_requests(&connections[i], 1);
+    pump(now_ns() + DRAIN_SECONDS * 1000000000ull, false);
+    if (received_messages - before != (uint64_t)opt.connections) {
+        die("%llu of %d connections echoed within %d s", (unsigned long long)(received_messages - before), opt.connections, DRAIN_SECONDS);
+    }
+}
+
+static long server_memory_kb(void) {
+    long kb = 0;
+    if (!process_memory_kb(opt.server_pid, "VmRSS", &kb)) die("--server-pid %d: there is no such process, or /proc is not readable", opt.server_pid);
+    return kb;
+}
+
+static int hold_connections(void) {
+    if (opt.server_pid == 0) die("--hold needs --server-pid: its memory is what is measured");
+    long before_kb = server_memory_kb();
+    open_connections();
+    echo_on_all();
+    long open_kb = server_memory_kb();
+
+    struct reading from = read_meters();
+    struct timespec idle = {(time_t)opt.hold, (long)((opt.hold - (double)(time_t)opt.hold) * 1e9)};
+    nanosleep(&idle, NULL);
+    struct reading to = read_meters();
+    long held_kb = server_memory_kb();
+
+    echo_on_all();
+    printf("{\"messages\":%llu,\"seconds\":%.6f,\"errors\":%llu,\"server_cpu_s\":%.2f,"
+           "\"server_rss_before_kb\":%ld,\"server_rss_open_kb\":%ld,\"server_rss_held_kb\":%ld}\n",
+           (unsigned long long)received_messages, (double)(to.ns - from.ns) / 1e9, (unsigned long long)errors, to.server_cpu - from.server_cpu,
+           before_kb, open_kb, held_kb);
+    return errors == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
+    program_name = "echo_load";
     parse_options(argc, argv);
     build_frames();
+    if (opt.hold > 0) return hold_connections();
     open_connections();
 
     for (int i = 0; i < opt.connections; i++) send_requests(&connections[i], opt.in_flight);
@@ -638,6 +516,11 @@ int main(int argc, char **argv) {
     struct reading from = read_meters();
     measuring = true;
     pump(from.ns + (uint64_t)(opt.duration * 1e9), true);
+    /* On a busy machine a short time may pass without a reply: then until there is one. */
+    while (received_messages == from.messages) {
+        if (now_ns() - from.ns > (uint64_t)((opt.duration + STALL_SECONDS) * 1e9)) die("no reply came in the %g s of measuring", opt.duration);
+        pump(now_ns() + 1000000, true);
+    }
     measuring = false;
     struct reading to = read_meters();
 
@@ -647,7 +530,6 @@ int main(int argc, char **argv) {
         report_error("%llu requests had no reply %d s after the last was sent", (unsigned long long)(sent_messages - received_messages),
                      DRAIN_SECONDS);
     }
-    if (to.messages == from.messages) report_error("no reply came in the %g s of measuring", opt.duration);
 
     print_result(&from, &to);
     return errors == 0 ? 0 : 1;

@@ -1,0 +1,95 @@
+using System.Globalization;
+using FastPort.Comparisons.Reports;
+using FastPort.Comparisons.Scenarios;
+
+namespace FastPort.Comparisons.Measuring;
+
+/// <summary>
+/// Measures a workload: everybody is started and warmed, then runs alternate between them, so that what disturbs the machine for a while disturbs all. Whoever
+/// fails is out, and the others go on.
+/// </summary>
+internal sealed class Arena(ScenarioContext context)
+{
+    public async Task<WorkloadReport> RunAsync(Workload workload, CancellationToken cancellation)
+    {
+        var runs = new List<ContestantRuns>();
+        var notes = new List<string>();
+        var failures = new List<string>();
+        foreach (IContestant contestant in workload.Contestants)
+        {
+            if (contestant.Missing() is not { } missing)
+            {
+                runs.Add(new ContestantRuns(contestant));
+            }
+            else if (context.Options.MissingIsError)
+            {
+                failures.Add(missing);
+            }
+            else
+            {
+                notes.Add($"skipped: {missing}");
+                context.Progress($"{workload.Title}: skipped: {missing}");
+            }
+        }
+
+        try
+        {
+            await EachAsync(workload, runs, failures, run => StartAsync(workload, run, cancellation));
+            for (int repetition = 1; repetition <= context.Options.Repetitions; repetition++)
+            {
+                int number = repetition;
+                await EachAsync(workload, runs, failures, run => MeasureAsync(workload, run, number, cancellation));
+            }
+        }
+        finally
+        {
+            foreach (IContestant contestant in workload.Contestants)
+            {
+                contestant.Dispose();
+            }
+        }
+
+        return WorkloadReport.Create(workload, runs, notes, failures);
+    }
+
+    private async Task EachAsync(Workload workload, List<ContestantRuns> runs, List<string> failures, Func<ContestantRuns, Task> act)
+    {
+        foreach (ContestantRuns run in runs.ToArray())
+        {
+            try
+            {
+                await act(run);
+            }
+            catch (ComparisonException exception)
+            {
+                // Fewer runs than the others have would look like any other median: it has no figures at all.
+                runs.Remove(run);
+                run.Contestant.Dispose();
+                failures.Add($"{run.Contestant.Name}: {exception.Message}");
+                context.Progress($"FAILED {workload.Title}: {run.Contestant.Name}: {exception.Message}");
+            }
+        }
+    }
+
+    private async Task StartAsync(Workload workload, ContestantRuns run, CancellationToken cancellation)
+    {
+        context.Progress($"{workload.Title}: starting and warming {run.Contestant.Name}");
+        await run.Contestant.StartAsync(cancellation);
+    }
+
+    private async Task MeasureAsync(Workload workload, ContestantRuns run, int repetition, CancellationToken cancellation)
+    {
+        Figures figures = await run.Contestant.MeasureAsync(cancellation);
+        run.Runs.Add(figures);
+        IEnumerable<string> values = new[] { Metric.Throughput, Metric.RoundTripP50, Metric.ServerCpuPerMessage, Metric.RssGrowth }
+            .Where(metric => figures.Values.ContainsKey(metric.Key))
+            .Select(metric => $"{metric.Title} {figures.Values[metric.Key].ToString(metric.Format, CultureInfo.InvariantCulture)}");
+        context.Progress($"{workload.Title}: {run.Contestant.Name} {repetition}/{context.Options.Repetitions}: {string.Join(", ", values)}");
+    }
+}
+
+/// <summary>A contestant and what its runs have measured so far.</summary>
+internal sealed record ContestantRuns(IContestant Contestant)
+{
+    public List<Figures> Runs { get; } = [];
+}

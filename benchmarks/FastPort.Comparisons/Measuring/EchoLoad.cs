@@ -1,0 +1,36 @@
+using FastPort.Comparisons.Processes;
+
+namespace FastPort.Comparisons.Measuring;
+
+/// <summary>Many connections with many requests in flight (benchmarks/Native/echo_load.c).</summary>
+/// <param name="bench">Cores and processes.</param>
+/// <param name="native">The compiled programs.</param>
+/// <param name="connections">TCP connections.</param>
+/// <param name="inFlight">Requests in flight on each.</param>
+/// <param name="payloadBytes">Payload of a message.</param>
+internal sealed class EchoLoad(Workbench bench, NativePrograms native, int connections, int inFlight, int payloadBytes) : ILoadProgram
+{
+    public IReadOnlyList<int> Cores { get; init; } = bench.Pinning.Client;
+
+    public string? Missing() => native.Missing(native.EchoLoad);
+
+    public IReadOnlyList<string> Command(ServerProcess server, double leadIn, double seconds)
+    {
+        var endpoint = new Uri(server.Endpoint);
+        return
+        [
+            native.EchoLoad,
+            "--host", endpoint.Host,
+            "--port", Invariant.Text(endpoint.Port),
+            "--connections", Invariant.Text(connections),
+            "--in-flight", Invariant.Text(inFlight),
+            "--size", Invariant.Text(payloadBytes),
+            "--type", Invariant.Text(server.Candidate.MessageType),
+            "--reply", server.Candidate.RepliesAsSent ? "as-sent" : "set",
+            "--warmup", Invariant.Text(leadIn),
+            "--duration", Invariant.Text(seconds),
+            "--server-pid", Invariant.Text(server.Id),
+            .. bench.Pinning.IsPinned ? (string[])["--watch-cores", string.Join(',', bench.Pinning.Both)] : [],
+        ];
+    }
+}

@@ -1,0 +1,58 @@
+using FastPort.Comparisons.Candidates;
+using FastPort.Comparisons.Processes;
+using FastPort.Comparisons.Scenarios;
+
+namespace FastPort.Comparisons.Measuring;
+
+/// <summary>A server under a load program's load: one server process for all runs, one client process a run.</summary>
+internal sealed class ServerContestant(Candidate candidate, ILoadProgram load, ScenarioContext context) : IContestant
+{
+    /// <summary>What a run may take beyond its load: connecting, its last replies.</summary>
+    private const double GraceSeconds = 60;
+
+    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
+
+    private ServerProcess? _server;
+
+    public string Name => candidate.Name;
+
+    /// <summary>How a client that is compiled while it runs begins each of its runs: longer than one that need not be.</summary>
+    public double LeadInSeconds { get; init; } = context.Options.LeadInSeconds;
+
+    public string? Missing() => candidate.Missing() ?? load.Missing();
+
+    public async Task StartAsync(CancellationToken cancellation)
+    {
+        _server = await ServerProcess.StartAsync(candidate, context.Bench, cancellation);
+        await RunAsync(0, candidate.IsManaged ? context.Options.WarmupSeconds : context.Options.LeadInSeconds, cancellation);
+    }
+
+    public async Task<Figures> MeasureAsync(CancellationToken cancellation) =>
+        Figures.Of(LoadResult.Read(await RunAsync(LeadInSeconds, context.Options.Seconds, cancellation)));
+
+    public void Dispose() => _server?.Dispose();
+
+    private async Task<string> RunAsync(double leadIn, double seconds, CancellationToken cancellation)
+    {
+        ServerProcess server = _server ?? throw new InvalidOperationException("The server has not been started.");
+        IReadOnlyList<string> command = context.Bench.Pinning.On(load.Cores, load.Command(server, leadIn, seconds));
+        using ChildProcess run = context.Bench.Children.Start(command, context.Bench.TemporaryFolder, NoEnvironment);
+        try
+        {
+            await run.WaitForExitAsync(cancellation).WaitAsync(TimeSpan.FromSeconds(leadIn + seconds + GraceSeconds), cancellation);
+        }
+        catch (TimeoutException exception)
+        {
+            throw new ComparisonException($"the load client did not end in time ({string.Join(' ', command)})", exception);
+        }
+
+        if (run.ExitCode != 0)
+        {
+            string serverSaid = server.Errors();
+            throw new ComparisonException(
+                $"the load client ended with exit code {run.ExitCode}: {run.Errors()}" + (serverSaid.Length > 0 ? $"; the server said: {serverSaid}" : ""));
+        }
+
+        return run.Output();
+    }
+}

@@ -1,0 +1,16 @@
+using FastPort.Comparisons.Reports;
+
+namespace FastPort.Comparisons.Measuring;
+
+/// <summary>One load on everybody who takes part.</summary>
+/// <param name="Title">Name in the tables.</param>
+/// <param name="Contestants">Who takes part, in the order of their turns.</param>
+/// <param name="Questions">The ratios to take.</param>
+internal sealed record Workload(string Title, IReadOnlyList<IContestant> Contestants, IReadOnlyList<RatioQuestion> Questions);
+
+/// <summary>A ratio to take, subject divided by reference.</summary>
+/// <param name="Metric">What is divided.</param>
+/// <param name="Subject">Name of the contestant that the ratio is about.</param>
+/// <param name="Reference">Name of the contestant it is divided by.</param>
+/// <param name="Target">What the ratio should reach, where something is asked of it.</param>
+internal sealed record RatioQuestion(Metric Metric, string Subject, string Reference, Target? Target = null);

@@ -1,0 +1,27 @@
+using FastPort.Comparisons.Reports;
+
+namespace FastPort.Comparisons;
+
+/// <summary>Writes reports measured before into a document.</summary>
+internal static class ReportRun
+{
+    /// <returns>An <see cref="ExitCode"/>.</returns>
+    public static int Run(IReadOnlyList<string> files, string document)
+    {
+        try
+        {
+            foreach (string file in files)
+            {
+                IReadOnlyList<string> written = DocumentSections.Write(document, JsonReport.Read(file));
+                Console.WriteLine($"{file}: wrote {string.Join(", ", written)} into {document}");
+            }
+
+            return ExitCode.Good;
+        }
+        catch (ComparisonException exception)
+        {
+            Console.Error.WriteLine(exception.Message);
+            return ExitCode.Failed;
+        }
+    }
+}

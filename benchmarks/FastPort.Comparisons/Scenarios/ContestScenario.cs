@@ -1,0 +1,40 @@
+using FastPort.Comparisons.Measuring;
+using FastPort.Comparisons.Reports;
+
+namespace FastPort.Comparisons.Scenarios;
+
+/// <summary>A scenario whose workloads are contests: the same load on everybody, and ratios between them.</summary>
+internal abstract class ContestScenario : IScenario
+{
+    public abstract string Name { get; }
+
+    public abstract string Description { get; }
+
+    /// <summary>How it measures, beyond what holds for every scenario; full sentences.</summary>
+    protected abstract string Method { get; }
+
+    /// <summary>What its table shows; the first with its range.</summary>
+    protected abstract IReadOnlyList<Metric> Columns { get; }
+
+    public async Task<ScenarioReport> RunAsync(ScenarioContext context, CancellationToken cancellation)
+    {
+        var arena = new Arena(context);
+        var reports = new List<WorkloadReport>();
+        foreach (Workload workload in Workloads(context))
+        {
+            reports.Add(await arena.RunAsync(workload, cancellation));
+        }
+
+        return new ScenarioReport
+        {
+            Name = Name,
+            Description = Description,
+            Method = Method,
+            Columns = [.. Columns.Select(metric => metric.Key)],
+            Workloads = reports,
+        };
+    }
+
+    /// <summary>The workloads, in order. Contestants are made here and started one workload at a time.</summary>
+    protected abstract IEnumerable<Workload> Workloads(ScenarioContext context);
+}

@@ -1,0 +1,43 @@
+using FastPort.Clients;
+using FastPort.Dispatch;
+using FastPort.Transports;
+
+namespace FastPortPeer.Soak;
+
+/// <summary>One kind of load: rounds that end with everything accounted for, until it is told to stop.</summary>
+internal abstract class SoakLoad(string name, SoakTarget target)
+{
+    protected SoakAccount Account { get; } = new(name);
+
+    protected SoakTarget Target { get; } = target;
+
+    /// <summary>Runs until cancelled, to the end of the present round.</summary>
+    public async Task RunAsync(CancellationToken stop)
+    {
+        try
+        {
+            await RunRoundsAsync(stop);
+        }
+        catch (Exception e)
+        {
+            // Whatever it was, the load is over before its time, and the account says so.
+            Account.Deviation($"{e.GetType().Name}: {e.Message}");
+        }
+    }
+
+    public void Print() => Account.Print();
+
+    protected abstract Task RunRoundsAsync(CancellationToken stop);
+
+    /// <summary>A connected client that does not come back by itself: a lost connection is a deviation.</summary>
+    protected async Task<FastPortClient> ConnectAsync(MessageHandlers? handlers = null, string routingId = "")
+    {
+        var options = new FastPortClientOptions { Endpoint = Target.Endpoint, Transport = Target.Transport, RoutingId = routingId, Reconnect = false };
+        var client = new FastPortClient(options, handlers);
+        await client.ConnectAsync();
+        return client;
+    }
+}
+
+/// <summary>The server under test.</summary>
+internal sealed record SoakTarget(string Endpoint, TransportKind Transport);
