@@ -16,12 +16,21 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     private readonly SessionSettings _settings = protocol.Settings;
     private readonly Gatekeeper? _gatekeeper = protocol.Settings.Authoriser is { } authoriser ? new Gatekeeper(authoriser, protocol) : null;
     private RequestQueue? _queue;
+    private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private HandledBurst _handled = null!;
 
     /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
-    public void BeginBurst(long received, long now) => _handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
+    public void BeginBurst(long received, long now)
+    {
+        _handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
+        _watch.BeginBurst(now);
+    }
 
-    public void EndBurst() => _handled.End();
+    public void EndBurst()
+    {
+        _handled.End();
+        _watch.EndBurst(protocol.Session);
+    }
 
     /// <summary>False to be asked again about the same frame after a resume.</summary>
     public bool TryDispatch(in FrameHeader header, ReadOnlySequence<byte> body, long received)
@@ -54,6 +63,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack))
         {
             Invoke(handler, header, body, received);
+            _watch.Handled(handler);
             if (handler.Series is { } series)
             {
                 _handled.Add(series, MonotonicClock.Nanoseconds);

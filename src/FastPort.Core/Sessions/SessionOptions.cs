@@ -67,6 +67,12 @@ public sealed class SessionOptions
     /// </summary>
     public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(15);
 
+    /// <summary>
+    /// A burst of inline handlers that takes longer is logged with the handler's name, as everything else of its loop waits for it; zero turns it off.
+    /// Defaults to 100 ms.
+    /// </summary>
+    public TimeSpan SlowHandlerThreshold { get; set; } = TimeSpan.FromMilliseconds(100);
+
     /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero turns it off. Defaults to 60 s.</summary>
     public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
 
@@ -95,6 +101,7 @@ public sealed class SessionOptions
         OptionCheck.Timeout(problems, section, nameof(IdleTimeout), IdleTimeout);
         OptionCheck.Timeout(problems, section, nameof(WriteTimeout), WriteTimeout);
         OptionCheck.Timeout(problems, section, nameof(HeartbeatInterval), HeartbeatInterval);
+        OptionCheck.Timeout(problems, section, nameof(SlowHandlerThreshold), SlowHandlerThreshold);
         OptionCheck.Timeout(problems, section, nameof(KeepAlive), KeepAlive);
         OptionCheck.Timeout(problems, section, nameof(UserTimeout), UserTimeout);
     }
