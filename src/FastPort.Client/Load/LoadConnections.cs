@@ -11,6 +11,7 @@ namespace FastPort.Client.Load;
 internal sealed class LoadConnections : IAsyncDisposable
 {
     private const int ConnectingAtOnce = 64;
+    private const int LargestQueue = 256 * 1024 * 1024;
 
     private readonly ConnectionClock _clock = new();
     private readonly FastPortClient[] _clients;
@@ -95,7 +96,9 @@ internal sealed class LoadConnections : IAsyncDisposable
 
         // Room for all requests in flight, so that the closed loop never waits for its own queue.
         long inFlight = (long)settings.InFlight * (bodySize + FrameHeader.Size + FrameTiming.Size);
-        options.Session.SendQueueBytes = (int)Math.Clamp(inFlight, 1024 * 1024, 1024 * 1024 * 1024);
+        options.Session.SendQueueBytes = settings.Mode == LoadMode.Sink
+            ? OneWayBounds.QueueBytes(settings.Connections)
+            : (int)Math.Clamp(inFlight, 1024 * 1024, LargestQueue);
         return options;
     }
 }

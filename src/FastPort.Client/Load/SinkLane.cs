@@ -11,10 +11,7 @@ namespace FastPort.Client.Load;
 /// </summary>
 internal sealed class SinkLane(byte[] body, LoadErrors errors)
 {
-    private const int BurstMessages = 64;
-    private const int BurstBytes = 256 * 1024;
-
-    private readonly int _burst = Math.Clamp(BurstBytes / (body.Length + FrameHeader.Size), 1, BurstMessages);
+    private readonly int _burst = OneWayBounds.BurstMessages(body.Length);
     private readonly Lock _gate = new();
     private TaskCompletionSource _connected = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Session? _session;
@@ -73,7 +70,7 @@ internal sealed class SinkLane(byte[] body, LoadErrors errors)
             return;
         }
 
-        var pending = new ReportReply();
+        var pending = new SinkReportReply();
         SendStatus status;
         while ((status = session.TryRequest(DiagnosticType.SinkReport, default(EmptyBody), pending, timing: false, timeout, out _)) == SendStatus.Full)
         {
@@ -104,20 +101,19 @@ internal sealed class SinkLane(byte[] body, LoadErrors errors)
 
     private SendStatus SendBurst(Session session)
     {
-        using SendBurst burst = session.BeginBurst();
-        for (int i = 0; i < _burst; i++)
+        SendStatus status = SendStatus.Queued;
+        int sent = 0;
+        using (session.BeginBurst())
         {
-            SendStatus status = session.TrySend(DiagnosticType.Sink, body);
-            if (status != SendStatus.Queued)
+            while (sent < _burst && (status = session.TrySend(DiagnosticType.Sink, body)) == SendStatus.Queued)
             {
-                return status;
+                sent++;
             }
-
-            _sent++;
-            Volatile.Write(ref _total, _total + 1);
         }
 
-        return SendStatus.Queued;
+        _sent += sent;
+        Volatile.Write(ref _total, _total + sent);
+        return status;
     }
 
     // Null where the run stops before there is a session.
@@ -176,33 +172,5 @@ internal sealed class SinkLane(byte[] body, LoadErrors errors)
                 _connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             }
         }
-    }
-
-    private sealed class ReportReply : PendingReply
-    {
-        private readonly TaskCompletionSource<(SinkReport? Report, string? Problem)> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-        public Task<(SinkReport? Report, string? Problem)> Task => _result.Task;
-
-        protected override void OnReply(scoped in InboundReply reply)
-        {
-            if (reply.IsError)
-            {
-                (ErrorCode code, string message) = reply.ReadError();
-                _result.TrySetResult((null, $"{code}: {message}"));
-                return;
-            }
-
-            try
-            {
-                _result.TrySetResult((SinkReport.Parser.ParseFrom(reply.Body), null));
-            }
-            catch (Google.Protobuf.InvalidProtocolBufferException e)
-            {
-                _result.TrySetResult((null, $"The reply is no SinkReport message: {e.Message}"));
-            }
-        }
-
-        protected override void OnFailed(RequestFailure failure, string message) => _result.TrySetResult((null, message));
     }
 }

@@ -16,10 +16,11 @@ internal sealed class SourceLoad : ILoad
         _settings = settings;
         _errors = errors;
         _time = time;
+        int piece = OneWayBounds.StreamPiece(settings.Size, settings.Connections, settings.InFlight);
         _lanes = new SourceLane[settings.Connections];
         for (int i = 0; i < _lanes.Length; i++)
         {
-            _lanes[i] = new SourceLane(settings.Size, settings.InFlight, errors);
+            _lanes[i] = new SourceLane(settings.Size, settings.InFlight, piece, errors);
         }
 
         _connections = new LoadConnections(

@@ -1,0 +1,31 @@
+using FastPort.Client.Load;
+using Xunit;
+
+namespace FastPort.Client.Tests.Load;
+
+public sealed class OneWayBoundsTests
+{
+    [Theory]
+    [InlineData(0, 2730)]
+    [InlineData(64, 431)]
+    [InlineData(32_756, 1)]
+    [InlineData(1_000_000, 1)]
+    public void A_burst_is_some_30_KiB_or_one_message(int size, int messages) => Assert.Equal(messages, OneWayBounds.BurstMessages(size));
+
+    [Theory]
+    [InlineData(1, 256 * 1024)]
+    [InlineData(32, 256 * 1024)]
+    [InlineData(1024, 64 * 1024)]
+    [InlineData(10_000, 16 * 1024)]
+    [InlineData(100_000, 16 * 1024)]
+    public void Send_queues_shrink_with_the_number_of_connections(int connections, int bytes) => Assert.Equal(bytes, OneWayBounds.QueueBytes(connections));
+
+    [Theory]
+    [InlineData(64, 1, 1, 2 * 1024 * 1024 / 76)]
+    [InlineData(64, 1, 16, 2 * 1024 * 1024 / 76 / 16)]
+    [InlineData(64, 10_000, 1, 16 * 1024 / 76)]
+    [InlineData(64, 10_000, 65_536, 1)]
+    [InlineData(1_000_000, 32, 16, 1)]
+    public void What_streams_ask_for_is_bounded_over_all_of_them(int size, int connections, int inFlight, int messages) =>
+        Assert.Equal(messages, OneWayBounds.StreamPiece(size, connections, inFlight));
+}
