@@ -1,3 +1,4 @@
+using FastPort.Programs;
 using FastPort.Telemetry;
 
 namespace FastPort.Client.Load;

@@ -2,6 +2,7 @@ using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Programs;
 using FastPort.Sessions;
 using FastPort.Transports;
 

@@ -1,6 +1,7 @@
 using FastPort.Client.Hosting;
 using FastPort.Client.Reports;
 using FastPort.Hosting;
+using FastPort.Programs;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;

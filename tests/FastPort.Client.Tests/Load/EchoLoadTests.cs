@@ -2,6 +2,7 @@ using FastPort.Client.Load;
 using FastPort.Client.Reports;
 using FastPort.Dispatch;
 using FastPort.Hosting;
+using FastPort.Programs;
 using FastPort.Protocol.Diagnostics;
 using FastPort.Sessions;
 using Xunit;

@@ -80,12 +80,26 @@ public sealed class ClientProcessTests : IDisposable
     [InlineData("LatencyStats__FileWriteIntervalSeconds", "0", "LatencyStats:FileWriteIntervalSeconds is 0")]
     [InlineData("LatencyStats__Nonsense", "1", "Nonsense")]
     [InlineData("FastPort__MaxConnections", "0", "FastPort:MaxConnections is 0")]
+    [InlineData("Serilog__MinimumLevel__Default", "Loudest", "Loudest")]
     public async Task Wrong_configuration_is_exit_code_2(string name, string value, string sentence)
     {
         using var client = new ClientProcess(_directory, ["load"], (name, value));
 
         Assert.Equal(2, await client.EndAsync());
         Assert.Contains(sentence, await client.Error, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", await client.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData("not json")]
+    public async Task A_missing_or_broken_appsettings_json_is_exit_code_2(string? json)
+    {
+        using var client = ClientProcess.StartWithSettings(_directory, json, ["load"]);
+
+        Assert.Equal(2, await client.EndAsync());
+        Assert.Contains("appsettings.json", await client.Error, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", await client.Error, StringComparison.Ordinal);
     }
 
     [Fact]
