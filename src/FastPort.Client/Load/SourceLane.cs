@@ -11,7 +11,7 @@ namespace FastPort.Client.Load;
 /// One connection of a source load: keeps Source requests in flight, each for a piece of the stream, and counts what comes. Each session has a count of its
 /// own, written by its loop alone. <see cref="_gate"/> guards the session, the idle slots, the list of counts and the flags.
 /// </summary>
-internal sealed class SourceLane
+internal sealed class SourceLane : ILane
 {
     private readonly Lock _gate = new();
     private readonly LoadErrors _errors;
@@ -44,7 +44,6 @@ internal sealed class SourceLane
         }
     }
 
-    /// <summary>Completes when the lane was stopped and every stream asked for has come to its end.</summary>
     public Task Drained => _drained.Task;
 
     /// <summary>Messages received, over all sessions.</summary>
@@ -95,7 +94,6 @@ internal sealed class SourceLane
         }
     }
 
-    /// <summary>Gives up waiting; returns the requests still in flight.</summary>
     public int Abandon()
     {
         lock (_gate)

@@ -64,23 +64,11 @@ internal sealed class SourceLoad : ILoad
 
     private async Task DrainAsync()
     {
-        foreach (SourceLane lane in _lanes)
-        {
-            lane.Stop();
-        }
-
-        if (await LoadTimer.EndsWithinAsync(Task.WhenAll(_lanes.Select(static l => l.Drained)), _settings.DrainTimeout, _time).ConfigureAwait(false))
-        {
-            return;
-        }
-
-        int unanswered = _lanes.Sum(static lane => lane.Abandon());
-        if (unanswered != 0)
+        if (await Lanes.DrainAsync(_lanes, _settings.DrainTimeout, _time).ConfigureAwait(false) is var unanswered and not 0)
         {
             _errors.Add(
                 LoadErrorKind.Unanswered, $"Streams did not end within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", unanswered);
+            _connections.Abort();
         }
-
-        _connections.Abort();
     }
 }
