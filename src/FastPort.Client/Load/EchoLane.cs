@@ -1,6 +1,7 @@
 using FastPort.Framing;
 using FastPort.Protocol.Diagnostics;
 using FastPort.Sessions;
+using FastPort.Telemetry;
 
 namespace FastPort.Client.Load;
 
@@ -15,6 +16,7 @@ internal sealed class EchoLane : ILane
 
     private readonly EchoPayload _payload;
     private readonly LoadRecorder _recorder;
+    private readonly LatencySeries? _latencies;
     private readonly bool _openLoop;
     private readonly EchoSlots _slots;
 
@@ -22,6 +24,7 @@ internal sealed class EchoLane : ILane
     {
         _payload = payload;
         _recorder = recorder;
+        _latencies = recorder.ForConnection(number);
         _openLoop = schedule is not null;
         _slots = new EchoSlots(this, number, inFlight, schedule);
     }
@@ -44,7 +47,16 @@ internal sealed class EchoLane : ILane
 
     public void Stop() => _slots.Stop();
 
-    public int Abandon() => _slots.Abandon();
+    public int Abandon()
+    {
+        int unanswered = _slots.Abandon();
+        for (int i = 0; i < unanswered; i++)
+        {
+            _latencies?.RecordError();
+        }
+
+        return unanswered;
+    }
 
     /// <inheritdoc cref="EchoSlots.CountMissed"/>
     public long CountMissed(long fromNanoseconds, long toNanoseconds) => _slots.CountMissed(fromNanoseconds, toNanoseconds);
@@ -74,15 +86,15 @@ internal sealed class EchoLane : ILane
 
         if (!_payload.Matches(reply.Body, slot.Stamp))
         {
-            _recorder.RecordError(LoadErrorKind.Wrong, $"A reply of {reply.Body.Length} bytes is not the {_payload.Length} bytes that were sent.");
+            _recorder.RecordError(LoadErrorKind.Wrong, $"A reply of {reply.Body.Length} bytes is not the {_payload.Length} bytes that were sent.", _latencies);
         }
         else if (_openLoop)
         {
-            _recorder.RecordDue(in reply, slot.Due);
+            _recorder.RecordDue(in reply, slot.Due, _latencies);
         }
         else
         {
-            _recorder.Record(in reply, slot);
+            _recorder.Record(in reply, slot, _latencies);
         }
 
         // The closed loop's way: no lock.
@@ -101,7 +113,7 @@ internal sealed class EchoLane : ILane
     {
         if (!_slots.IsAbandoned)
         {
-            _recorder.RecordError(LoadErrorKind.Lost, message);
+            _recorder.RecordError(LoadErrorKind.Lost, message, _latencies);
             Release(slot, refused: false);
         }
     }
@@ -117,7 +129,7 @@ internal sealed class EchoLane : ILane
             return;
         }
 
-        _recorder.RecordError(LoadErrorKind.ErrorReply, $"{code}: {message}");
+        _recorder.RecordError(LoadErrorKind.ErrorReply, $"{code}: {message}", _latencies);
         Release(slot, refused: false);
     }
 
@@ -147,7 +159,8 @@ internal sealed class EchoLane : ILane
                 return;
             case SendStatus.TooLarge:
                 // Checked before the run; only another server in its place can have a smaller limit.
-                _recorder.RecordError(LoadErrorKind.ErrorReply, $"The server's frame limit allows bodies of {session.LargestBody} bytes, not {_payload.Length}.");
+                _recorder.RecordError(
+                    LoadErrorKind.ErrorReply, $"The server's frame limit allows bodies of {session.LargestBody} bytes, not {_payload.Length}.", _latencies);
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
                 return;

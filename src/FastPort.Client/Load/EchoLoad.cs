@@ -34,7 +34,7 @@ internal sealed class EchoLoad : ILoad
 
     public long Messages => RoundTrips?.Count ?? 0;
 
-    public LatencySnapshot? RoundTrips => _recorder.Stats.Read().All.Metrics[0].Lifetime;
+    public LatencySnapshot? RoundTrips => _recorder.Stats.ReadTotals().All.Metrics[0].Lifetime;
 
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
@@ -77,7 +77,7 @@ internal sealed class EchoLoad : ILoad
         if (await Lanes.DrainAsync(_lanes, _settings.DrainTimeout, _time).ConfigureAwait(false) is var unanswered and not 0)
         {
             _recorder.RecordError(
-                LoadErrorKind.Unanswered, $"No reply came within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", unanswered);
+                LoadErrorKind.Unanswered, $"No reply came within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", null, unanswered);
             _connections.Abort();
         }
     }

@@ -83,7 +83,7 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
         var watch = new ConnectionWatch(loggerFactory.CreateLogger("FastPort.Client"), _time);
         return settings.Mode switch
         {
-            LoadMode.Echo => new EchoLoad(settings, server, new LoadRecorder(stats, _errors), watch, _time),
+            LoadMode.Echo => new EchoLoad(settings, server, new LoadRecorder(stats, _errors, settings.MeasuresSessions), watch, _time),
             LoadMode.Sink => new SinkLoad(settings, server, _errors, watch, _time),
             _ => new SourceLoad(settings, server, _errors, watch, _time),
         };

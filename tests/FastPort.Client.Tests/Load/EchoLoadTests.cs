@@ -35,6 +35,36 @@ public sealed class EchoLoadTests
     }
 
     [Fact]
+    public async Task Measures_each_connection_by_itself()
+    {
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Connections = 3 });
+
+        Assert.Equal([1UL, 2UL, 3UL], result.PerConnection!.Select(static c => c.Connection));
+
+        // Those in flight when the warm-up ended may be counted on one side only.
+        Assert.InRange(result.PerConnection!.Sum(static c => c.Messages) - result.Messages, -12, 12);
+        Assert.All(result.PerConnection!, static c =>
+        {
+            Assert.True(c.Messages > 0 && c.DurationSeconds > 0);
+            Assert.Equal((c.Messages, c.Messages, c.Messages), (c.RoundTrip!.Count, c.ServerTime!.Count, c.Network!.Count));
+        });
+        Assert.Contains("sessions: round trip in us", _run.Output.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("latencies of each connection", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Measures_no_connection_by_itself_where_they_are_many_and_says_so()
+    {
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Connections = LoadSettings.MaxMeasuredSessions + 1, InFlight = 1 });
+
+        Assert.Equal(0, result.Errors);
+        Assert.Null(result.PerConnection);
+        Assert.Contains(
+            "latencies of each connection are measured up to 1,000 connections only: not in this run\n", _run.Output.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("sessions:", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Takes_more_in_flight_than_a_send_queue_can_hold()
     {
         LoadResult result = await _run.RunAsync(TestRun.Short with { Connections = 1, InFlight = 4096, Size = 100_000, Duration = TimeSpan.FromMilliseconds(1) });
@@ -77,6 +107,8 @@ public sealed class EchoLoadTests
         Assert.Equal(0, result.Messages);
         Assert.Equal(8, result.Errors);
         Assert.Equal(8, result.ErrorKinds[LoadErrorKind.Unanswered]);
+        Assert.Equal([4, 4], result.PerConnection!.Select(static c => c.Errors));
+        Assert.All(result.PerConnection!, static c => Assert.Null(c.RoundTrip));
     }
 
     [Fact]
@@ -120,6 +152,10 @@ public sealed class EchoLoadTests
         Assert.Equal(InFlight, result.Errors);
         Assert.Equal(InFlight, result.ErrorKinds[LoadErrorKind.Lost]);
         Assert.Equal(4, result.Reconnects);
+
+        // A connection made anew goes on under its number.
+        Assert.Equal([8, 8, 8, 8], result.PerConnection!.Select(static c => c.Errors));
+        Assert.Equal(result.Messages, result.PerConnection!.Sum(static c => c.Messages));
         Assert.True(result.Messages > 0);
     }
 

@@ -84,7 +84,7 @@ public sealed class LoadAllocationTests
         await using var load = new EchoLoad(
             settings,
             server.Uri(),
-            new LoadRecorder(new LatencyStats(LatencyRole.Client, 10_000), errors),
+            new LoadRecorder(new LatencyStats(LatencyRole.Client, 10_000), errors, measureSessions: true),
             new ConnectionWatch(NullLogger.Instance, TimeProvider.System),
             TimeProvider.System);
         await load.ConnectAsync(CancellationToken.None);

@@ -26,7 +26,11 @@ public sealed class ClientProcessTests : IDisposable
         }
 
         Assert.DoesNotContain('\r', client.Output);
-        Assert.Equal([".csv", ".json", ".log"], Directory.GetFiles(Path.Combine(_directory, "Figures")).Select(Path.GetExtension).Order());
+        string[] files = [.. Directory.GetFiles(Path.Combine(_directory, "Figures")).OrderBy(Path.GetExtension)];
+        Assert.Equal([".csv", ".json", ".log"], files.Select(Path.GetExtension));
+        Assert.Contains(",session,2,2,round_trip,", await File.ReadAllTextAsync(files[0]), StringComparison.Ordinal);
+        Assert.Contains("\"scope\": \"session\"", await File.ReadAllTextAsync(files[1]), StringComparison.Ordinal);
+        Assert.Contains("network min", await File.ReadAllTextAsync(files[2]), StringComparison.Ordinal);
         LoadResult result = await LoadResultReader.ReadAsync(Path.Combine(_directory, "out.json"));
         Assert.Equal(2, result.Connections);
         Assert.True(result.Messages > 0);
