@@ -16,13 +16,13 @@ internal sealed class ClientCommands : ICommands
         async () =>
         {
             // Only a terminal can be written over.
-            using StatusLine? status = settings.Progress && !Console.IsOutputRedirected ? new StatusLine(Console.Out) : null;
+            using StatusLine? status = settings.Progress && !Console.IsOutputRedirected ? new StatusLine(Console.Out, static () => Console.WindowWidth) : null;
             if (status is not null)
             {
                 Console.SetOut(status);
             }
 
-            using var interruption = new Interruption();
+            using var interruption = new Interruption(status is null ? null : status.Abandon);
             var builder = new ConfigurationBuilder();
             ProgramRun.AddSettings(builder);
             IConfigurationRoot configuration = builder.Build();

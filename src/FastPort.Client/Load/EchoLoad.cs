@@ -36,6 +36,8 @@ internal sealed class EchoLoad : ILoad
 
     public LatencySnapshot? RoundTrips => _recorder.Stats.ReadTotals().All.Metrics[0].Lifetime;
 
+    public int Connected => _connections.Connected;
+
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
         await _connections.ConnectAsync(cancellationToken).ConfigureAwait(false);

@@ -17,6 +17,7 @@ internal sealed class LoadConnections : IAsyncDisposable
     private readonly ConnectionClock _clock = new();
     private readonly FastPortClient[] _clients;
     private readonly ConnectionWatch _watch;
+    private int _connected;
 
     /// <param name="settings">The run.</param>
     /// <param name="server">The server's URI.</param>
@@ -46,6 +47,9 @@ internal sealed class LoadConnections : IAsyncDisposable
     /// <summary>The largest body that the server takes.</summary>
     public int LargestBody => _clients[0].Session?.LargestBody ?? FrameLimits.LargestBody(FrameLimits.Maximum);
 
+    /// <summary>Connections that <see cref="ConnectAsync"/> has made so far.</summary>
+    public int Connected => Volatile.Read(ref _connected);
+
     /// <summary>Connects all, some at a time.</summary>
     /// <exception cref="LoadFailedException">The server cannot be reached or refuses.</exception>
     public async Task ConnectAsync(CancellationToken cancellationToken)
@@ -55,7 +59,11 @@ internal sealed class LoadConnections : IAsyncDisposable
             await Parallel.ForEachAsync(
                 _clients,
                 new ParallelOptions { MaxDegreeOfParallelism = ConnectingAtOnce, CancellationToken = cancellationToken },
-                static async (client, cancel) => await client.ConnectAsync(cancel).ConfigureAwait(false)).ConfigureAwait(false);
+                async (client, cancel) =>
+                {
+                    await client.ConnectAsync(cancel).ConfigureAwait(false);
+                    Interlocked.Increment(ref _connected);
+                }).ConfigureAwait(false);
         }
         catch (Exception e) when (e is EndpointException or TimeoutException or RequestFailedException)
         {

@@ -35,8 +35,9 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
         return result;
     }
 
-    private static async Task ConnectAsync(ILoad load, CancellationToken interrupted)
+    private async Task ConnectAsync(ILoad load, CancellationToken interrupted)
     {
+        await using ProgressReporter? progress = ProgressReporter.Start(status, () => RunProgress.Connecting(load.Connected, settings.Connections), _time);
         try
         {
             await load.ConnectAsync(interrupted).ConfigureAwait(false);
@@ -55,7 +56,7 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
             : null;
         writer?.Start();
         LoadMeasurement measured;
-        await using (status is null ? null : new ProgressReporter(status, load, _errors, _time))
+        await using (ProgressReporter.Start(status, new RunProgress(settings, load, _errors, _time, interrupted).Next, _time))
         {
             measured = await load.RunAsync(interrupted).ConfigureAwait(false);
         }

@@ -31,6 +31,8 @@ internal sealed class SinkLoad : ILoad
 
     public LatencySnapshot? RoundTrips => null;
 
+    public int Connected => _connections.Connected;
+
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
         await _connections.ConnectAsync(cancellationToken).ConfigureAwait(false);

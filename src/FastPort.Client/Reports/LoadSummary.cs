@@ -20,7 +20,11 @@ internal static class LoadSummary
             : string.Empty;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"{LoadResult.NameOf(settings.Mode)} to {where}: {settings.Connections} connections x {settings.InFlight} in flight, {settings.Size} bytes, {loop}, {settings.WarmUp.TotalSeconds:0.###} s warm-up, {settings.Duration.TotalSeconds:0.###} s measured\n{sessions}");
+            $"""
+            {LoadResult.NameOf(settings.Mode)} to {where}
+            {settings.Connections} connections x {settings.InFlight} in flight, {settings.Size} bytes, {loop}, {settings.WarmUp.TotalSeconds:0.###} s warm-up, {settings.Duration.TotalSeconds:0.###} s measured
+            {sessions}
+            """);
     }
 
     /// <summary>What came of it.</summary>
