@@ -20,6 +20,7 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
     /// <exception cref="FastPortOptionsException">The configuration is wrong.</exception>
     public async Task<LoadResult> RunAsync(CancellationToken interrupted)
     {
+        Descriptors.Require(settings, DescriptorLimit.Read());
         LatencyStatsOptions statsOptions = FastPortConfiguration.BindLatencyStats(configuration);
         await using FastPortServer? hosted = settings.Server is null
             ? await EmbeddedServer.StartAsync(configuration, settings, loggerFactory).ConfigureAwait(false)

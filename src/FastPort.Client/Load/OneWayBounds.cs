@@ -12,8 +12,9 @@ internal static class OneWayBounds
     private const int StreamedBytes = 16 * 1024 * 1024;
     private const int Least = 16 * 1024;
 
-    /// <summary>Messages of this size that are sent with one flush, at least 1.</summary>
-    public static int BurstMessages(int size) => Math.Max(1, BurstBytes / (size + FrameHeader.Size));
+    /// <summary>Messages of this size that each connection sends with one flush, at least 1.</summary>
+    public static int BurstMessages(int size, int connections) =>
+        Math.Max(1, Math.Min(BurstBytes, QueueBytes(connections)) / (size + FrameHeader.Size));
 
     /// <summary>Bytes that may wait in each connection's send queue: no more than the kernel takes in a few calls, and bounded over all connections.</summary>
     public static int QueueBytes(int connections) => Math.Clamp(QueuedBytes / connections, Least, 256 * 1024);

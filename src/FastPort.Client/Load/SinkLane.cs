@@ -9,9 +9,11 @@ namespace FastPort.Client.Load;
 /// One connection of a sink load: one-way messages as fast as the connection takes them, then a report of the receiving side that has to agree. The
 /// counters belong to the task that sends; <see cref="_gate"/> guards the session and who waits for one.
 /// </summary>
-internal sealed class SinkLane(byte[] body, LoadErrors errors)
+/// <param name="body">Every message's body.</param>
+/// <param name="burst">Messages sent with one flush.</param>
+/// <param name="errors">Told of what goes wrong.</param>
+internal sealed class SinkLane(byte[] body, int burst, LoadErrors errors)
 {
-    private readonly int _burst = OneWayBounds.BurstMessages(body.Length);
     private readonly Lock _gate = new();
     private TaskCompletionSource _connected = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Session? _session;
@@ -105,7 +107,7 @@ internal sealed class SinkLane(byte[] body, LoadErrors errors)
         int sent = 0;
         using (session.BeginBurst())
         {
-            while (sent < _burst && (status = session.TrySend(DiagnosticType.Sink, body)) == SendStatus.Queued)
+            while (sent < burst && (status = session.TrySend(DiagnosticType.Sink, body)) == SendStatus.Queued)
             {
                 sent++;
             }

@@ -6,11 +6,13 @@ namespace FastPort.Client.Tests.Load;
 public sealed class OneWayBoundsTests
 {
     [Theory]
-    [InlineData(0, 2730)]
-    [InlineData(64, 431)]
-    [InlineData(32_756, 1)]
-    [InlineData(1_000_000, 1)]
-    public void A_burst_is_some_30_KiB_or_one_message(int size, int messages) => Assert.Equal(messages, OneWayBounds.BurstMessages(size));
+    [InlineData(0, 1, 2730)]
+    [InlineData(64, 1, 431)]
+    [InlineData(64, 10_000, 215)]
+    [InlineData(32_756, 1, 1)]
+    [InlineData(1_000_000, 1, 1)]
+    public void A_burst_is_some_32_KiB_or_what_a_queue_holds_or_one_message(int size, int connections, int messages) =>
+        Assert.Equal(messages, OneWayBounds.BurstMessages(size, connections));
 
     [Theory]
     [InlineData(1, 256 * 1024)]

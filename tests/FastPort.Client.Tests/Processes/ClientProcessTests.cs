@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using FastPort.Client.Reports;
+using FastPort.Hosting;
 using Xunit;
 
 namespace FastPort.Client.Tests.Processes;
@@ -78,6 +79,21 @@ public sealed class ClientProcessTests : IDisposable
 
         Assert.Equal(1, await client.EndAsync());
         Assert.Contains("tcp://127.0.0.1:1", await client.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task More_connections_than_descriptors_are_exit_code_2_before_the_first_one_is_made()
+    {
+        // More than any machine allows, or the run would be made.
+        using var client = new ClientProcess(_directory, ["load", "--connections", "100000", "--duration", "1ms", "--warmup", "0s"]);
+        if (DescriptorLimit.Read() is not < 200_000)
+        {
+            return;
+        }
+
+        Assert.Equal(2, await client.EndAsync());
+        Assert.Contains("ulimit -n 200200", await client.Error, StringComparison.Ordinal);
+        Assert.Empty(client.Output);
     }
 
     [Theory]
