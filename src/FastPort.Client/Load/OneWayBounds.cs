@@ -6,15 +6,15 @@ namespace FastPort.Client.Load;
 internal static class OneWayBounds
 {
     // Enough for a system call to be worth its price, little enough to be in the processor's cache still when it is made.
-    private const int BurstBytes = 32 * 1024;
+    private const int BatchBytes = 32 * 1024;
 
     private const int QueuedBytes = 64 * 1024 * 1024;
     private const int StreamedBytes = 16 * 1024 * 1024;
     private const int Least = 16 * 1024;
 
     /// <summary>Messages of this size that each connection sends with one flush, at least 1.</summary>
-    public static int BurstMessages(int size, int connections) =>
-        Math.Max(1, Math.Min(BurstBytes, QueueBytes(connections)) / (size + FrameHeader.Size));
+    public static int BatchMessages(int size, int connections) =>
+        Math.Max(1, Math.Min(BatchBytes, QueueBytes(connections)) / (size + FrameHeader.Size));
 
     /// <summary>Bytes that may wait in each connection's send queue: no more than the kernel takes in a few calls, and bounded over all connections.</summary>
     public static int QueueBytes(int connections) => Math.Clamp(QueuedBytes / connections, Least, 256 * 1024);

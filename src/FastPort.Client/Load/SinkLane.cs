@@ -10,9 +10,9 @@ namespace FastPort.Client.Load;
 /// counters belong to the task that sends; <see cref="_gate"/> guards the session and who waits for one.
 /// </summary>
 /// <param name="body">Every message's body.</param>
-/// <param name="burst">Messages sent with one flush.</param>
+/// <param name="batchMessages">Messages sent with one flush.</param>
 /// <param name="errors">Told of what goes wrong.</param>
-internal sealed class SinkLane(byte[] body, int burst, LoadErrors errors)
+internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors)
 {
     private readonly Lock _gate = new();
     private TaskCompletionSource _connected = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -48,7 +48,7 @@ internal sealed class SinkLane(byte[] body, int burst, LoadErrors errors)
                 return;
             }
 
-            switch (SendBurst(session))
+            switch (SendSome(session))
             {
                 case SendStatus.Queued:
                     // Other connections share the threads.
@@ -101,13 +101,13 @@ internal sealed class SinkLane(byte[] body, int burst, LoadErrors errors)
         }
     }
 
-    private SendStatus SendBurst(Session session)
+    private SendStatus SendSome(Session session)
     {
         SendStatus status = SendStatus.Queued;
         int sent = 0;
-        using (session.BeginBurst())
+        using (SendBatch batch = session.BeginBatch())
         {
-            while (sent < burst && (status = session.TrySend(DiagnosticType.Sink, body)) == SendStatus.Queued)
+            while (sent < batchMessages && (status = batch.TrySend(DiagnosticType.Sink, body)) == SendStatus.Queued)
             {
                 sent++;
             }

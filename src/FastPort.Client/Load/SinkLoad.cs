@@ -18,11 +18,11 @@ internal sealed class SinkLoad : ILoad
         _settings = settings;
         _time = time;
         byte[] body = new byte[settings.Size];
-        int burst = OneWayBounds.BurstMessages(settings.Size, settings.Connections);
+        int batchMessages = OneWayBounds.BatchMessages(settings.Size, settings.Connections);
         _lanes = new SinkLane[settings.Connections];
         for (int i = 0; i < _lanes.Length; i++)
         {
-            _lanes[i] = new SinkLane(body, burst, errors);
+            _lanes[i] = new SinkLane(body, batchMessages, errors);
         }
 
         _connections = new LoadConnections(settings, server, body.Length, watch, (number, session) => _lanes[number].OnConnected(session));

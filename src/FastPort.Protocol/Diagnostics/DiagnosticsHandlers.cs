@@ -9,7 +9,7 @@ namespace FastPort.Protocol.Diagnostics;
 public static class DiagnosticsHandlers
 {
     // Enough for a system call to be worth its price, little enough to be in the processor's cache still when it is made.
-    private const int BurstBytes = 32 * 1024;
+    private const int BatchBytes = 32 * 1024;
 
     /// <summary>Registers the four diagnostics types.</summary>
     /// <param name="handlers">The table.</param>
@@ -56,7 +56,7 @@ public static class DiagnosticsHandlers
         while (true)
         {
             context.Aborted.ThrowIfCancellationRequested();
-            switch (SendBurst(context.Session, body, ref left))
+            switch (SendSome(context.Session, body, ref left))
             {
                 case SendStatus.Queued when left == 0:
                     return;
@@ -74,12 +74,12 @@ public static class DiagnosticsHandlers
         }
     }
 
-    private static SendStatus SendBurst(Session session, ZeroBody body, ref ulong left)
+    private static SendStatus SendSome(Session session, ZeroBody body, ref ulong left)
     {
-        using SendBurst burst = session.BeginBurst();
-        for (int room = BurstBytes; room > 0 && left != 0; room -= FrameHeader.Size + body.Size)
+        using SendBatch batch = session.BeginBatch();
+        for (int room = BatchBytes; room > 0 && left != 0; room -= FrameHeader.Size + body.Size)
         {
-            SendStatus status = session.TrySend(DiagnosticType.Sink, in body);
+            SendStatus status = batch.TrySend(DiagnosticType.Sink, in body);
             if (status != SendStatus.Queued)
             {
                 return status;

@@ -11,8 +11,8 @@ public sealed class OneWayBoundsTests
     [InlineData(64, 10_000, 215)]
     [InlineData(32_756, 1, 1)]
     [InlineData(1_000_000, 1, 1)]
-    public void A_burst_is_some_32_KiB_or_what_a_queue_holds_or_one_message(int size, int connections, int messages) =>
-        Assert.Equal(messages, OneWayBounds.BurstMessages(size, connections));
+    public void A_batch_is_some_32_KiB_or_what_a_queue_holds_or_one_message(int size, int connections, int messages) =>
+        Assert.Equal(messages, OneWayBounds.BatchMessages(size, connections));
 
     [Theory]
     [InlineData(1, 256 * 1024)]
