@@ -1,4 +1,5 @@
 using System.CommandLine;
+using FastPort.Programs;
 using FastPort.Server;
 using FastPort.Transports.Sockets;
 
@@ -22,17 +23,4 @@ var root = new RootCommand("FastPort server: Echo, Sink and Source over framed P
 root.SetAction((result, cancellationToken) =>
     ServerProgram.RunAsync(result.GetValue(listen) ?? [], result.GetValue(queuedEcho), cancellationToken));
 
-ParseResult parsed = root.Parse(args);
-if (parsed.Errors.Count > 0)
-{
-    foreach (System.CommandLine.Parsing.ParseError error in parsed.Errors)
-    {
-        await Console.Error.WriteLineAsync(error.Message);
-    }
-
-    await Console.Error.WriteLineAsync("Run with --help to see the options.");
-    return ExitCode.Usage;
-}
-
-// Ctrl+C and SIGTERM belong to the host, which stops in order; the parser must not end the process first.
-return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null });
+return await ProgramRun.InvokeAsync(root, args, Console.Error);

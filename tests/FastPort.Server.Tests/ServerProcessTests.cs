@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Text.Json;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Protocol;
@@ -40,6 +41,34 @@ public sealed class ServerProcessTests
         Assert.NotEmpty(Directory.GetFiles(server.StatsDirectory, "latency_stats_*_server_*.json"));
         Assert.NotEmpty(Directory.GetFiles(server.StatsDirectory, "latency_stats_*_server_*.csv"));
         Assert.Empty(Directory.GetFiles(server.StatsDirectory, "*.tmp"));
+    }
+
+    [Fact]
+    public async Task Measures_sessions_one_by_one_where_asked_and_has_those_that_ended_in_its_final_report()
+    {
+        await using ServerProcess server = ServerProcess.Start(AnyPort, ("FastPort__MeasureSessions", "true"));
+        string endpoint = await server.ListeningAsync();
+        foreach (int messages in (int[])[3, 5])
+        {
+            await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint });
+            await client.ConnectAsync();
+            for (int i = 0; i < messages; i++)
+            {
+                await EchoAsync(client, "hello");
+            }
+        }
+
+        server.Signal(ServerProcess.SigTerm);
+
+        Assert.Equal(0, await server.ExitAsync());
+        Assert.Contains("sessions: decode to send in us, then queue and handler; highest P99 first", server.Output, StringComparison.Ordinal);
+        using JsonDocument json = JsonDocument.Parse(await File.ReadAllBytesAsync(Assert.Single(Directory.GetFiles(server.StatsDirectory, "*.json"))));
+        Assert.Equal(
+            [3, 5],
+            json.RootElement.GetProperty("scopes").EnumerateArray()
+                .Where(static scope => scope.GetProperty("scope").GetString() == "session")
+                .OrderBy(static scope => scope.GetProperty("key").GetInt64())
+                .Select(static scope => scope.GetProperty("lifetime").GetProperty("messages").GetInt32()));
     }
 
     [Fact]

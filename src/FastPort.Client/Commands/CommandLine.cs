@@ -1,5 +1,5 @@
 using System.CommandLine;
-using System.CommandLine.Parsing;
+using FastPort.Programs;
 
 namespace FastPort.Client.Commands;
 
@@ -10,7 +10,7 @@ internal static class CommandLine
     /// <param name="args">The program's arguments.</param>
     /// <param name="commands">What the commands do.</param>
     /// <param name="error">Where complaints about arguments go.</param>
-    public static async Task<int> RunAsync(string[] args, ICommands commands, TextWriter error)
+    public static Task<int> RunAsync(string[] args, ICommands commands, TextWriter error)
     {
         var root = new RootCommand(
             "FastPort load client. Without a command it hosts a server inside its process, loads it for 10 s and reports; files go to Stats/.")
@@ -19,21 +19,7 @@ internal static class CommandLine
             CompareCommand.Create(commands.CompareAsync),
         };
         root.SetAction((_, _) => commands.LoadAsync(new Load.LoadSettings()));
-        ParseResult parsed = root.Parse(args);
-        if (parsed.Errors.Count > 0)
-        {
-            foreach (ParseError problem in parsed.Errors)
-            {
-                await error.WriteLineAsync(problem.Message).ConfigureAwait(false);
-            }
-
-            await error.WriteLineAsync("Run with --help to see the options.").ConfigureAwait(false);
-            return ExitCode.Usage;
-        }
-
-        // Signals belong to the run, which ends with its report; the parser must not end the process first.
-        return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null, EnableDefaultExceptionHandler = false })
-            .ConfigureAwait(false);
+        return ProgramRun.InvokeAsync(root, args, error);
     }
 }
 

@@ -8,10 +8,13 @@ internal sealed class Interruption : IDisposable
     private readonly CancellationTokenSource _interrupted = new();
     private readonly PosixSignalRegistration _interrupt;
     private readonly PosixSignalRegistration _terminate;
+    private readonly Action? _atOnce;
     private int _signals;
 
-    public Interruption()
+    /// <param name="atOnce">Called by the second signal before the process ends; must not wait. Defaults to nothing.</param>
+    public Interruption(Action? atOnce = null)
     {
+        _atOnce = atOnce;
         _interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
         _terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
     }
@@ -34,6 +37,10 @@ internal sealed class Interruption : IDisposable
 
             // Not here: what waits for the token would run on the thread that takes signals, and hold up the second one.
             ThreadPool.UnsafeQueueUserWorkItem(static source => source.Cancel(), _interrupted, preferLocal: false);
+        }
+        else
+        {
+            _atOnce?.Invoke();
         }
     }
 }

@@ -1,3 +1,4 @@
+using FastPort.Programs;
 using FastPort.Telemetry;
 
 namespace FastPort.Client.Load;
@@ -33,7 +34,9 @@ internal sealed class EchoLoad : ILoad
 
     public long Messages => RoundTrips?.Count ?? 0;
 
-    public LatencySnapshot? RoundTrips => _recorder.Stats.Read().All.Metrics[0].Lifetime;
+    public LatencySnapshot? RoundTrips => _recorder.Stats.ReadTotals().All.Metrics[0].Lifetime;
+
+    public int Connected => _connections.Connected;
 
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
@@ -73,23 +76,11 @@ internal sealed class EchoLoad : ILoad
 
     private async Task DrainAsync()
     {
-        foreach (EchoLane lane in _lanes)
-        {
-            lane.Stop();
-        }
-
-        if (await LoadTimer.EndsWithinAsync(Task.WhenAll(_lanes.Select(static l => l.Drained)), _settings.DrainTimeout, _time).ConfigureAwait(false))
-        {
-            return;
-        }
-
-        int unanswered = _lanes.Sum(static lane => lane.Abandon());
-        if (unanswered != 0)
+        if (await Lanes.DrainAsync(_lanes, _settings.DrainTimeout, _time).ConfigureAwait(false) is var unanswered and not 0)
         {
             _recorder.RecordError(
-                LoadErrorKind.Unanswered, $"No reply came within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", unanswered);
+                LoadErrorKind.Unanswered, $"No reply came within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", null, unanswered);
+            _connections.Abort();
         }
-
-        _connections.Abort();
     }
 }

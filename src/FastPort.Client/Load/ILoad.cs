@@ -11,6 +11,9 @@ internal interface ILoad : IAsyncDisposable
     /// <summary>The round trips so far, for the progress line; null where there are none.</summary>
     LatencySnapshot? RoundTrips { get; }
 
+    /// <summary>Connections made so far, for the progress line.</summary>
+    int Connected { get; }
+
     /// <summary>Connects all connections.</summary>
     /// <exception cref="LoadFailedException">The server cannot be reached, or does not take the messages of this run.</exception>
     Task ConnectAsync(CancellationToken cancellationToken);

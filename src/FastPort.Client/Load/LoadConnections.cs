@@ -2,6 +2,7 @@ using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Programs;
 using FastPort.Sessions;
 using FastPort.Transports;
 
@@ -11,10 +12,15 @@ namespace FastPort.Client.Load;
 internal sealed class LoadConnections : IAsyncDisposable
 {
     private const int ConnectingAtOnce = 64;
+    private const int LargestQueue = 256 * 1024 * 1024;
+
+    private static readonly TimeSpan RampPatience = TimeSpan.FromSeconds(30);
 
     private readonly ConnectionClock _clock = new();
     private readonly FastPortClient[] _clients;
+    private readonly LoadSettings _settings;
     private readonly ConnectionWatch _watch;
+    private int _connected;
 
     /// <param name="settings">The run.</param>
     /// <param name="server">The server's URI.</param>
@@ -25,13 +31,18 @@ internal sealed class LoadConnections : IAsyncDisposable
     public LoadConnections(
         LoadSettings settings, string server, int bodySize, ConnectionWatch watch, Action<int, Session> connected, Func<int, MessageHandlers>? handlers = null)
     {
+        _settings = settings;
         _watch = watch;
         _clients = new FastPortClient[settings.Connections];
         FastPortClientOptions options = Options(settings, server, bodySize);
+
+        // The first finds out whether there is a server; the others know, and a machine that is busy connecting thousands may keep one waiting.
+        FastPortClientOptions patient = Options(settings, server, bodySize);
+        patient.ConnectTimeout = RampPatience;
         for (int i = 0; i < _clients.Length; i++)
         {
             int number = i;
-            var client = new FastPortClient(options, handlers?.Invoke(i), clock: _clock);
+            var client = new FastPortClient(i == 0 ? options : patient, handlers?.Invoke(i), clock: _clock);
             client.Connected += session => connected(number, session);
             client.Disconnected += (_, reason) => watch.OnDisconnected(reason);
             _clients[i] = client;
@@ -44,20 +55,24 @@ internal sealed class LoadConnections : IAsyncDisposable
     /// <summary>The largest body that the server takes.</summary>
     public int LargestBody => _clients[0].Session?.LargestBody ?? FrameLimits.LargestBody(FrameLimits.Maximum);
 
-    /// <summary>Connects all, some at a time.</summary>
+    /// <summary>Connections that <see cref="ConnectAsync"/> has made so far.</summary>
+    public int Connected => Volatile.Read(ref _connected);
+
+    /// <summary>Connects one, then the others, some at a time.</summary>
     /// <exception cref="LoadFailedException">The server cannot be reached or refuses.</exception>
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
         try
         {
+            await ConnectOneAsync(_clients[0], cancellationToken).ConfigureAwait(false);
             await Parallel.ForEachAsync(
-                _clients,
+                _clients.Skip(1),
                 new ParallelOptions { MaxDegreeOfParallelism = ConnectingAtOnce, CancellationToken = cancellationToken },
-                static async (client, cancel) => await client.ConnectAsync(cancel).ConfigureAwait(false)).ConfigureAwait(false);
+                ConnectOneAsync).ConfigureAwait(false);
         }
         catch (Exception e) when (e is EndpointException or TimeoutException or RequestFailedException)
         {
-            throw new LoadFailedException(e.Message, ExitCode.Failed, e);
+            throw Descriptors.Explain(_settings, e) ?? new LoadFailedException(e.Message, ExitCode.Failed, e);
         }
     }
 
@@ -88,14 +103,22 @@ internal sealed class LoadConnections : IAsyncDisposable
         _clock.Dispose();
     }
 
-    private static FastPortClientOptions Options(LoadSettings settings, string server, int bodySize)
+    private async ValueTask ConnectOneAsync(FastPortClient client, CancellationToken cancellationToken)
+    {
+        await client.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        Interlocked.Increment(ref _connected);
+    }
+
+    internal static FastPortClientOptions Options(LoadSettings settings, string server, int bodySize)
     {
         var options = new FastPortClientOptions { Endpoint = server, Timing = true, ClientName = "FastPort.Client load" };
         options.Session.MaxFrameBytes = Math.Clamp(bodySize + FrameHeader.MinimumLength, FrameLimits.Default, FrameLimits.Maximum);
 
         // Room for all requests in flight, so that the closed loop never waits for its own queue.
         long inFlight = (long)settings.InFlight * (bodySize + FrameHeader.Size + FrameTiming.Size);
-        options.Session.SendQueueBytes = (int)Math.Clamp(inFlight, 1024 * 1024, 1024 * 1024 * 1024);
+        options.Session.SendQueueBytes = settings.Mode == LoadMode.Sink
+            ? OneWayBounds.QueueBytes(settings.Connections)
+            : (int)Math.Clamp(inFlight, 1024 * 1024, LargestQueue);
         return options;
     }
 }

@@ -9,7 +9,10 @@ namespace FastPort.Client.Load;
 /// Records replies while the measurement goes on. <see cref="LatencyStats"/> is striped by processor, so loops do not meet here.
 /// Thread-safe.
 /// </summary>
-internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors)
+/// <param name="stats">Where latencies go.</param>
+/// <param name="errors">Where errors go.</param>
+/// <param name="measureSessions">Whether each connection has latencies of its own.</param>
+internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool measureSessions)
 {
     private readonly LatencySeries _series = stats.ForType(DiagnosticType.Echo);
     private volatile bool _on = true;
@@ -20,6 +23,10 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors)
 
     public LoadErrors Errors { get; } = errors;
 
+    /// <summary>Where a connection's own latencies go; null where they are not measured. Its sessions, when it connects again, share it.</summary>
+    /// <param name="number">The connection's number, from 0; reports count from 1.</param>
+    public LatencySeries? ForConnection(int number) => measureSessions ? Stats.ForSession((ulong)number + 1) : null;
+
     /// <summary>
     /// Forgets the warm-up: the measured time begins. In the open loop it begins a moment later, so that no request which is due in it can have been
     /// answered before it began.
@@ -29,7 +36,10 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors)
     {
         if (!openLoop)
         {
+            // Many sessions take a while to be set back; what is answered meanwhile belongs to the warm-up everywhere.
+            _on = false;
             Stats.StartMeasuring();
+            _on = true;
             return LoadClock.Nanoseconds;
         }
 
@@ -56,45 +66,50 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors)
     }
 
     /// <summary>Records the reply of a closed loop's request.</summary>
-    public void Record(scoped in InboundReply reply, PendingReply request)
+    public void Record(scoped in InboundReply reply, PendingReply request, LatencySeries? connection)
     {
         if (_on)
         {
-            Record(in reply, request.StartedNanoseconds);
+            Record(in reply, request.StartedNanoseconds, connection);
         }
     }
 
     /// <summary>Records the reply of an open loop's request, if that was due within the measured time.</summary>
     /// <param name="reply">The reply.</param>
     /// <param name="due">When the request was due, in monotonic nanoseconds.</param>
-    public void RecordDue(scoped in InboundReply reply, long due)
+    /// <param name="connection">The connection's own latencies.</param>
+    public void RecordDue(scoped in InboundReply reply, long due, LatencySeries? connection)
     {
         if (due >= Volatile.Read(ref _dueFrom) && due < Volatile.Read(ref _dueTo))
         {
-            Record(in reply, due);
+            Record(in reply, due, connection);
         }
     }
 
-    public void RecordError(LoadErrorKind kind, string message, long count = 1)
+    public void RecordError(LoadErrorKind kind, string message, LatencySeries? connection, long count = 1)
     {
         Errors.Add(kind, message, count);
         for (long i = 0; i < count; i++)
         {
             _series.RecordError();
+            connection?.RecordError();
         }
     }
 
-    private void Record(scoped in InboundReply reply, long started)
+    private void Record(scoped in InboundReply reply, long started, LatencySeries? connection)
     {
         long roundTrip = reply.ReceivedNanoseconds - started;
         if (reply.Header.TimingSize == 0)
         {
             _series.RecordRoundTrip(roundTrip);
+            connection?.RecordRoundTrip(roundTrip);
         }
         else
         {
             // The stats' timestamps count ticks; where a tick is a nanosecond the reply's own time saves a reading of the clock.
-            _series.RecordRoundTrip(roundTrip, reply.Timing.ServerNanoseconds, Stopwatch.Frequency == 1_000_000_000 ? reply.ReceivedNanoseconds : 0);
+            long serverTime = reply.Timing.ServerNanoseconds;
+            _series.RecordRoundTrip(roundTrip, serverTime, Stopwatch.Frequency == 1_000_000_000 ? reply.ReceivedNanoseconds : 0);
+            connection?.RecordRoundTrip(roundTrip, serverTime);
         }
     }
 }

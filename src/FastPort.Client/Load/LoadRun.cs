@@ -1,6 +1,7 @@
 using FastPort.Client.Hosting;
 using FastPort.Client.Reports;
 using FastPort.Hosting;
+using FastPort.Programs;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
@@ -19,6 +20,7 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
     /// <exception cref="FastPortOptionsException">The configuration is wrong.</exception>
     public async Task<LoadResult> RunAsync(CancellationToken interrupted)
     {
+        Descriptors.Require(settings, DescriptorLimit.Read());
         LatencyStatsOptions statsOptions = FastPortConfiguration.BindLatencyStats(configuration);
         await using FastPortServer? hosted = settings.Server is null
             ? await EmbeddedServer.StartAsync(configuration, settings, loggerFactory).ConfigureAwait(false)
@@ -34,8 +36,9 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
         return result;
     }
 
-    private static async Task ConnectAsync(ILoad load, CancellationToken interrupted)
+    private async Task ConnectAsync(ILoad load, CancellationToken interrupted)
     {
+        await using ProgressReporter? progress = ProgressReporter.Start(status, () => RunProgress.Connecting(load.Connected, settings.Connections), _time);
         try
         {
             await load.ConnectAsync(interrupted).ConfigureAwait(false);
@@ -54,7 +57,7 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
             : null;
         writer?.Start();
         LoadMeasurement measured;
-        await using (status is null ? null : new ProgressReporter(status, load, _errors, _time))
+        await using (ProgressReporter.Start(status, new RunProgress(settings, load, _errors, _time, interrupted).Next, _time))
         {
             measured = await load.RunAsync(interrupted).ConfigureAwait(false);
         }
@@ -82,7 +85,7 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
         var watch = new ConnectionWatch(loggerFactory.CreateLogger("FastPort.Client"), _time);
         return settings.Mode switch
         {
-            LoadMode.Echo => new EchoLoad(settings, server, new LoadRecorder(stats, _errors), watch, _time),
+            LoadMode.Echo => new EchoLoad(settings, server, new LoadRecorder(stats, _errors, settings.MeasuresSessions), watch, _time),
             LoadMode.Sink => new SinkLoad(settings, server, _errors, watch, _time),
             _ => new SourceLoad(settings, server, _errors, watch, _time),
         };

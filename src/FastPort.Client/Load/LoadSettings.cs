@@ -7,6 +7,9 @@ internal sealed record LoadSettings
 
     public const int MaxInFlight = 65_536;
 
+    /// <summary>Connections up to which each has latencies of its own: they cost about 50 KB a connection, and time at each report.</summary>
+    public const int MaxMeasuredSessions = 1000;
+
     /// <summary>The server as a URI; null hosts one inside this process.</summary>
     public string? Server { get; init; }
 
@@ -27,6 +30,9 @@ internal sealed record LoadSettings
     public double? Rate { get; init; }
 
     public LoadMode Mode { get; init; }
+
+    /// <summary>Whether each connection has latencies of its own.</summary>
+    public bool MeasuresSessions => Mode == LoadMode.Echo && Connections <= MaxMeasuredSessions;
 
     /// <summary>Where the result goes as JSON; null for nowhere.</summary>
     public string? JsonPath { get; init; }

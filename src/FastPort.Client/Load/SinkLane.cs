@@ -9,12 +9,11 @@ namespace FastPort.Client.Load;
 /// One connection of a sink load: one-way messages as fast as the connection takes them, then a report of the receiving side that has to agree. The
 /// counters belong to the task that sends; <see cref="_gate"/> guards the session and who waits for one.
 /// </summary>
-internal sealed class SinkLane(byte[] body, LoadErrors errors)
+/// <param name="body">Every message's body.</param>
+/// <param name="batchMessages">Messages sent with one flush.</param>
+/// <param name="errors">Told of what goes wrong.</param>
+internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors)
 {
-    private const int BurstMessages = 64;
-    private const int BurstBytes = 256 * 1024;
-
-    private readonly int _burst = Math.Clamp(BurstBytes / (body.Length + FrameHeader.Size), 1, BurstMessages);
     private readonly Lock _gate = new();
     private TaskCompletionSource _connected = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Session? _session;
@@ -49,7 +48,7 @@ internal sealed class SinkLane(byte[] body, LoadErrors errors)
                 return;
             }
 
-            switch (SendBurst(session))
+            switch (SendSome(session))
             {
                 case SendStatus.Queued:
                     // Other connections share the threads.
@@ -73,7 +72,7 @@ internal sealed class SinkLane(byte[] body, LoadErrors errors)
             return;
         }
 
-        var pending = new ReportReply();
+        var pending = new SinkReportReply();
         SendStatus status;
         while ((status = session.TryRequest(DiagnosticType.SinkReport, default(EmptyBody), pending, timing: false, timeout, out _)) == SendStatus.Full)
         {
@@ -102,22 +101,21 @@ internal sealed class SinkLane(byte[] body, LoadErrors errors)
         }
     }
 
-    private SendStatus SendBurst(Session session)
+    private SendStatus SendSome(Session session)
     {
-        using SendBurst burst = session.BeginBurst();
-        for (int i = 0; i < _burst; i++)
+        SendStatus status = SendStatus.Queued;
+        int sent = 0;
+        using (SendBatch batch = session.BeginBatch())
         {
-            SendStatus status = session.TrySend(DiagnosticType.Sink, body);
-            if (status != SendStatus.Queued)
+            while (sent < batchMessages && (status = batch.TrySend(DiagnosticType.Sink, body)) == SendStatus.Queued)
             {
-                return status;
+                sent++;
             }
-
-            _sent++;
-            Volatile.Write(ref _total, _total + 1);
         }
 
-        return SendStatus.Queued;
+        _sent += sent;
+        Volatile.Write(ref _total, _total + sent);
+        return status;
     }
 
     // Null where the run stops before there is a session.
@@ -176,33 +174,5 @@ internal sealed class SinkLane(byte[] body, LoadErrors errors)
                 _connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             }
         }
-    }
-
-    private sealed class ReportReply : PendingReply
-    {
-        private readonly TaskCompletionSource<(SinkReport? Report, string? Problem)> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-        public Task<(SinkReport? Report, string? Problem)> Task => _result.Task;
-
-        protected override void OnReply(scoped in InboundReply reply)
-        {
-            if (reply.IsError)
-            {
-                (ErrorCode code, string message) = reply.ReadError();
-                _result.TrySetResult((null, $"{code}: {message}"));
-                return;
-            }
-
-            try
-            {
-                _result.TrySetResult((SinkReport.Parser.ParseFrom(reply.Body), null));
-            }
-            catch (Google.Protobuf.InvalidProtocolBufferException e)
-            {
-                _result.TrySetResult((null, $"The reply is no SinkReport message: {e.Message}"));
-            }
-        }
-
-        protected override void OnFailed(RequestFailure failure, string message) => _result.TrySetResult((null, message));
     }
 }

@@ -18,10 +18,11 @@ internal sealed class SinkLoad : ILoad
         _settings = settings;
         _time = time;
         byte[] body = new byte[settings.Size];
+        int batchMessages = OneWayBounds.BatchMessages(settings.Size, settings.Connections);
         _lanes = new SinkLane[settings.Connections];
         for (int i = 0; i < _lanes.Length; i++)
         {
-            _lanes[i] = new SinkLane(body, errors);
+            _lanes[i] = new SinkLane(body, batchMessages, errors);
         }
 
         _connections = new LoadConnections(settings, server, body.Length, watch, (number, session) => _lanes[number].OnConnected(session));
@@ -30,6 +31,8 @@ internal sealed class SinkLoad : ILoad
     public long Messages => _lanes.Sum(static lane => lane.Sent);
 
     public LatencySnapshot? RoundTrips => null;
+
+    public int Connected => _connections.Connected;
 
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {

@@ -11,11 +11,8 @@ namespace FastPort.Client.Load;
 /// One connection of a source load: keeps Source requests in flight, each for a piece of the stream, and counts what comes. Each session has a count of its
 /// own, written by its loop alone. <see cref="_gate"/> guards the session, the idle slots, the list of counts and the flags.
 /// </summary>
-internal sealed class SourceLane
+internal sealed class SourceLane : ILane
 {
-    private const int PieceMessages = 1000;
-    private const int PieceBytes = 256 * 1024;
-
     private readonly Lock _gate = new();
     private readonly LoadErrors _errors;
     private readonly int _size;
@@ -23,29 +20,30 @@ internal sealed class SourceLane
     private readonly byte[] _request;
     private readonly Stack<Slot> _idle = new();
     private readonly int _slots;
-    private readonly List<SessionCount> _counts = [];
+    private readonly List<StreamCount> _counts = [];
     private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private SessionCount? _current;
+    private StreamCount? _current;
     private bool _running;
     private bool _stopping;
     private bool _abandoned;
 
-    public SourceLane(int size, int inFlight, LoadErrors errors)
+    /// <param name="size">Bytes of a message.</param>
+    /// <param name="inFlight">Source requests in flight.</param>
+    /// <param name="piece">Messages that each of them asks for.</param>
+    /// <param name="errors">Told of what goes wrong.</param>
+    public SourceLane(int size, int inFlight, int piece, LoadErrors errors)
     {
         _size = size;
         _errors = errors;
         _slots = inFlight;
-
-        // What is in flight when the time is up has still to come: bounded, for it lengthens the run.
-        _piece = Math.Clamp(PieceBytes / (size + FrameHeader.Size) / inFlight, 1, PieceMessages);
-        _request = new Source { Messages = (ulong)_piece, PayloadBytes = (uint)size }.ToByteArray();
+        _piece = piece;
+        _request = new Source { Messages = (ulong)piece, PayloadBytes = (uint)size }.ToByteArray();
         for (int i = 0; i < inFlight; i++)
         {
             _idle.Push(new Slot(this));
         }
     }
 
-    /// <summary>Completes when the lane was stopped and every stream asked for has come to its end.</summary>
     public Task Drained => _drained.Task;
 
     /// <summary>Messages received, over all sessions.</summary>
@@ -62,11 +60,11 @@ internal sealed class SourceLane
 
     /// <summary>The handlers of this lane's client: the stream's messages.</summary>
     public static MessageHandlers Handlers() => new MessageHandlers().MapInline(
-        DiagnosticType.Sink, static (ref InlineRequest request) => ((SessionCount?)request.Session.State)?.Add(request.Body.Length), "Sink");
+        DiagnosticType.Sink, static (ref InlineRequest request) => ((StreamCount?)request.Session.State)?.Add(request.Body.Length), "Sink");
 
     public void OnConnected(Session session)
     {
-        var count = new SessionCount(session, _size);
+        var count = new StreamCount(session, _size);
         session.State = count;
         lock (_gate)
         {
@@ -96,7 +94,6 @@ internal sealed class SourceLane
         }
     }
 
-    /// <summary>Gives up waiting; returns the requests still in flight.</summary>
     public int Abandon()
     {
         lock (_gate)
@@ -111,7 +108,7 @@ internal sealed class SourceLane
     {
         lock (_gate)
         {
-            foreach (SessionCount count in _counts)
+            foreach (StreamCount count in _counts)
             {
                 count.Verify(_errors, _abandoned);
             }
@@ -120,7 +117,7 @@ internal sealed class SourceLane
 
     private void SendIdle()
     {
-        while (TryTake(out Slot? slot, out SessionCount? count))
+        while (TryTake(out Slot? slot, out StreamCount? count))
         {
             slot!.Count = count!;
             SendStatus status = count!.Session.TryRequest(DiagnosticType.Source, new RawBody(_request), slot, timing: false, TimeSpan.Zero, out _);
@@ -151,7 +148,7 @@ internal sealed class SourceLane
         SendIdle();
     }
 
-    private bool TryTake(out Slot? slot, out SessionCount? count)
+    private bool TryTake(out Slot? slot, out StreamCount? count)
     {
         lock (_gate)
         {
@@ -224,52 +221,10 @@ internal sealed class SourceLane
 
     private sealed class Slot(SourceLane lane) : PendingReply
     {
-        public SessionCount? Count { get; set; }
+        public StreamCount? Count { get; set; }
 
         protected override void OnReply(scoped in InboundReply reply) => lane.OnReply(this, in reply);
 
         protected override void OnFailed(RequestFailure failure, string message) => lane.OnFailed(this, message);
-    }
-
-    /// <summary>What one session received and ought to have; written by its loop.</summary>
-    private sealed class SessionCount(Session session, int size)
-    {
-        private long _received;
-        private long _wrongSize;
-        private long _expected;
-        private volatile bool _lost;
-
-        public Session Session => session;
-
-        public long Received => Volatile.Read(ref _received);
-
-        public void Add(long bytes)
-        {
-            Volatile.Write(ref _received, _received + 1);
-            if (bytes != size)
-            {
-                Volatile.Write(ref _wrongSize, _wrongSize + 1);
-            }
-        }
-
-        public void Expect(int messages) => Volatile.Write(ref _expected, _expected + messages);
-
-        /// <summary>A stream of this session was cut: its count cannot be known.</summary>
-        public void Lose() => _lost = true;
-
-        public void Verify(LoadErrors errors, bool cut)
-        {
-            long wrong = Volatile.Read(ref _wrongSize);
-            if (wrong != 0)
-            {
-                errors.Add(LoadErrorKind.Wrong, $"Messages of a stream had not the {size} bytes asked for.", wrong);
-            }
-
-            long expected = Volatile.Read(ref _expected);
-            if (_lost || cut ? Received < expected : Received != expected)
-            {
-                errors.Add(LoadErrorKind.Wrong, $"A connection received {Received} messages; its streams had {expected}.");
-            }
-        }
     }
 }

@@ -16,10 +16,11 @@ internal sealed class SourceLoad : ILoad
         _settings = settings;
         _errors = errors;
         _time = time;
+        int piece = OneWayBounds.StreamPiece(settings.Size, settings.Connections, settings.InFlight);
         _lanes = new SourceLane[settings.Connections];
         for (int i = 0; i < _lanes.Length; i++)
         {
-            _lanes[i] = new SourceLane(settings.Size, settings.InFlight, errors);
+            _lanes[i] = new SourceLane(settings.Size, settings.InFlight, piece, errors);
         }
 
         _connections = new LoadConnections(
@@ -29,6 +30,8 @@ internal sealed class SourceLoad : ILoad
     public long Messages => _lanes.Sum(static lane => lane.Received);
 
     public LatencySnapshot? RoundTrips => null;
+
+    public int Connected => _connections.Connected;
 
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
@@ -63,23 +66,11 @@ internal sealed class SourceLoad : ILoad
 
     private async Task DrainAsync()
     {
-        foreach (SourceLane lane in _lanes)
-        {
-            lane.Stop();
-        }
-
-        if (await LoadTimer.EndsWithinAsync(Task.WhenAll(_lanes.Select(static l => l.Drained)), _settings.DrainTimeout, _time).ConfigureAwait(false))
-        {
-            return;
-        }
-
-        int unanswered = _lanes.Sum(static lane => lane.Abandon());
-        if (unanswered != 0)
+        if (await Lanes.DrainAsync(_lanes, _settings.DrainTimeout, _time).ConfigureAwait(false) is var unanswered and not 0)
         {
             _errors.Add(
                 LoadErrorKind.Unanswered, $"Streams did not end within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", unanswered);
+            _connections.Abort();
         }
-
-        _connections.Abort();
     }
 }

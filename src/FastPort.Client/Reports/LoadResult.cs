@@ -49,6 +49,9 @@ internal sealed record LoadResult
 
     public required LoadEnvironment Environment { get; init; }
 
+    /// <summary>Each connection's figures in the order of their numbers; null where they were not measured, and in results read back.</summary>
+    public IReadOnlyList<ConnectionFigures>? PerConnection { get; init; }
+
     /// <summary>Makes the result of what was measured.</summary>
     public static LoadResult From(LoadSettings settings, string server, LoadMeasurement measured, LoadErrors errors)
     {
@@ -74,6 +77,7 @@ internal sealed record LoadResult
             MissedSends = measured.Missed,
             Reconnects = measured.Reconnects,
             Environment = LoadEnvironment.Current,
+            PerConnection = settings.MeasuresSessions ? ConnectionFigures.From(measured.Latencies) : null,
         };
     }
 

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using FastPort.Programs;
 
 namespace FastPort.Client.Reports;
 
@@ -85,4 +86,4 @@ internal static class LoadResultReader
 }
 
 /// <summary>A file given is no result of a load run.</summary>
-internal sealed class InvalidResultException(string message, Exception inner) : Exception(message, inner);
+internal sealed class InvalidResultException(string message, Exception inner) : ProgramFailedException(message, Programs.ExitCode.Usage, inner);

@@ -43,9 +43,7 @@ internal static class LoadResultWriter
         json.WriteNumber("errors", result.Errors);
         json.WriteNumber("messages_per_s", Math.Round(result.MessagesPerSecond, 3));
         json.WriteNumber("bytes_per_s", Math.Round(result.BytesPerSecond, 3));
-        WriteFigures(json, "rtt_us", result.RoundTrip);
-        WriteFigures(json, "server_us", result.ServerTime);
-        WriteFigures(json, "network_us", result.Network);
+        WriteLatencies(json, result.RoundTrip, result.ServerTime, result.Network);
         json.WriteStartObject("environment");
         json.WriteString("os", result.Environment.Os);
         json.WriteNumber("cpu_count", result.Environment.CpuCount);
@@ -77,6 +75,37 @@ internal static class LoadResultWriter
         }
 
         json.WriteEndObject();
+        WriteConnections(json, result.PerConnection);
+    }
+
+    private static void WriteConnections(Utf8JsonWriter json, IReadOnlyList<ConnectionFigures>? connections)
+    {
+        if (connections is null)
+        {
+            json.WriteNull("per_connection");
+            return;
+        }
+
+        json.WriteStartArray("per_connection");
+        foreach (ConnectionFigures connection in connections)
+        {
+            json.WriteStartObject();
+            json.WriteNumber("connection", connection.Connection);
+            json.WriteNumber("duration_s", Math.Round(connection.DurationSeconds, 6));
+            json.WriteNumber("messages", connection.Messages);
+            json.WriteNumber("errors", connection.Errors);
+            WriteLatencies(json, connection.RoundTrip, connection.ServerTime, connection.Network);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static void WriteLatencies(Utf8JsonWriter json, LatencyFigures? roundTrip, LatencyFigures? serverTime, LatencyFigures? network)
+    {
+        WriteFigures(json, "rtt_us", roundTrip);
+        WriteFigures(json, "server_us", serverTime);
+        WriteFigures(json, "network_us", network);
     }
 
     private static string NameOf(LoadErrorKind kind) => kind switch

@@ -14,9 +14,17 @@ internal static class LoadSummary
             : settings.Rate is { } rate ? string.Create(CultureInfo.InvariantCulture, $"open loop at {rate:#,##0.###} messages/s")
             : "closed loop";
         string where = settings.Server is null ? $"{server} (hosted inside this process)" : server;
+        string sessions = settings.Mode == LoadMode.Echo && !settings.MeasuresSessions
+            ? string.Create(
+                CultureInfo.InvariantCulture, $"latencies of each connection are measured up to {LoadSettings.MaxMeasuredSessions:#,##0} connections only: not in this run\n")
+            : string.Empty;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"{LoadResult.NameOf(settings.Mode)} to {where}: {settings.Connections} connections x {settings.InFlight} in flight, {settings.Size} bytes, {loop}, {settings.WarmUp.TotalSeconds:0.###} s warm-up, {settings.Duration.TotalSeconds:0.###} s measured\n");
+            $"""
+            {LoadResult.NameOf(settings.Mode)} to {where}
+            {settings.Connections} connections x {settings.InFlight} in flight, {settings.Size} bytes, {loop}, {settings.WarmUp.TotalSeconds:0.###} s warm-up, {settings.Duration.TotalSeconds:0.###} s measured
+            {sessions}
+            """);
     }
 
     /// <summary>What came of it.</summary>

@@ -1,29 +1,39 @@
+using System.Globalization;
 using System.Text;
 
 namespace FastPort.Client.Reports;
 
 /// <summary>
-/// Standard output with a line at the bottom that is written over again and again. Everything else that is printed meanwhile (log lines, tables) goes
-/// through here too and clears the line first. Thread-safe: <see cref="_gate"/> guards the output.
+/// Standard output with a line at the bottom of the terminal that is written over again and again. Everything else that is printed meanwhile (log lines, tables)
+/// goes through here too and goes above it. Thread-safe: <see cref="_gate"/> guards the output.
 /// </summary>
-internal sealed class StatusLine(TextWriter output) : TextWriter
+/// <param name="output">The terminal; not disposed.</param>
+/// <param name="columns">Its width at present, in characters; 0 or less where it cannot tell.</param>
+internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWriter(CultureInfo.InvariantCulture)
 {
-    private const string ToLineStart = "\r\u001b[K";
+    private const int UsualColumns = 80;
+
+    // The terminal itself writes ^C behind the text, and a full line would wrap.
+    private const int Margin = 3;
 
     private readonly Lock _gate = new();
-    private bool _shown;
+    private IReadOnlyList<string> _texts = [];
+    private int _shown;
+    private bool _unended;
+    private bool _closed;
 
     public override Encoding Encoding => output.Encoding;
 
+    private int Columns => columns() is var width and > 0 ? width : UsualColumns;
+
     /// <summary>Shows a text in place of the last one.</summary>
-    public void Show(string text)
+    /// <param name="texts">The text in several lengths, the longest first; the first one that has room is shown.</param>
+    public void Show(IReadOnlyList<string> texts)
     {
         lock (_gate)
         {
-            output.Write(ToLineStart);
-            output.Write(text);
-            output.Flush();
-            _shown = true;
+            _texts = texts;
+            Draw();
         }
     }
 
@@ -32,37 +42,37 @@ internal sealed class StatusLine(TextWriter output) : TextWriter
     {
         lock (_gate)
         {
-            Hide();
+            _texts = [];
+            Erase();
             output.Flush();
         }
     }
 
-    public override void Write(char value)
+    /// <summary>Takes the text away for good where the process is about to end, unless another thread is just writing.</summary>
+    public void Abandon()
     {
-        lock (_gate)
+        if (_gate.TryEnter())
         {
-            Hide();
-            output.Write(value);
+            try
+            {
+                _closed = true;
+                Erase();
+                output.Flush();
+            }
+            finally
+            {
+                _gate.Exit();
+            }
         }
     }
 
-    public override void Write(char[] buffer, int index, int count)
-    {
-        lock (_gate)
-        {
-            Hide();
-            output.Write(buffer, index, count);
-        }
-    }
+    public override void Write(char value) => Print([value]);
 
-    public override void Write(string? value)
-    {
-        lock (_gate)
-        {
-            Hide();
-            output.Write(value);
-        }
-    }
+    public override void Write(char[] buffer, int index, int count) => Print(buffer.AsSpan(index, count));
+
+    public override void Write(ReadOnlySpan<char> buffer) => Print(buffer);
+
+    public override void Write(string? value) => Print(value);
 
     public override void Flush()
     {
@@ -72,12 +82,50 @@ internal sealed class StatusLine(TextWriter output) : TextWriter
         }
     }
 
-    private void Hide()
+    private void Print(ReadOnlySpan<char> text)
     {
-        if (_shown)
+        if (text.IsEmpty)
         {
-            _shown = false;
-            output.Write(ToLineStart);
+            return;
         }
+
+        lock (_gate)
+        {
+            Erase();
+            output.Write(text);
+
+            // Loggers write a line in pieces: it is not cut in two.
+            _unended = text[^1] != '\n';
+            Draw();
+        }
+    }
+
+    // Under the gate, like the rest.
+    private void Draw()
+    {
+        if (_unended || _closed || _texts.Count == 0)
+        {
+            return;
+        }
+
+        int room = Math.Max(1, Columns - Margin);
+        string text = _texts.FirstOrDefault(t => t.Length <= room) ?? _texts[^1][..room];
+        Erase();
+        output.Write(text);
+        output.Flush();
+        _shown = text.Length;
+    }
+
+    private void Erase()
+    {
+        if (_shown == 0)
+        {
+            return;
+        }
+
+        // A terminal that was made narrower meanwhile has broken the text into several lines.
+        int above = (_shown - 1) / Columns;
+        output.Write(above == 0 ? "\r\u001b[K" : string.Create(CultureInfo.InvariantCulture, $"\r\u001b[{above}A\u001b[J"));
+        _shown = 0;
     }
 }

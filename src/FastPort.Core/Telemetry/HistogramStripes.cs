@@ -12,6 +12,7 @@ internal sealed class HistogramStripes
 {
     private readonly StripeSet<HistogramStripe> _stripes;
     private readonly int _width;
+    private readonly int _coarseness;
 
     // Guards the three sets below, and with them the order of intervals.
     private readonly Lock _readers = new();
@@ -21,10 +22,12 @@ internal sealed class HistogramStripes
 
     /// <param name="width">Histograms recorded together.</param>
     /// <param name="stripes">Stripes at most, a power of two; 0 for one per processor.</param>
-    internal HistogramStripes(int width, int stripes)
+    /// <param name="coarseness">0, or <see cref="LatencyBuckets.Coarse"/>. Defaults to 0.</param>
+    internal HistogramStripes(int width, int stripes, int coarseness = 0)
     {
         _width = width;
-        _stripes = new StripeSet<HistogramStripe>(() => new HistogramStripe(width), stripes);
+        _coarseness = coarseness;
+        _stripes = new StripeSet<HistogramStripe>(() => new HistogramStripe(NewSet()), stripes);
     }
 
     internal int Width => _width;
@@ -136,23 +139,21 @@ internal sealed class HistogramStripes
         }
     }
 
-    private LatencyHistogram[] NewSet() => HistogramStripe.NewSet(_width);
-}
-
-/// <summary>The histograms that one processor writes.</summary>
-internal sealed class HistogramStripe(int width) : Stripe
-{
-    /// <summary>Touched only by who holds the stripe.</summary>
-    internal LatencyHistogram[] Active { get; set; } = NewSet(width);
-
-    internal static LatencyHistogram[] NewSet(int width)
+    private LatencyHistogram[] NewSet()
     {
-        var set = new LatencyHistogram[width];
+        var set = new LatencyHistogram[_width];
         for (var i = 0; i < set.Length; i++)
         {
-            set[i] = new LatencyHistogram();
+            set[i] = new LatencyHistogram(_coarseness);
         }
 
         return set;
     }
+}
+
+/// <summary>The histograms that one processor writes.</summary>
+internal sealed class HistogramStripe(LatencyHistogram[] active) : Stripe
+{
+    /// <summary>Touched only by who holds the stripe.</summary>
+    internal LatencyHistogram[] Active { get; set; } = active;
 }

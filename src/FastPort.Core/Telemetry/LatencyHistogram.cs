@@ -15,6 +15,7 @@ namespace FastPort.Telemetry;
 public sealed class LatencyHistogram
 {
     private readonly long[]?[] _segments = new long[LatencyBuckets.SegmentCount][];
+    private readonly int _coarseness;
     private long _count;
     private long _min = long.MaxValue;
     private long _max = long.MinValue;
@@ -23,6 +24,14 @@ public sealed class LatencyHistogram
 
     // By Little's law the sum grows by one nanosecond per nanosecond and request in flight: 64 bits would be full after some hours of a large server.
     private Int128 _sum;
+
+    /// <summary>Makes an empty one.</summary>
+    public LatencyHistogram()
+    {
+    }
+
+    /// <param name="coarseness">0, or <see cref="LatencyBuckets.Coarse"/> for an eighth of the memory. Only those of the same are merged into each other.</param>
+    internal LatencyHistogram(int coarseness) => _coarseness = coarseness;
 
     /// <summary>Lowest value that is not clamped: 100 ns.</summary>
     public static long LowestTrackable => LatencyBuckets.Lowest;
@@ -53,13 +62,13 @@ public sealed class LatencyHistogram
     {
         get
         {
-            var segments = 0;
+            var counters = 0;
             foreach (var counts in _segments)
             {
-                segments += counts is null ? 0 : 1;
+                counters += counts?.Length ?? 0;
             }
 
-            return segments * LatencyBuckets.SegmentLength * sizeof(long);
+            return counters * sizeof(long);
         }
     }
 
@@ -87,7 +96,7 @@ public sealed class LatencyHistogram
 
         var segment = LatencyBuckets.SegmentOf(nanoseconds);
         var counts = _segments[segment] ?? AddSegment(segment);
-        counts[LatencyBuckets.OffsetOf(nanoseconds, segment)]++;
+        counts[LatencyBuckets.OffsetOf(nanoseconds, segment) >> _coarseness]++;
     }
 
     /// <summary>Adds everything another histogram holds: the result equals having recorded its values here.</summary>
@@ -131,9 +140,11 @@ public sealed class LatencyHistogram
 
         foreach (var (bucket, count) in snapshot.NumberedCounts())
         {
-            var segment = bucket / LatencyBuckets.SegmentLength;
+            // The middle one of a bucket that was coarser than those here.
+            var middle = bucket + ((1 << snapshot.Coarseness) >> 1);
+            var segment = middle / LatencyBuckets.SegmentLength;
             var counts = _segments[segment] ?? AddSegment(segment);
-            counts[bucket % LatencyBuckets.SegmentLength] += count;
+            counts[(middle % LatencyBuckets.SegmentLength) >> _coarseness] += count;
         }
 
         AddTotals(snapshot.Count, snapshot.Sum, snapshot.Min, snapshot.Max, snapshot.ClampedLow, snapshot.ClampedHigh);
@@ -165,13 +176,13 @@ public sealed class LatencyHistogram
                 if (counts[offset] != 0)
                 {
                     running += counts[offset];
-                    buckets[next] = (segment * LatencyBuckets.SegmentLength) + offset;
+                    buckets[next] = (segment * LatencyBuckets.SegmentLength) + (offset << _coarseness);
                     cumulative[next++] = running;
                 }
             }
         }
 
-        return new LatencySnapshot(buckets, cumulative, _sum, _min, _max, _clampedLow, _clampedHigh);
+        return new LatencySnapshot(buckets, cumulative, _coarseness, _sum, _min, _max, _clampedLow, _clampedHigh);
     }
 
     /// <summary>Forgets everything recorded; the count arrays are kept for the next values.</summary>
@@ -219,5 +230,5 @@ public sealed class LatencyHistogram
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private long[] AddSegment(int segment) => _segments[segment] = new long[LatencyBuckets.SegmentLength];
+    private long[] AddSegment(int segment) => _segments[segment] = new long[LatencyBuckets.SegmentLength >> _coarseness];
 }

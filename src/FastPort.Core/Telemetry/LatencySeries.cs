@@ -17,14 +17,22 @@ public sealed class LatencySeries
     private long _intervalStart;
     private long _lifetimeStart;
 
-    internal LatencySeries(LatencyStats stats, LatencyScope scope, ulong key, string name, RecentSamples? samples, int stripes)
+    /// <param name="stats">What it belongs to.</param>
+    /// <param name="scope">A message type, or a session: these may be many, and one thread at a time records them, so they are kept coarser and in one stripe.</param>
+    /// <param name="key">The message type, or the session id.</param>
+    /// <param name="name">The name shown.</param>
+    /// <param name="samples">Where samples are kept one by one; null for nowhere.</param>
+    internal LatencySeries(LatencyStats stats, LatencyScope scope, ulong key, string name, RecentSamples? samples)
     {
         _stats = stats;
         Scope = scope;
         Key = key;
         Name = name;
         _samples = samples is { Capacity: > 0 } ? samples : null;
-        _histograms = new HistogramStripes(LatencyMetric.Of(stats.Role).Count, stripes);
+        var width = LatencyMetric.Of(stats.Role).Count;
+        _histograms = scope == LatencyScope.Session
+            ? new HistogramStripes(width, stripes: 1, LatencyBuckets.Coarse)
+            : new HistogramStripes(width, stripes: 0);
         _lifetimeStart = _intervalStart = stats.Time.GetTimestamp();
     }
 

@@ -13,8 +13,10 @@ public sealed class LatencySnapshot
     private readonly int[] _buckets;
     private readonly long[] _cumulative;
 
-    internal LatencySnapshot(int[] buckets, long[] cumulative, Int128 sum, long min, long max, long clampedLow, long clampedHigh)
+    internal LatencySnapshot(
+        int[] buckets, long[] cumulative, int coarseness, Int128 sum, long min, long max, long clampedLow, long clampedHigh)
     {
+        Coarseness = coarseness;
         _buckets = buckets;
         _cumulative = cumulative;
         Count = cumulative.Length == 0 ? 0 : cumulative[^1];
@@ -26,7 +28,7 @@ public sealed class LatencySnapshot
     }
 
     /// <summary>A snapshot of nothing: every figure is 0.</summary>
-    public static LatencySnapshot Empty { get; } = new([], [], 0, 0, 0, 0, 0);
+    public static LatencySnapshot Empty { get; } = new([], [], 0, 0, 0, 0, 0, 0);
 
     /// <summary>Number of values, clamped ones included.</summary>
     public long Count { get; }
@@ -74,13 +76,13 @@ public sealed class LatencySnapshot
         {
             foreach (var (bucket, count) in NumberedCounts())
             {
-                yield return new LatencyBucket(LatencyBuckets.LowEdge(bucket), LatencyBuckets.HighEdge(bucket), count);
+                yield return new LatencyBucket(LatencyBuckets.LowEdge(bucket), LatencyBuckets.HighEdge(bucket, Coarseness), count);
             }
         }
     }
 
     /// <summary>
-    /// The smallest recorded value v such that at least ceil(percent / 100 * count) values are at most v, within 0.1 %;
+    /// The smallest recorded value v such that at least ceil(percent / 100 * count) values are at most v, within 0.1 % (of one session's: 1 %);
     /// exact for 0 (the minimum) and 100 (the maximum), and never outside [<see cref="Min"/>, <see cref="Max"/>].
     /// </summary>
     /// <param name="percent">0 to 100.</param>
@@ -105,7 +107,7 @@ public sealed class LatencySnapshot
         }
 
         var found = Array.BinarySearch(_cumulative, rank);
-        var middle = LatencyBuckets.Middle(_buckets[found >= 0 ? found : ~found]);
+        var middle = LatencyBuckets.Middle(_buckets[found >= 0 ? found : ~found], Coarseness);
         return Math.Clamp(middle, Min, Max);
     }
 
@@ -161,9 +163,9 @@ public sealed class LatencySnapshot
 
         // A clamped value says nothing of its bucket's edges, so the outermost buckets take the exact extremes.
         var low = ClampedLow > earlier.ClampedLow ? Min : Math.Max(Min, LatencyBuckets.LowEdge(buckets[0]));
-        var high = ClampedHigh > earlier.ClampedHigh ? Max : Math.Min(Max, LatencyBuckets.HighEdge(buckets[^1]));
+        var high = ClampedHigh > earlier.ClampedHigh ? Max : Math.Min(Max, LatencyBuckets.HighEdge(buckets[^1], Coarseness));
         return new LatencySnapshot(
-            [.. buckets], [.. cumulative], Sum - earlier.Sum, low, high, ClampedLow - earlier.ClampedLow, ClampedHigh - earlier.ClampedHigh);
+            [.. buckets], [.. cumulative], Coarseness, Sum - earlier.Sum, low, high, ClampedLow - earlier.ClampedLow, ClampedHigh - earlier.ClampedHigh);
     }
 
     /// <summary>The fixed set of figures that tables and files show.</summary>
@@ -195,6 +197,9 @@ public sealed class LatencySnapshot
         // 99.9 has no exact double: in binary, 99.9 % of 1,000 can come out a hair above 999 and be rounded up to a rank too high.
         return Math.Max(1, (long)decimal.Ceiling((decimal)percent * count / 100));
     }
+
+    /// <summary>How its buckets are made; see <see cref="LatencyBuckets.Coarse"/>.</summary>
+    internal int Coarseness { get; }
 
     /// <summary>Bucket numbers and counts, lowest first.</summary>
     internal IEnumerable<(int Bucket, long Count)> NumberedCounts()

@@ -13,6 +13,9 @@ namespace FastPort.Telemetry;
 /// </remarks>
 public sealed class LatencyStats
 {
+    /// <summary>Ended sessions that reports tell of until an interval is cut, those that ended first.</summary>
+    public const int MaxEndedSessions = 1000;
+
     private readonly ConcurrentDictionary<ushort, LatencySeries> _types = new();
     private readonly ConcurrentDictionary<ulong, LatencySeries> _sessions = new();
     private readonly Func<ushort, string?>? _typeName;
@@ -21,6 +24,7 @@ public sealed class LatencyStats
     // Guards what follows and every series' interval: reports and restarts come one at a time.
     private readonly Lock _readers = new();
     private readonly LatencyHistogram _merged = new();
+    private readonly List<LatencyScopeReport> _ended = [];
     private DateTimeOffset _measuringSince;
     private long _lifetimeStart;
     private long _intervalStart;
@@ -63,7 +67,7 @@ public sealed class LatencyStats
     public LatencySeries ForType(ushort messageType) =>
         _types.GetOrAdd(
             messageType,
-            static (type, stats) => new LatencySeries(stats, LatencyScope.MessageType, type, stats.NameOf(type), stats.RecentSamples, stripes: 0),
+            static (type, stats) => new LatencySeries(stats, LatencyScope.MessageType, type, stats.NameOf(type), stats.RecentSamples),
             this);
 
     /// <summary>
@@ -75,10 +79,13 @@ public sealed class LatencyStats
         _sessions.GetOrAdd(
             sessionId,
             static (id, stats) => new LatencySeries(
-                stats, LatencyScope.Session, id, id.ToString(CultureInfo.InvariantCulture), samples: null, stripes: 1),
+                stats, LatencyScope.Session, id, id.ToString(CultureInfo.InvariantCulture), samples: null),
             this);
 
-    /// <summary>Forgets a session's series and returns its last figures; the figures over all and per type keep its messages.</summary>
+    /// <summary>
+    /// Frees a session's series and returns its last figures. Reports tell of it until an interval has been cut, of <see cref="MaxEndedSessions"/> at most;
+    /// the figures over all and per type keep its messages.
+    /// </summary>
     /// <param name="sessionId">The session id.</param>
     /// <returns>The session's figures, or null when none were asked for.</returns>
     public LatencyScopeReport? EndSession(ulong sessionId)
@@ -90,7 +97,13 @@ public sealed class LatencyStats
 
         lock (_readers)
         {
-            return series.Report(cut: false, Time.GetTimestamp());
+            var last = series.Report(cut: false, Time.GetTimestamp());
+            if (IsWorthTelling(last) && _ended.Count < MaxEndedSessions)
+            {
+                _ended.Add(last);
+            }
+
+            return last;
         }
     }
 
@@ -102,11 +115,13 @@ public sealed class LatencyStats
     {
         lock (_readers)
         {
-            foreach (var series in AllSeries())
+            // The sessions may be many: the types last, next to the reading of the clock that their rates are made with.
+            foreach (var series in _sessions.Values.Concat(_types.Values))
             {
                 series.Restart();
             }
 
+            _ended.Clear();
             RecentSamples.Clear();
             _measuringSince = Time.GetUtcNow();
             _lifetimeStart = _intervalStart = Time.GetTimestamp();
@@ -119,6 +134,17 @@ public sealed class LatencyStats
     /// </summary>
     public LatencyReport Read() => Report(cut: false);
 
+    /// <summary>
+    /// The figures of now over all and per type, without sessions and recent samples: cheap however many sessions there are. For whoever looks often.
+    /// </summary>
+    public LatencyReport ReadTotals()
+    {
+        lock (_readers)
+        {
+            return Report(cut: false, Time.GetTimestamp(), [], null);
+        }
+    }
+
     /// <summary>The figures of now; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
     public LatencyReport CutInterval() => Report(cut: true);
 
@@ -127,24 +153,38 @@ public sealed class LatencyStats
         lock (_readers)
         {
             var now = Time.GetTimestamp();
-            var types = Reports(_types.Values, cut, now, (_intervalStart, _lifetimeStart));
-            types.Sort(static (a, b) => a.Key.CompareTo(b.Key));
             var sessions = Reports(_sessions.Values, cut, now, since: null);
+            sessions.AddRange(_ended);
             sessions.Sort(static (a, b) => b.LifetimeCount.CompareTo(a.LifetimeCount) is var order and not 0 ? order : a.Key.CompareTo(b.Key));
-            return new LatencyReport
+            if (cut)
             {
-                Role = Role,
-                Started = Started,
-                MeasuringSince = _measuringSince,
-                Taken = Time.GetUtcNow(),
-                ProcessId = Environment.ProcessId,
-                All = OverAll(types, cut, now),
-                Types = types,
-                Sessions = sessions,
-                Recent = RecentReport(),
-            };
+                _ended.Clear();
+            }
+
+            return Report(cut, now, sessions, RecentReport());
         }
     }
+
+    // Under the lock.
+    private LatencyReport Report(bool cut, long now, List<LatencyScopeReport> sessions, LatencyRecentReport? recent)
+    {
+        var types = Reports(_types.Values, cut, now, (_intervalStart, _lifetimeStart));
+        types.Sort(static (a, b) => a.Key.CompareTo(b.Key));
+        return new LatencyReport
+        {
+            Role = Role,
+            Started = Started,
+            MeasuringSince = _measuringSince,
+            Taken = Time.GetUtcNow(),
+            ProcessId = Environment.ProcessId,
+            All = OverAll(types, cut, now),
+            Types = types,
+            Sessions = sessions,
+            Recent = recent,
+        };
+    }
+
+    private static bool IsWorthTelling(LatencyScopeReport report) => report.LifetimeCount > 0 || report.LifetimeErrors > 0;
 
     private static List<LatencyScopeReport> Reports(
         ICollection<LatencySeries> series, bool cut, long now, (long Interval, long Lifetime)? since)
@@ -153,7 +193,7 @@ public sealed class LatencyStats
         foreach (var one in series)
         {
             var report = one.Report(cut, now, since);
-            if (report.LifetimeCount > 0 || report.LifetimeErrors > 0)
+            if (IsWorthTelling(report))
             {
                 reports.Add(report);
             }
@@ -247,8 +287,6 @@ public sealed class LatencyStats
         Array.Sort(values);
         return LatencySummary.FromSorted(values);
     }
-
-    private IEnumerable<LatencySeries> AllSeries() => _types.Values.Concat(_sessions.Values);
 
     private string NameOf(ushort type) =>
         _typeName?.Invoke(type) is { Length: > 0 } name ? name : string.Create(CultureInfo.InvariantCulture, $"0x{type:X4}");

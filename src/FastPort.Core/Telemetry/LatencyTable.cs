@@ -9,8 +9,11 @@ public static class LatencyTable
     /// <summary>Below this many samples P99.9 rests on fewer than ten values and is shown as "-".</summary>
     public const long MinSamplesForP999 = 10_000;
 
-    /// <summary>Sessions shown at most, those with the most messages; the files of other formats have them all.</summary>
+    /// <summary>Sessions shown at most by <see cref="Lifetime"/> and <see cref="Interval"/>, those with the highest P99.</summary>
     public const int MaxSessions = 20;
+
+    /// <summary>Sessions shown at most by <see cref="Document"/>, those with the highest P99; the other formats have them all.</summary>
+    public const int MaxSessionsInDocument = 1000;
 
     private static readonly string[] Headings = ["samples", "min", "avg", "P50", "P90", "P95", "P99", "P99.9", "max", "P99/avg"];
 
@@ -21,6 +24,7 @@ public static class LatencyTable
         ArgumentNullException.ThrowIfNull(report);
         var text = new StringBuilder();
         AppendTable(text, report, interval: false);
+        LatencySessionTable.AppendShort(text, report, interval: false);
         return text.ToString();
     }
 
@@ -31,6 +35,7 @@ public static class LatencyTable
         ArgumentNullException.ThrowIfNull(report);
         var text = new StringBuilder();
         AppendTable(text, report, interval: true);
+        LatencySessionTable.AppendShort(text, report, interval: true);
         return text.ToString();
     }
 
@@ -49,6 +54,7 @@ public static class LatencyTable
         text.Append('\n');
         AppendTable(text, report, interval: true);
         AppendRecent(text, report);
+        LatencySessionTable.AppendFull(text, report);
         return text.ToString();
     }
 
@@ -65,16 +71,7 @@ public static class LatencyTable
             AddScope(grid, type, interval);
         }
 
-        foreach (var session in report.Sessions.Take(MaxSessions))
-        {
-            AddScope(grid, session, interval);
-        }
-
         grid.AppendTo(text);
-        if (report.Sessions.Count > MaxSessions)
-        {
-            text.Append(CultureInfo.InvariantCulture, $"and {report.Sessions.Count - MaxSessions} more sessions\n");
-        }
     }
 
     private static void AddScope(TextGrid grid, LatencyScopeReport scope, bool interval)
@@ -130,7 +127,7 @@ public static class LatencyTable
             LatencyText.Microseconds(summary.P99),
             summary.Count > MinSamplesForP999 ? LatencyText.Microseconds(summary.P999) : "-",
             LatencyText.Microseconds(summary.Max),
-            summary.P99OverMean > 0 ? summary.P99OverMean.ToString("0.00", CultureInfo.InvariantCulture) : "-",
+            LatencyText.Ratio(summary.P99OverMean),
         ];
     }
 }

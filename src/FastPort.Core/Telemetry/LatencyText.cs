@@ -27,6 +27,9 @@ internal static class LatencyText
         return microseconds.ToString(format, CultureInfo.InvariantCulture);
     }
 
+    /// <summary>A ratio such as P99/avg; "-" where there is none.</summary>
+    internal static string Ratio(double ratio) => ratio > 0 ? ratio.ToString("0.00", CultureInfo.InvariantCulture) : "-";
+
     internal static string Count(long count) => count.ToString("#,##0", CultureInfo.InvariantCulture);
 
     internal static string Rate(double perSecond) => perSecond.ToString(perSecond < 100 ? "0.0" : "#,##0", CultureInfo.InvariantCulture);

@@ -1,5 +1,6 @@
 using FastPort.Client.Commands;
 using FastPort.Client.Load;
+using FastPort.Programs;
 using Xunit;
 
 namespace FastPort.Client.Tests.Commands;

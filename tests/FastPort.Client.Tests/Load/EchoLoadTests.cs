@@ -2,6 +2,7 @@ using FastPort.Client.Load;
 using FastPort.Client.Reports;
 using FastPort.Dispatch;
 using FastPort.Hosting;
+using FastPort.Programs;
 using FastPort.Protocol.Diagnostics;
 using FastPort.Sessions;
 using Xunit;
@@ -31,6 +32,36 @@ public sealed class EchoLoadTests
         Assert.Equal(result.Messages / result.DurationSeconds, result.MessagesPerSecond, 3);
         Assert.Null(result.MissedSends);
         Assert.Contains("round trip", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Measures_each_connection_by_itself()
+    {
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Connections = 3 });
+
+        Assert.Equal([1UL, 2UL, 3UL], result.PerConnection!.Select(static c => c.Connection));
+
+        // Those in flight when the warm-up ended may be counted on one side only.
+        Assert.InRange(result.PerConnection!.Sum(static c => c.Messages) - result.Messages, -12, 12);
+        Assert.All(result.PerConnection!, static c =>
+        {
+            Assert.True(c.Messages > 0 && c.DurationSeconds > 0);
+            Assert.Equal((c.Messages, c.Messages, c.Messages), (c.RoundTrip!.Count, c.ServerTime!.Count, c.Network!.Count));
+        });
+        Assert.Contains("sessions: round trip in us", _run.Output.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("latencies of each connection", _run.Output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Measures_no_connection_by_itself_where_they_are_many_and_says_so()
+    {
+        LoadResult result = await _run.RunAsync(TestRun.Short with { Connections = LoadSettings.MaxMeasuredSessions + 1, InFlight = 1 });
+
+        Assert.Equal(0, result.Errors);
+        Assert.Null(result.PerConnection);
+        Assert.Contains(
+            "latencies of each connection are measured up to 1,000 connections only: not in this run\n", _run.Output.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("sessions:", _run.Output.ToString(), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -67,6 +98,8 @@ public sealed class EchoLoadTests
         Assert.Equal(0, result.Messages);
         Assert.Equal(8, result.Errors);
         Assert.Equal(8, result.ErrorKinds[LoadErrorKind.Unanswered]);
+        Assert.Equal([4, 4], result.PerConnection!.Select(static c => c.Errors));
+        Assert.All(result.PerConnection!, static c => Assert.Null(c.RoundTrip));
     }
 
     [Fact]
@@ -110,6 +143,10 @@ public sealed class EchoLoadTests
         Assert.Equal(InFlight, result.Errors);
         Assert.Equal(InFlight, result.ErrorKinds[LoadErrorKind.Lost]);
         Assert.Equal(4, result.Reconnects);
+
+        // A connection made anew goes on under its number.
+        Assert.Equal([8, 8, 8, 8], result.PerConnection!.Select(static c => c.Errors));
+        Assert.Equal(result.Messages, result.PerConnection!.Sum(static c => c.Messages));
         Assert.True(result.Messages > 0);
     }
 

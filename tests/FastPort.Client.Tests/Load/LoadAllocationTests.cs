@@ -1,5 +1,7 @@
 using FastPort.Client.Load;
+using FastPort.Dispatch;
 using FastPort.Hosting;
+using FastPort.Protocol.Diagnostics;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
@@ -14,6 +16,48 @@ public sealed class LoadAllocationTests
 {
     private const int Warm = 50_000;
     private const int Measured = 200_000;
+    private const int OneWayWarm = 1_000_000;
+    private const int OneWayMeasured = 2_000_000;
+
+    [Theory]
+    [InlineData("sink")]
+    [InlineData("source")]
+    public async Task One_way_loads_allocate_nothing_per_message_once_warm(string mode)
+    {
+        using var enough = new CancellationTokenSource();
+        await using FastPortServer server = await TestServer.StartAsync(new MessageHandlers().MapDiagnostics());
+        LoadSettings settings = TestRun.Short with { Mode = mode == "sink" ? LoadMode.Sink : LoadMode.Source, WarmUp = TestRun.Patience };
+        var errors = new LoadErrors();
+        var watch = new ConnectionWatch(NullLogger.Instance, TimeProvider.System);
+        await using ILoad load = settings.Mode == LoadMode.Sink
+            ? new SinkLoad(settings, server.Uri(), errors, watch, TimeProvider.System)
+            : new SourceLoad(settings, server.Uri(), errors, watch, TimeProvider.System);
+        await load.ConnectAsync(CancellationToken.None);
+        Task running = load.RunAsync(enough.Token).WaitAsync(TestRun.Patience);
+
+        await UntilAsync(load, OneWayWarm, running);
+        long before = GC.GetTotalAllocatedBytes(precise: true);
+        long from = load.Messages;
+        await UntilAsync(load, from + OneWayMeasured, running);
+        long after = GC.GetTotalAllocatedBytes(precise: true);
+        long messages = load.Messages - from;
+        await enough.CancelAsync();
+        await running;
+
+        Assert.Equal(0, errors.Total);
+
+        // Both sides together. What remains is made per Source request and per wait for room: a few objects for thousands of messages.
+        Assert.InRange(after - before, 0, messages * 4);
+    }
+
+    private static async Task UntilAsync(ILoad load, long messages, Task running)
+    {
+        while (load.Messages < messages)
+        {
+            Assert.False(running.IsCompleted);
+            await Task.Delay(1);
+        }
+    }
 
     [Fact]
     public async Task Allocates_nothing_per_message_once_warm()
@@ -40,7 +84,7 @@ public sealed class LoadAllocationTests
         await using var load = new EchoLoad(
             settings,
             server.Uri(),
-            new LoadRecorder(new LatencyStats(LatencyRole.Client, 10_000), errors),
+            new LoadRecorder(new LatencyStats(LatencyRole.Client, 10_000), errors, measureSessions: true),
             new ConnectionWatch(NullLogger.Instance, TimeProvider.System),
             TimeProvider.System);
         await load.ConnectAsync(CancellationToken.None);

@@ -30,6 +30,7 @@ public sealed class OneWayLoadTests
         Assert.Null(result.RoundTrip);
         Assert.Null(result.ServerTime);
         Assert.Null(result.Network);
+        Assert.Null(result.PerConnection);
         Assert.Equal(result.MessagesPerSecond * size, result.BytesPerSecond, 3);
     }
 

@@ -13,6 +13,11 @@ internal sealed class ClientProcess : IDisposable
     private readonly Process _process;
 
     public ClientProcess(string directory, string[] args, params (string Name, string Value)[] environment)
+        : this(AppContext.BaseDirectory, directory, args, environment)
+    {
+    }
+
+    private ClientProcess(string program, string directory, string[] args, (string Name, string Value)[] environment)
     {
         var start = new ProcessStartInfo(Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet")
         {
@@ -21,7 +26,7 @@ internal sealed class ClientProcess : IDisposable
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         };
-        start.ArgumentList.Add(Path.Combine(AppContext.BaseDirectory, "FastPort.Client.dll"));
+        start.ArgumentList.Add(Path.Combine(program, "FastPort.Client.dll"));
         foreach (string arg in args)
         {
             start.ArgumentList.Add(arg);
@@ -34,6 +39,23 @@ internal sealed class ClientProcess : IDisposable
 
         _process = Process.Start(start)!;
         Error = _process.StandardError.ReadToEndAsync();
+    }
+
+    /// <summary>A copy of the program with another appsettings.json; null for none.</summary>
+    public static ClientProcess StartWithSettings(string directory, string? json, string[] args)
+    {
+        string program = Directory.CreateDirectory(Path.Combine(directory, "program")).FullName;
+        foreach (string file in Directory.EnumerateFiles(AppContext.BaseDirectory).Where(static f => Path.GetFileName(f) != "appsettings.json"))
+        {
+            File.Copy(file, Path.Combine(program, Path.GetFileName(file)));
+        }
+
+        if (json is not null)
+        {
+            File.WriteAllText(Path.Combine(program, "appsettings.json"), json);
+        }
+
+        return new ClientProcess(program, directory, args, []);
     }
 
     public Task<string> Error { get; }

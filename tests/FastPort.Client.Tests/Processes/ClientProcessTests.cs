@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using FastPort.Client.Reports;
+using FastPort.Hosting;
 using Xunit;
 
 namespace FastPort.Client.Tests.Processes;
@@ -26,7 +27,11 @@ public sealed class ClientProcessTests : IDisposable
         }
 
         Assert.DoesNotContain('\r', client.Output);
-        Assert.Equal([".csv", ".json", ".log"], Directory.GetFiles(Path.Combine(_directory, "Figures")).Select(Path.GetExtension).Order());
+        string[] files = [.. Directory.GetFiles(Path.Combine(_directory, "Figures")).OrderBy(Path.GetExtension)];
+        Assert.Equal([".csv", ".json", ".log"], files.Select(Path.GetExtension));
+        Assert.Contains(",session,2,2,round_trip,", await File.ReadAllTextAsync(files[0]), StringComparison.Ordinal);
+        Assert.Contains("\"scope\": \"session\"", await File.ReadAllTextAsync(files[1]), StringComparison.Ordinal);
+        Assert.Contains("network min", await File.ReadAllTextAsync(files[2]), StringComparison.Ordinal);
         LoadResult result = await LoadResultReader.ReadAsync(Path.Combine(_directory, "out.json"));
         Assert.Equal(2, result.Connections);
         Assert.True(result.Messages > 0);
@@ -76,16 +81,45 @@ public sealed class ClientProcessTests : IDisposable
         Assert.Contains("tcp://127.0.0.1:1", await client.Error, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task More_connections_than_descriptors_are_exit_code_2_before_the_first_one_is_made()
+    {
+        // More than any machine allows, or the run would be made.
+        using var client = new ClientProcess(_directory, ["load", "--connections", "100000", "--duration", "1ms", "--warmup", "0s"]);
+        if (DescriptorLimit.Read() is not < 200_000)
+        {
+            return;
+        }
+
+        Assert.Equal(2, await client.EndAsync());
+        Assert.Contains("ulimit -n 200200", await client.Error, StringComparison.Ordinal);
+        Assert.Empty(client.Output);
+    }
+
     [Theory]
     [InlineData("LatencyStats__FileWriteIntervalSeconds", "0", "LatencyStats:FileWriteIntervalSeconds is 0")]
     [InlineData("LatencyStats__Nonsense", "1", "Nonsense")]
     [InlineData("FastPort__MaxConnections", "0", "FastPort:MaxConnections is 0")]
+    [InlineData("Serilog__MinimumLevel__Default", "Loudest", "Loudest")]
     public async Task Wrong_configuration_is_exit_code_2(string name, string value, string sentence)
     {
         using var client = new ClientProcess(_directory, ["load"], (name, value));
 
         Assert.Equal(2, await client.EndAsync());
         Assert.Contains(sentence, await client.Error, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", await client.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData("not json")]
+    public async Task A_missing_or_broken_appsettings_json_is_exit_code_2(string? json)
+    {
+        using var client = ClientProcess.StartWithSettings(_directory, json, ["load"]);
+
+        Assert.Equal(2, await client.EndAsync());
+        Assert.Contains("appsettings.json", await client.Error, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", await client.Error, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -33,6 +33,22 @@ public sealed class LoadResultJsonTests
     }
 
     [Fact]
+    public void Has_a_block_per_connection_where_they_were_measured()
+    {
+        LatencyFigures figures = Results.Before.RoundTrip!;
+        LoadResult result = Results.Before with { PerConnection = [new(1, 20, 0, 10, figures, figures, figures), new(2, 0, 3, 10, null, null, null)] };
+        using JsonDocument json = JsonDocument.Parse(LoadResultWriter.ToUtf8(result));
+
+        JsonElement[] connections = [.. json.RootElement.GetProperty("per_connection").EnumerateArray()];
+        Assert.Equal(
+            ["connection", "duration_s", "messages", "errors", "rtt_us", "server_us", "network_us"],
+            connections[0].EnumerateObject().Select(static p => p.Name));
+        Assert.Equal(figures.P95, connections[0].GetProperty("rtt_us").GetProperty("p95").GetDouble());
+        Assert.Equal((2, 3), (connections[1].GetProperty("connection").GetInt32(), connections[1].GetProperty("errors").GetInt32()));
+        Assert.Equal(JsonValueKind.Null, connections[1].GetProperty("rtt_us").ValueKind);
+    }
+
+    [Fact]
     public void Blocks_of_one_way_loads_are_null()
     {
         using JsonDocument json = JsonDocument.Parse(LoadResultWriter.ToUtf8(Results.Sink with { Rate = 5 }));
@@ -40,6 +56,7 @@ public sealed class LoadResultJsonTests
         Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("rtt_us").ValueKind);
         Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("server_us").ValueKind);
         Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("network_us").ValueKind);
+        Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("per_connection").ValueKind);
         Assert.Equal(5, json.RootElement.GetProperty("rate").GetDouble());
     }
 

@@ -73,25 +73,6 @@ public sealed class LatencyOutputTests
     }
 
     [Fact]
-    public void Only_the_busiest_sessions_are_in_the_table_and_all_in_the_csv()
-    {
-        var stats = new LatencyStats(LatencyRole.Client, time: _clock);
-        for (var session = 1UL; session <= 25; session++)
-        {
-            stats.ForSession(session).RecordRoundTrip(1_000, 100);
-        }
-
-        stats.ForSession(25).RecordRoundTrip(1_000, 100);
-        var report = stats.Read();
-        var table = LatencyTable.Lifetime(report);
-
-        Assert.Contains("session 25: 2 messages", table, StringComparison.Ordinal);
-        Assert.DoesNotContain("session 20:", table, StringComparison.Ordinal);
-        Assert.EndsWith("and 5 more sessions\n", table, StringComparison.Ordinal);
-        Assert.Equal(26 * 3, LatencyCsv.IntervalRows(report).Count(character => character == '\n'));
-    }
-
-    [Fact]
     public void The_document_has_lifetime_interval_and_recent_samples()
     {
         var stats = new LatencyStats(LatencyRole.Client, 10, time: _clock);

@@ -85,7 +85,7 @@ public sealed class LatencyStatsTests
     }
 
     [Fact]
-    public void A_session_is_reported_until_it_ends_and_its_messages_stay_in_the_totals()
+    public void A_session_is_reported_to_the_end_of_its_last_interval_and_its_messages_stay_in_the_totals()
     {
         var stats = Client();
         foreach (var session in new[] { 8UL, 9UL, 9UL })
@@ -100,8 +100,45 @@ public sealed class LatencyStatsTests
 
         Assert.Equal(2, ended!.LifetimeCount);
         Assert.Null(stats.EndSession(9));
+        Assert.Equal([9UL, 8UL], stats.Read().Sessions.Select(session => session.Key));
+        Assert.Equal([9UL, 8UL], stats.CutInterval().Sessions.Select(session => session.Key));
         Assert.Equal([8UL], stats.Read().Sessions.Select(session => session.Key));
         Assert.Equal(3, stats.Read().All.LifetimeCount);
+    }
+
+    [Fact]
+    public void Ended_sessions_are_told_of_up_to_a_bound_and_forgotten_with_the_warm_up()
+    {
+        var stats = Client();
+        stats.ForSession(1);
+        stats.EndSession(1);
+        for (var session = 2UL; session < LatencyStats.MaxEndedSessions + 10; session++)
+        {
+            stats.ForSession(session).RecordRoundTrip(1_000);
+            stats.EndSession(session);
+        }
+
+        // One that did nothing is not worth a place.
+        Assert.Equal(Enumerable.Range(2, LatencyStats.MaxEndedSessions).Select(key => (ulong)key), stats.Read().Sessions.Select(session => session.Key));
+
+        stats.StartMeasuring();
+
+        Assert.Empty(stats.Read().Sessions);
+    }
+
+    [Fact]
+    public void Totals_leave_sessions_and_samples_out_and_cut_nothing()
+    {
+        var stats = Client(maxSamples: 10);
+        stats.ForType(1).RecordRoundTrip(1_000);
+        stats.ForSession(7).RecordRoundTrip(1_000);
+
+        var totals = stats.ReadTotals();
+
+        Assert.Equal((1, 1), (totals.All.LifetimeCount, Assert.Single(totals.Types).LifetimeCount));
+        Assert.Empty(totals.Sessions);
+        Assert.Null(totals.Recent);
+        Assert.Equal(1, stats.CutInterval().All.IntervalCount);
     }
 
     [Fact]

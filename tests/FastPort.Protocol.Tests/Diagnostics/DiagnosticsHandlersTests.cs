@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using System.Net.Sockets;
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Framing;
@@ -131,6 +133,63 @@ public sealed class DiagnosticsHandlersTests
         Assert.NotEqual(0, session.MessagesDropped);
     }
 
+    [Fact]
+    public async Task Source_waits_for_a_peer_that_does_not_read_with_its_memory_bounded_and_loses_nothing()
+    {
+        const int Messages = 300_000;
+        const int FrameSize = 12 + 100;
+        await using Loopback loop = await StartAsync();
+        Session[] before = [.. loop.Server.Sessions];
+        using var peer = new TcpClient();
+        var endpoint = new Uri(loop.Server.Endpoints[0].ToString());
+        await peer.ConnectAsync(endpoint.Host, endpoint.Port);
+        NetworkStream stream = peer.GetStream();
+        await stream.WriteAsync(Frame(DiagnosticType.Source, FrameFlags.None, 7, new Source { Messages = Messages, PayloadBytes = 100 }.ToByteArray()));
+        Session session = await SessionAsync(loop, before);
+        int bound = new SessionOptions().SendQueueBytes;
+        while (!session.Connection.IsSendBlocked || session.Connection.PendingBytes < bound)
+        {
+            await Task.Delay(1);
+        }
+
+        Assert.InRange(session.Connection.PendingBytes, bound, bound + FrameSize);
+        Assert.True(session.MessagesSent < Messages);
+
+        byte[] received = new byte[(Messages * FrameSize) + 12];
+        await stream.ReadExactlyAsync(received).AsTask().WaitAsync(Loopback.Soon);
+        byte[] expected = Frame(DiagnosticType.Sink, FrameFlags.OneWay, 0, new byte[100]);
+        for (int i = 0; i < Messages; i++)
+        {
+            Assert.True(received.AsSpan(i * FrameSize, FrameSize).SequenceEqual(expected));
+        }
+
+        Assert.Equal(Frame(DiagnosticType.Source, FrameFlags.Reply, 7, []), received[^12..]);
+    }
+
+    [Fact]
+    public async Task Source_sends_many_messages_with_one_system_call()
+    {
+        if (!OperatingSystem.IsLinux())
+        {
+            return;
+        }
+
+        const int Messages = 10_000;
+        await using Loopback loop = await StartAsync();
+        using var peer = new TcpClient();
+        var endpoint = new Uri(loop.Server.Endpoints[0].ToString());
+        await peer.ConnectAsync(endpoint.Host, endpoint.Port);
+        NetworkStream stream = peer.GetStream();
+        await stream.WriteAsync(Frame(DiagnosticType.Source, FrameFlags.None, 7, new Source { Messages = Messages, PayloadBytes = 64 }.ToByteArray()));
+        await stream.ReadExactlyAsync(new byte[(Messages * (12 + 64)) + 12]).AsTask().WaitAsync(Loopback.Soon);
+
+        // TCP_INFO, tcpi_data_segs_in: without delays on the sending side a system call makes a segment at least.
+        byte[] info = new byte[160];
+        int length = peer.Client.GetRawSocketOption((int)SocketOptionLevel.Tcp, 11, info);
+        Assert.True(length >= 156);
+        Assert.InRange(BinaryPrimitives.ReadUInt32LittleEndian(info.AsSpan(152)), 1u, Messages / 50u);
+    }
+
     [Theory]
     [InlineData(DiagnosticType.Echo)]
     [InlineData(DiagnosticType.Source)]
@@ -148,6 +207,31 @@ public sealed class DiagnosticsHandlersTests
         foreach (ushort type in new[] { DiagnosticType.Echo, DiagnosticType.Sink, DiagnosticType.SinkReport, DiagnosticType.Source })
         {
             Assert.Equal(ErrorCode.UnknownType, (await Loopback.FailureAsync(loop.Client, type, [])).Code);
+        }
+    }
+
+    private static byte[] Frame(ushort type, FrameFlags flags, uint correlation, byte[] body)
+    {
+        byte[] frame = new byte[12 + body.Length];
+        BinaryPrimitives.WriteUInt32LittleEndian(frame, 8 + (uint)body.Length);
+        BinaryPrimitives.WriteUInt16LittleEndian(frame.AsSpan(4), type);
+        frame[6] = (byte)flags;
+        frame[7] = 1;
+        BinaryPrimitives.WriteUInt32LittleEndian(frame.AsSpan(8), correlation);
+        body.CopyTo(frame, 12);
+        return frame;
+    }
+
+    private static async Task<Session> SessionAsync(Loopback loop, Session[] before)
+    {
+        while (true)
+        {
+            if (loop.Server.Sessions.Except(before).SingleOrDefault() is { } session)
+            {
+                return session;
+            }
+
+            await Task.Delay(1);
         }
     }
 

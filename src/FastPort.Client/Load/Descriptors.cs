@@ -1,0 +1,53 @@
+using System.Globalization;
+using System.Net.Sockets;
+using FastPort.Hosting;
+using FastPort.Programs;
+
+namespace FastPort.Client.Load;
+
+/// <summary>The descriptors that a run's connections need, and what this process may open.</summary>
+internal static class Descriptors
+{
+    // Libraries, pipes, event queues: some 150 in a run, and the runtime aborts where it finds none left.
+    private const int Others = 200;
+
+    /// <summary>Refuses a run that needs more than the process may open.</summary>
+    /// <param name="settings">The run.</param>
+    /// <param name="limit">What the process may open; null where it is not known or there is no limit.</param>
+    /// <exception cref="LoadFailedException">It cannot be made.</exception>
+    public static void Require(LoadSettings settings, long? limit)
+    {
+        if (limit < Needed(settings))
+        {
+            throw TooFew(settings, limit, null);
+        }
+    }
+
+    /// <summary>The same as an error of the run where a connection could not be made for want of descriptors; null where it failed for another reason.</summary>
+    public static LoadFailedException? Explain(LoadSettings settings, Exception exception)
+    {
+        for (Exception? e = exception; e is not null; e = e.InnerException)
+        {
+            if (e is SocketException { SocketErrorCode: SocketError.TooManyOpenSockets })
+            {
+                return TooFew(settings, DescriptorLimit.Read(), exception);
+            }
+        }
+
+        return null;
+    }
+
+    private static long Needed(LoadSettings settings) => ((settings.Server is null ? 2L : 1L) * settings.Connections) + Others;
+
+    private static LoadFailedException TooFew(LoadSettings settings, long? limit, Exception? inner)
+    {
+        string ends = settings.Server is null ? ", both ends in this process" : string.Empty;
+        string may = limit is null ? "than the system allows" : string.Create(CultureInfo.InvariantCulture, $"than the {limit} that this process may open");
+        return new LoadFailedException(
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"--connections is {settings.Connections}{ends}: that needs more descriptors {may}. Raise the limit (ulimit -n {Needed(settings)} and above) or ask for fewer connections."),
+            ExitCode.Usage,
+            inner);
+    }
+}

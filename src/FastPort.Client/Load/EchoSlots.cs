@@ -1,0 +1,232 @@
+using FastPort.Sessions;
+
+namespace FastPort.Client.Load;
+
+/// <summary>
+/// The slots of a lane that are not in flight, and what decides whether they may be sent: the session, the schedule, the phase of the run. <see cref="_gate"/>
+/// guards all of it; <see cref="_free"/> slots have no request, <see cref="_refused"/> ones have one that could not be sent.
+/// <see cref="Session"/> and <see cref="IsStopping"/> are read without it: in the closed loop it is only taken when a session or the run begins or ends.
+/// </summary>
+internal sealed class EchoSlots
+{
+    private readonly Lock _gate = new();
+    private readonly SendSchedule? _schedule;
+    private readonly int _count;
+    private readonly Stack<EchoSlot> _free;
+    private readonly Stack<EchoSlot> _refused = new();
+    private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private volatile Session? _session;
+    private volatile bool _stopping;
+    private bool _running;
+    private bool _waitsForRoom;
+    private bool _abandoned;
+    private int _ended;
+    private List<long>? _unsent;
+
+    /// <param name="lane">The lane.</param>
+    /// <param name="number">Its number, from 0.</param>
+    /// <param name="count">Its slots.</param>
+    /// <param name="schedule">When requests are due; null in the closed loop.</param>
+    public EchoSlots(EchoLane lane, int number, int count, SendSchedule? schedule)
+    {
+        _schedule = schedule;
+        _count = count;
+        _free = new Stack<EchoSlot>(count);
+        for (int i = count - 1; i >= 0; i--)
+        {
+            _free.Push(new EchoSlot(lane, unchecked((number * count) + i)));
+        }
+    }
+
+    /// <summary>Completes when the lane was stopped and nothing is in flight any more.</summary>
+    public Task Drained => _drained.Task;
+
+    /// <summary>The session to send on; null while there is none.</summary>
+    public Session? Session => _session;
+
+    public bool IsStopping => _stopping;
+
+    public bool IsAbandoned
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _abandoned;
+            }
+        }
+    }
+
+    /// <summary>When the schedule's next request is due, in monotonic nanoseconds. Open loop only.</summary>
+    public long NextDue
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _schedule!.NextDue;
+            }
+        }
+    }
+
+    public void Connected(Session session)
+    {
+        lock (_gate)
+        {
+            _session = session;
+            _waitsForRoom = false;
+        }
+    }
+
+    /// <summary>The session takes no more; the next one comes with <see cref="Connected"/>.</summary>
+    public void Forget(Session? session)
+    {
+        lock (_gate)
+        {
+            if (ReferenceEquals(_session, session))
+            {
+                _session = null;
+            }
+        }
+    }
+
+    public void Start(long nanoseconds)
+    {
+        lock (_gate)
+        {
+            _schedule?.Begin(nanoseconds);
+            _running = true;
+        }
+    }
+
+    public void Stop()
+    {
+        lock (_gate)
+        {
+            _stopping = true;
+            _ended += _free.Count;
+            _free.Clear();
+            while (_refused.TryPop(out EchoSlot? slot))
+            {
+                End(slot, refused: true);
+            }
+
+            CompleteIfDrained();
+        }
+    }
+
+    /// <summary>What is in flight still will not be counted again. Returns how many requests that are.</summary>
+    public int Abandon()
+    {
+        lock (_gate)
+        {
+            _abandoned = true;
+            return _count - _ended;
+        }
+    }
+
+    /// <summary>Requests that were due in [from, to) and never sent. Call after <see cref="Stop"/>.</summary>
+    public long CountMissed(long fromNanoseconds, long toNanoseconds)
+    {
+        lock (_gate)
+        {
+            return _schedule is null
+                ? 0
+                : _schedule.CountMissed(fromNanoseconds, toNanoseconds) + (_unsent?.Count(due => due >= fromNanoseconds && due < toNanoseconds) ?? 0);
+        }
+    }
+
+    /// <summary>Takes a slot that can be sent now: one that was refused before, or one whose request is due.</summary>
+    public bool TryTake(out EchoSlot? slot, out Session? session)
+    {
+        lock (_gate)
+        {
+            session = _session;
+            slot = null;
+            if (!_running || _stopping || _waitsForRoom || session is null)
+            {
+                return false;
+            }
+
+            if (_refused.TryPop(out slot))
+            {
+                return true;
+            }
+
+            if (_free.Count == 0)
+            {
+                return false;
+            }
+
+            long due = 0;
+            if (_schedule is not null && !_schedule.TryTake(LoadClock.Nanoseconds, out due))
+            {
+                return false;
+            }
+
+            slot = _free.Pop();
+            slot.Next(due);
+            return true;
+        }
+    }
+
+    /// <summary>Takes back a slot that is not in flight.</summary>
+    /// <param name="slot">The slot.</param>
+    /// <param name="refused">Whether its request still has to be sent.</param>
+    public void Keep(EchoSlot slot, bool refused)
+    {
+        lock (_gate)
+        {
+            if (_stopping)
+            {
+                End(slot, refused);
+                CompleteIfDrained();
+            }
+            else
+            {
+                (refused ? _refused : _free).Push(slot);
+            }
+        }
+    }
+
+    /// <summary>Holds all slots back until the session has room; false where they are held back already, or the session has gone.</summary>
+    public bool TryBeginWait(Session session)
+    {
+        lock (_gate)
+        {
+            if (_waitsForRoom || !ReferenceEquals(_session, session))
+            {
+                return false;
+            }
+
+            _waitsForRoom = true;
+            return true;
+        }
+    }
+
+    public void EndWait()
+    {
+        lock (_gate)
+        {
+            _waitsForRoom = false;
+        }
+    }
+
+    // Under the gate, after the stop.
+    private void End(EchoSlot slot, bool refused)
+    {
+        _ended++;
+        if (refused && slot.Due != 0)
+        {
+            (_unsent ??= []).Add(slot.Due);
+        }
+    }
+
+    private void CompleteIfDrained()
+    {
+        if (_ended == _count)
+        {
+            _drained.TrySetResult();
+        }
+    }
+}

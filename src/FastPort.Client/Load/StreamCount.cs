@@ -1,0 +1,45 @@
+using FastPort.Sessions;
+
+namespace FastPort.Client.Load;
+
+/// <summary>What one session received and ought to have; written by its loop.</summary>
+internal sealed class StreamCount(Session session, int size)
+{
+    private long _received;
+    private long _wrongSize;
+    private long _expected;
+    private volatile bool _lost;
+
+    public Session Session => session;
+
+    public long Received => Volatile.Read(ref _received);
+
+    public void Add(long bytes)
+    {
+        Volatile.Write(ref _received, _received + 1);
+        if (bytes != size)
+        {
+            Volatile.Write(ref _wrongSize, _wrongSize + 1);
+        }
+    }
+
+    public void Expect(int messages) => Volatile.Write(ref _expected, _expected + messages);
+
+    /// <summary>A stream of this session was cut: its count cannot be known.</summary>
+    public void Lose() => _lost = true;
+
+    public void Verify(LoadErrors errors, bool cut)
+    {
+        long wrong = Volatile.Read(ref _wrongSize);
+        if (wrong != 0)
+        {
+            errors.Add(LoadErrorKind.Wrong, $"Messages of a stream had not the {size} bytes asked for.", wrong);
+        }
+
+        long expected = Volatile.Read(ref _expected);
+        if (_lost || cut ? Received < expected : Received != expected)
+        {
+            errors.Add(LoadErrorKind.Wrong, $"A connection received {Received} messages; its streams had {expected}.");
+        }
+    }
+}

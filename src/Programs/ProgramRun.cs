@@ -1,0 +1,101 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using FastPort.Hosting;
+using FastPort.Transports;
+using Microsoft.Extensions.Configuration;
+using Serilog;
+using Serilog.Core;
+
+namespace FastPort.Programs;
+
+/// <summary>What the programs do alike: reading arguments and configuration, and turning what can go wrong into lines on standard error and exit codes.</summary>
+internal static class ProgramRun
+{
+    /// <summary>Parses, runs and returns the exit code.</summary>
+    /// <param name="root">The program's commands.</param>
+    /// <param name="args">The program's arguments.</param>
+    /// <param name="error">Where complaints about arguments go.</param>
+    public static async Task<int> InvokeAsync(RootCommand root, string[] args, TextWriter error)
+    {
+        ParseResult parsed = root.Parse(args);
+        if (parsed.Errors.Count > 0)
+        {
+            foreach (ParseError problem in parsed.Errors)
+            {
+                await error.WriteLineAsync(problem.Message).ConfigureAwait(false);
+            }
+
+            await error.WriteLineAsync("Run with --help to see the options.").ConfigureAwait(false);
+            return ExitCode.Usage;
+        }
+
+        // Ctrl+C and SIGTERM belong to what runs, which ends in order; the parser must not end the process first.
+        return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null }).ConfigureAwait(false);
+    }
+
+    /// <summary>Runs, and makes an exit code of what the user can mend.</summary>
+    /// <param name="run">What to run; returns the exit code.</param>
+    /// <param name="error">Where a sentence says what was wrong.</param>
+    public static async Task<int> ReportAsync(Func<Task<int>> run, TextWriter error)
+    {
+        try
+        {
+            return await run().ConfigureAwait(false);
+        }
+        catch (ProgramFailedException e)
+        {
+            return await FailAsync(e.ExitCode, e.Message).ConfigureAwait(false);
+        }
+        catch (FastPortOptionsException e)
+        {
+            return await FailAsync(ExitCode.Usage, [.. e.Problems]).ConfigureAwait(false);
+        }
+        catch (EndpointException e)
+        {
+            return await FailAsync(ExitCode.Failed, e.Message).ConfigureAwait(false);
+        }
+        catch (FileNotFoundException e)
+        {
+            // No appsettings.json.
+            return await FailAsync(ExitCode.Usage, e.Message).ConfigureAwait(false);
+        }
+        catch (InvalidDataException e)
+        {
+            // appsettings.json is no JSON.
+            return await FailAsync(ExitCode.Usage, e.InnerException is null ? e.Message : $"{e.Message} {e.InnerException.Message}").ConfigureAwait(false);
+        }
+        finally
+        {
+            await Log.CloseAndFlushAsync().ConfigureAwait(false);
+        }
+
+        async Task<int> FailAsync(int exitCode, params string[] problems)
+        {
+            foreach (string problem in problems)
+            {
+                await error.WriteLineAsync(problem).ConfigureAwait(false);
+            }
+
+            return exitCode;
+        }
+    }
+
+    /// <summary>Adds appsettings.json, found beside the program, and the environment, which overrides it.</summary>
+    public static void AddSettings(IConfigurationBuilder configuration) =>
+        configuration.SetBasePath(AppContext.BaseDirectory).AddJsonFile("appsettings.json", optional: false).AddEnvironmentVariables();
+
+    /// <summary>Makes the logger of section <c>Serilog</c>.</summary>
+    /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>
+    public static Logger CreateLogger(IConfiguration configuration)
+    {
+        try
+        {
+            return new LoggerConfiguration().ReadFrom.Configuration(configuration).CreateLogger();
+        }
+        catch (Exception e)
+        {
+            // Serilog has no exception of its own for a configuration that it cannot use.
+            throw new FastPortOptionsException([$"Serilog: {e.Message}"]);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Telemetry;
+using Xunit;
+
+namespace FastPort.Core.Tests.Hosting;
+
+public sealed class MeasureSessionsTests
+{
+    private const ushort Slow = 0x1001;
+
+    private readonly LatencyStats _stats = new(LatencyRole.Server);
+
+    [Fact]
+    public async Task Each_session_has_the_figures_of_its_own_messages()
+    {
+        await using TestServer server = await StartAsync(measure: true);
+        await using FastPortClient first = await ConnectAsync(server);
+        await using FastPortClient second = await ConnectAsync(server);
+        await RequestAsync(first, TestServer.Echo, 3);
+        await RequestAsync(second, TestServer.Echo, 5);
+        await RequestAsync(second, Slow, 2);
+
+        LatencyReport report = await ReportAsync(10);
+
+        Assert.Equal(
+            server.Opened.Select(static s => (ulong)s.Id).Zip([3L, 7L]),
+            report.Sessions.OrderBy(static s => s.Key).Select(static s => (s.Key, s.LifetimeCount)));
+        Assert.All(report.Sessions, static session => Assert.All(session.Metrics, metric => Assert.Equal(session.LifetimeCount, metric.Lifetime.Count)));
+
+        // Counted once over all, not once more for the session.
+        Assert.Equal(10, report.All.LifetimeCount);
+    }
+
+    [Fact]
+    public async Task Sessions_are_not_measured_unless_asked_for()
+    {
+        await using TestServer server = await StartAsync(measure: false);
+        await using FastPortClient client = await ConnectAsync(server);
+        await RequestAsync(client, TestServer.Echo, 3);
+
+        LatencyReport report = await ReportAsync(3);
+
+        Assert.Empty(report.Sessions);
+    }
+
+    [Fact]
+    public async Task A_session_that_ended_is_in_the_report_of_its_interval_and_in_no_later_one()
+    {
+        await using TestServer server = await StartAsync(measure: true);
+        await using (FastPortClient client = await ConnectAsync(server))
+        {
+            await RequestAsync(client, TestServer.Echo, 3);
+            await ReportAsync(3);
+        }
+
+        await server.CloseReasonAsync();
+
+        Assert.Equal(3, Assert.Single(_stats.CutInterval().Sessions).LifetimeCount);
+        Assert.Empty(_stats.CutInterval().Sessions);
+        Assert.Equal(3, _stats.Read().All.LifetimeCount);
+    }
+
+    [Fact]
+    public async Task Without_statistics_the_option_does_nothing()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.MeasureSessions = true);
+        await using FastPortClient client = await ConnectAsync(server);
+
+        await RequestAsync(client, TestServer.Echo, 1);
+    }
+
+    private static async Task<FastPortClient> ConnectAsync(TestServer server)
+    {
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint.ToString() });
+        await client.ConnectAsync();
+        return client;
+    }
+
+    private static async Task RequestAsync(FastPortClient client, ushort type, int times)
+    {
+        for (int i = 0; i < times; i++)
+        {
+            await client.RequestAsync(type, new byte[10]).InTimeAsync();
+        }
+    }
+
+    private Task<TestServer> StartAsync(bool measure) => TestServer.StartAsync(
+        handlers => handlers.MapQueued(
+            Slow,
+            static async context =>
+            {
+                await Task.Yield();
+                context.Reply(context.Body.Span);
+            }),
+        options => options.MeasureSessions = measure,
+        hooks => hooks.LatencyStats = _stats);
+
+    // A burst is recorded after its replies have gone.
+    private async Task<LatencyReport> ReportAsync(long messages)
+    {
+        await Patience.UntilAsync(() => _stats.Read().All.LifetimeCount == messages, $"{messages} messages were recorded");
+        await Patience.UntilAsync(
+            () => _stats.Read() is var report && (report.Sessions.Count == 0 || report.Sessions.Sum(static s => s.LifetimeCount) == messages), "sessions agreed");
+        return _stats.Read();
+    }
+}
