@@ -21,14 +21,9 @@ internal sealed class Arena(ScenarioContext context)
             {
                 runs.Add(new ContestantRuns(contestant));
             }
-            else if (context.Options.MissingIsError)
-            {
-                failures.Add(missing);
-            }
             else
             {
-                notes.Add($"skipped: {missing}");
-                context.Progress($"{workload.Title}: skipped: {missing}");
+                Skip(workload, missing, context.Options.MissingIsError ? failures : notes);
             }
         }
 
@@ -50,6 +45,17 @@ internal sealed class Arena(ScenarioContext context)
         }
 
         return WorkloadReport.Create(workload, runs, notes, failures);
+    }
+
+    private void Skip(Workload workload, string missing, List<string> where)
+    {
+        // Several may lack the same.
+        string what = $"skipped: {missing}";
+        if (!where.Contains(what))
+        {
+            where.Add(what);
+            context.Progress($"{workload.Title}: {what}");
+        }
     }
 
     private async Task EachAsync(Workload workload, List<ContestantRuns> runs, List<string> failures, Func<ContestantRuns, Task> act)

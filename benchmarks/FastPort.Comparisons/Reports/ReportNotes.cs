@@ -15,7 +15,7 @@ internal static class ReportNotes
         var notes = scenario.Workloads.SelectMany(workload => workload.Notes.Select(note => (workload.Title, Note: note))).ToLookup(pair => pair.Note);
         foreach (IGrouping<string, (string Title, string Note)> group in notes)
         {
-            yield return $"{string.Join("; ", group.Select(pair => pair.Title))}: {group.Key}";
+            yield return $"{string.Join("; ", group.Select(pair => pair.Title).Distinct(StringComparer.Ordinal))}: {group.Key}";
         }
 
         foreach (WorkloadReport workload in scenario.Workloads)

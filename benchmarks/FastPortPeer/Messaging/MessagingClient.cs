@@ -33,8 +33,8 @@ internal sealed class MessagingClient : IAsyncDisposable
             Reconnect = false,
         };
 
-        // A client's options do not say how its loops wait; a transport of its own does.
-        EpollTransport? spinning = settings.SpinMicroseconds is { } spin ? new EpollTransport(new EpollOptions { SpinMicroseconds = spin }) : null;
+        // A client's options do not say how its loops wait; a transport of its own does. A link inside the process has no loops.
+        EpollTransport? spinning = settings.SpinMicroseconds is { } spin ? new EpollTransport(new EpollOptions { Loops = 1, SpinMicroseconds = spin }) : null;
         _client = new FastPortClient(options, new MessageHandlers().MapInline(MessagingSettings.MessageType, OnMessage), transport: spinning);
         _client.Disconnected += (_, reason) => _failed.TrySetException(new PeerException($"The connection has ended: {reason}"));
     }

@@ -18,7 +18,7 @@ internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
 
     private readonly TaskCompletionSource _complete = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    // The receiver's: written by its session's loop.
+    // The receiver's, written by its session's loop: the next number due.
     private long _received;
     private long _awaited = long.MaxValue;
 
@@ -64,8 +64,9 @@ internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
             Account.Deviation($"Relayed message {number} came where {_received} was due.");
         }
 
+        // From here on as if all before had come: what is missing shows in the account's sum.
         Account.Arrived();
-        Volatile.Write(ref _received, _received + 1);
+        Volatile.Write(ref _received, number + 1);
         if (_received >= Volatile.Read(ref _awaited))
         {
             _complete.TrySetResult();
