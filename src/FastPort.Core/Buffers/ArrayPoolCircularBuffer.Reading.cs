@@ -37,7 +37,7 @@ public sealed partial class ArrayPoolCircularBuffer
         int length = Length;
         int beforeWrap = Math.Min(length, _capacity - _head);
         first = new ReadOnlySpan<byte>(_array, _head, beforeWrap);
-        second = new ReadOnlySpan<byte>(_array, 0, length - beforeWrap);
+        second = length == beforeWrap ? default : BehindWrap(0, length - beforeWrap).Span;
     }
 
     /// <summary>
@@ -59,11 +59,11 @@ public sealed partial class ArrayPoolCircularBuffer
             return ReadOnlySequence<byte>.Empty;
         }
 
-        int start = (_head + offset) & (_capacity - 1);
+        int start = _head + offset;
         int beforeWrap = _capacity - start;
         return length <= beforeWrap
             ? new ReadOnlySequence<byte>(_array!, start, length)
-            : GetWrappedSequence(start, beforeWrap, length - beforeWrap);
+            : GetWrappedSequence(start, beforeWrap, length);
     }
 
     /// <summary>Copies unread bytes, across the wrap, without consuming them.</summary>
@@ -73,10 +73,17 @@ public sealed partial class ArrayPoolCircularBuffer
     public void CopyTo(int offset, Span<byte> destination)
     {
         CheckRange(offset, destination.Length);
-        int start = (_head + offset) & (_capacity - 1);
-        int beforeWrap = Math.Min(destination.Length, _capacity - start);
-        new ReadOnlySpan<byte>(_array, start, beforeWrap).CopyTo(destination);
-        new ReadOnlySpan<byte>(_array, 0, destination.Length - beforeWrap).CopyTo(destination[beforeWrap..]);
+        int start = _head + offset;
+        int beforeWrap = Math.Clamp(_capacity - start, 0, destination.Length);
+        if (beforeWrap != 0)
+        {
+            new ReadOnlySpan<byte>(_array, start, beforeWrap).CopyTo(destination);
+        }
+
+        if (beforeWrap != destination.Length)
+        {
+            BehindWrap(start + beforeWrap - _capacity, destination.Length - beforeWrap).Span.CopyTo(destination[beforeWrap..]);
+        }
     }
 
     /// <summary>Drops the oldest unread bytes. Once all are consumed the next write has the whole array in one piece.</summary>
@@ -92,18 +99,25 @@ public sealed partial class ArrayPoolCircularBuffer
         }
 
         // Back to index 0 once empty is left to the next write: reset here, a region handed out before would no longer follow the unread bytes.
-        _head = (_head + count) & (_capacity - 1);
+        int head = _head + count;
+        _head = head < _capacity ? head : Wrap(head);
         _length = length - count;
         _readPosition += count;
     }
 
-    private ReadOnlySequence<byte> GetWrappedSequence(int start, int beforeWrap, int afterWrap)
+    // With a start behind the wrap, beforeWrap is 0 or negative.
+    private ReadOnlySequence<byte> GetWrappedSequence(int start, int beforeWrap, int length)
     {
+        if (beforeWrap <= 0)
+        {
+            return new ReadOnlySequence<byte>(BehindWrap(-beforeWrap, length));
+        }
+
         RingSegment second = _wrappedSecond ??= new RingSegment();
         RingSegment first = _wrappedFirst ??= new RingSegment();
-        second.Set(new ReadOnlyMemory<byte>(_array, 0, afterWrap), beforeWrap, next: null);
+        second.Set(BehindWrap(0, length - beforeWrap), beforeWrap, next: null);
         first.Set(new ReadOnlyMemory<byte>(_array, start, beforeWrap), 0, second);
-        return new ReadOnlySequence<byte>(first, 0, second, afterWrap);
+        return new ReadOnlySequence<byte>(first, 0, second, length - beforeWrap);
     }
 
     private void CheckRange(int offset, int count)

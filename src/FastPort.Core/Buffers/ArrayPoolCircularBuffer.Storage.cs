@@ -94,8 +94,10 @@ public sealed partial class ArrayPoolCircularBuffer
 
     private void ReturnArray()
     {
-        byte[]? array = _array;
+        byte[]? array = _isShowing ? null : _array;
         _array = null;
+        _isShowing = false;
+        _next = default;
         _capacity = 0;
         _limit = 0;
         _head = 0;

@@ -40,9 +40,9 @@ public sealed partial class ArrayPoolCircularBuffer
     public void GetWritableSpans(out Span<byte> first, out Span<byte> second)
     {
         int length = Length;
-        if (_array is null)
+        if (_array is null || _isShowing)
         {
-            Reallocate(_minimumArray);
+            Reallocate(ArrayFor(length));
         }
 
         StartOverWhenEmpty(length);
@@ -121,6 +121,12 @@ public sealed partial class ArrayPoolCircularBuffer
         if ((ulong)offset > (ulong)length || bytes.Length > length - (int)offset)
         {
             ThrowPosition(position, bytes.Length);
+        }
+
+        if (_isShowing)
+        {
+            // They are another's.
+            Reallocate(ArrayFor(length));
         }
 
         CopyIn(WriteIndex((int)offset), bytes);

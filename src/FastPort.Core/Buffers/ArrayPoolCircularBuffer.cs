@@ -22,6 +22,10 @@ namespace FastPort.Buffers;
 /// <see cref="TryShrink"/> may move them, and with <see cref="TryReleaseWhenEmpty"/> and <see cref="Dispose"/> may return the array: none of
 /// these may be called while a socket operation still uses memory of this ring.
 /// </para>
+/// <para>
+/// A ring that a connection offers may show bytes that lie elsewhere (an in-process peer's); to its reader that makes no difference. Bytes to be read are
+/// never to be written to.
+/// </para>
 /// <para>Not thread-safe: one owner at a time, or a lock around every member. Any use after <see cref="Dispose"/> throws <see cref="ObjectDisposedException"/>.</para>
 /// </remarks>
 public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisposable
@@ -111,7 +115,7 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
         get
         {
             _ = Length;
-            return _capacity;
+            return _isShowing ? 0 : _capacity;
         }
     }
 

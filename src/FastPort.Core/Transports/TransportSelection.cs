@@ -1,4 +1,5 @@
 using FastPort.Transports.Epoll;
+using FastPort.Transports.InProcess;
 using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports;
@@ -7,24 +8,28 @@ namespace FastPort.Transports;
 internal static class TransportSelection
 {
     /// <summary>For messages about a scheme that nobody serves.</summary>
-    public const string Examples = "tcp://host:port or unix:///path";
+    public const string Examples = "tcp://host:port, unix:///path or inproc://name";
 
     // One for all clients of the process that bring no transport of their own: a program with a thousand clients must not have a thousand threads.
     private static readonly Lazy<EpollTransport> SharedEpoll = new(static () => new EpollTransport());
 
     // These have no threads and no state.
     private static readonly SocketTransport Sockets = new();
+    private static readonly InProcessTransport InProcess = new();
 
     /// <summary>What Auto means on this system. Set by tests alone, which run over every transport.</summary>
     internal static TransportKind Auto { get; set; } = EpollTransport.IsSupported ? TransportKind.Epoll : TransportKind.Sockets;
 
     /// <summary>Transports of its own for a server; the first that serves a scheme is taken.</summary>
     public static IReadOnlyList<ITransport> Create(TransportKind kind, EpollOptions options) =>
-        UsesEpoll(kind) ? [new EpollTransport(options), Sockets] : [Sockets];
+        UsesEpoll(kind) ? [new EpollTransport(options), InProcess] : [Sockets, InProcess];
 
     /// <summary>The process's transport for clients; null where none serves the scheme.</summary>
-    public static ITransport? Shared(TransportKind kind, string scheme) =>
-        UsesEpoll(kind) && SharedEpoll.Value.Supports(scheme) ? SharedEpoll.Value : Sockets.Supports(scheme) ? Sockets : null;
+    public static ITransport? Shared(TransportKind kind, string scheme)
+    {
+        ITransport first = UsesEpoll(kind) ? SharedEpoll.Value : Sockets;
+        return first.Supports(scheme) ? first : InProcess.Supports(scheme) ? InProcess : null;
+    }
 
     public static void Check(List<string> problems, string section, TransportKind kind)
     {

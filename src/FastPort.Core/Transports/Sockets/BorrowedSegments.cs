@@ -16,6 +16,8 @@ internal sealed class BorrowedSegments
 
     public bool IsEmpty => _segments.Count == 0;
 
+    public int Count => _segments.Count;
+
     /// <param name="position">Absolute position in the ring, not below that of the segment before.</param>
     /// <param name="memory">The bytes.</param>
     /// <param name="release">Called once with the state when the bytes are needed no more.</param>

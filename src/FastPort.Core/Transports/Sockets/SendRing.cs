@@ -28,6 +28,30 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Whether a segment was ever lent here.</summary>
     public bool EverBorrowed => _borrowed is not null;
 
+    /// <summary>Segments that lie beside the ring.</summary>
+    public int BorrowedCount => _borrowed?.Count ?? 0;
+
+    /// <summary>Bytes of those.</summary>
+    public long BorrowedBytes => _borrowed?.Bytes ?? 0;
+
+    /// <summary>The next segment, and the ring's bytes that go before it; false where there is none.</summary>
+    public bool TryPeek(out ReadOnlyMemory<byte> ring, out ReadOnlyMemory<byte> borrowed)
+    {
+        ring = borrowed = default;
+        if (_borrowed is null || _borrowed.IsEmpty)
+        {
+            return false;
+        }
+
+        if (!_borrowed.IsNext(Ring.ReadPosition))
+        {
+            ring = _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory);
+        }
+
+        borrowed = _borrowed.Next(Ring.ReadPosition + ring.Length, default);
+        return true;
+    }
+
     /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's.</summary>
     public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {

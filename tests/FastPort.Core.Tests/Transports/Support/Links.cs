@@ -1,6 +1,7 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
+using FastPort.Transports.InProcess;
 using FastPort.Transports.Sockets;
 
 namespace FastPort.Core.Tests.Transports.Support;
@@ -16,6 +17,7 @@ internal static class Links
             LinkKind.Tcp("tcp by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.Unix("unix by sockets", static () => new SocketTransport()),
             LinkKind.Unix("unix by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
+            LinkKind.InProcess(),
         }.Where(static link => link.IsSupported),
     ];
 
@@ -55,6 +57,19 @@ internal sealed class LinkKind
         TellsResets = true,
         Busy = static _ => BusyListener.Tcp(),
         ConnectRawAsync = SocketEnd.ConnectAsync,
+    };
+
+    public static LinkKind InProcess() => new()
+    {
+        Name = "in process",
+        IsSupported = true,
+        CreateTransport = static () => new InProcessTransport(),
+
+        // Names are the process's, and tests run side by side.
+        Uri = static directory => $"inproc://{directory.Path}",
+        TellsResets = true,
+        TellsAborts = true,
+        ConnectRawAsync = ConnectionEnd.ConnectAsync,
     };
 
     public static LinkKind Unix(string name, Func<ITransport> transport, bool isSupported = true) => new()

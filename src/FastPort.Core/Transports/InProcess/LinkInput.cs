@@ -1,0 +1,166 @@
+using System.Runtime.InteropServices;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Transports.Sockets;
+
+namespace FastPort.Transports.InProcess;
+
+/// <summary>
+/// What a protocol is offered: the ring that was taken, as it is; a piece of it together with the borrowed bytes that follow it, shown from where they lie;
+/// or, where a protocol leaves bytes unread when more is to come, those joined with what comes in a ring of the receiver's own. Only the last costs a copy.
+/// For the receiver's pump alone.
+/// </summary>
+internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
+{
+    private const int MinimumCapacity = 1024;
+
+    private ArrayPoolCircularBuffer? _rest;
+    private ArrayPoolCircularBuffer? _shown;
+
+    // A piece is shown, and so many of its bytes lie in the ring, before the borrowed ones.
+    private bool _hasPiece;
+    private int _ownBytes;
+
+    /// <summary>Whether the protocol has left bytes unread that make no whole message.</summary>
+    public bool HasRest => _rest is { IsEmpty: false };
+
+    /// <summary>What is offered now.</summary>
+    public ArrayPoolCircularBuffer Current { get; private set; } = lane.Reading.Ring;
+
+    /// <summary>Brings on the next bytes; false where there are none now. After <see cref="Offered"/> only.</summary>
+    /// <exception cref="RingCapacityExceededException">The protocol left as much unread as a receive ring may hold, and wants more.</exception>
+    public bool TryAdvance()
+    {
+        SendRing reading = lane.Reading;
+        if (reading.IsEmpty)
+        {
+            if (!lane.TryTake())
+            {
+                return false;
+            }
+
+            reading = lane.Reading;
+        }
+
+        if (HasRest || !TryShow(reading))
+        {
+            Join(reading);
+        }
+
+        return true;
+    }
+
+    /// <summary>The protocol was offered <see cref="Current"/>.</summary>
+    /// <param name="paused">Whether it will look at the same bytes again, or wants more.</param>
+    public void Offered(bool paused)
+    {
+        if (!paused && !Current.IsEmpty && !ReferenceEquals(Current, _rest))
+        {
+            Keep(Current);
+        }
+
+        if (_hasPiece && Current.IsEmpty)
+        {
+            EndPiece();
+        }
+    }
+
+    /// <summary>Drops all that was taken.</summary>
+    public void Drop()
+    {
+        if (_hasPiece)
+        {
+            EndPiece();
+        }
+
+        _rest?.Consume(_rest.Length);
+        SendRing reading = lane.Reading;
+        while (!reading.IsEmpty)
+        {
+            Taken(reading, reading.NextMemory.Length);
+        }
+    }
+
+    /// <summary>Before waiting: gives back what is not needed.</summary>
+    public void Rest()
+    {
+        if (_rest is not null && !_rest.TryReleaseWhenEmpty())
+        {
+            _rest.TryShrink();
+        }
+
+        lane.Rest();
+    }
+
+    /// <summary>The end. Taken segments are the lane's to return.</summary>
+    public void Dispose()
+    {
+        _shown?.Dispose();
+        _rest?.Dispose();
+    }
+
+    // False where what is borrowed is no array and has to be copied.
+    private bool TryShow(SendRing reading)
+    {
+        if (!reading.TryPeek(out ReadOnlyMemory<byte> own, out ReadOnlyMemory<byte> borrowed))
+        {
+            Current = reading.Ring;
+            return true;
+        }
+
+        ReadOnlyMemory<byte> first = own.IsEmpty ? borrowed : own;
+        if (!MemoryMarshal.TryGetArray(borrowed, out _) || !MemoryMarshal.TryGetArray(first, out ArraySegment<byte> array))
+        {
+            return false;
+        }
+
+        _shown ??= new ArrayPoolCircularBuffer(MinimumCapacity, Math.Max(settings.MaxReceiveBytes, reading.Ring.MaximumCapacity), settings.Pool);
+        _shown.Show(array, own.IsEmpty ? default : borrowed);
+        _hasPiece = true;
+        _ownBytes = own.Length;
+        Current = _shown;
+        return true;
+    }
+
+    private void EndPiece()
+    {
+        _hasPiece = false;
+        _shown!.StopShowing();
+
+        // What a protocol has made the ring's own, by asking for room behind it.
+        _shown.Consume(_shown.Length);
+        _shown.TryReleaseWhenEmpty();
+        SendRing reading = lane.Reading;
+        reading.Ring.Consume(_ownBytes);
+        Taken(reading, reading.NextMemory.Length);
+    }
+
+    private void Keep(ArrayPoolCircularBuffer unread)
+    {
+        ArrayPoolCircularBuffer rest = _rest ??= new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
+        unread.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+        rest.Write(first);
+        rest.Write(second);
+        unread.Consume(unread.Length);
+    }
+
+    private void Join(SendRing reading)
+    {
+        ArrayPoolCircularBuffer rest = _rest ??= new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
+        ReadOnlyMemory<byte> next = reading.NextMemory;
+
+        // At least 1 byte: a ring that is full and wants more says so.
+        next = next[..Math.Min(next.Length, Math.Max(rest.MaximumCapacity - rest.Length, 1))];
+        rest.Write(next.Span);
+        Taken(reading, next.Length);
+        Current = rest;
+    }
+
+    private void Taken(SendRing reading, int count)
+    {
+        if (reading.Sent(count, out BorrowedSegments.Segment ended))
+        {
+            lane.Return(ended);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+using FastPort.Transports.Sockets;
+
+namespace FastPort.Transports.InProcess;
+
+/// <content>The receiver's part. All of it is for the receiver's pump, one thread at a time.</content>
+internal sealed partial class LinkLane
+{
+    private long _sent;
+    private long _received;
+    private bool _receiverGone;
+    private volatile bool _isReset;
+
+    /// <summary>What was taken and is not consumed yet.</summary>
+    public SendRing Reading { get; private set; }
+
+    /// <summary>Whether nothing comes behind what was taken: the sender has ended in order.</summary>
+    public bool HasEnded { get; private set; }
+
+    /// <summary>Whether the sender is gone and did not end in order.</summary>
+    public bool IsReset
+    {
+        get => _isReset;
+        private set => _isReset = value;
+    }
+
+    public long BytesReceived => Volatile.Read(ref _received);
+
+    /// <summary>Takes all that was written, once <see cref="Reading"/> is empty. False where that is nothing.</summary>
+    public bool TryTake()
+    {
+        if (Volatile.Read(ref _announced) <= _received && !_ending && !_closed)
+        {
+            return false;
+        }
+
+        bool taken;
+        bool down;
+        lock (_gate)
+        {
+            HasEnded = _ending;
+            if (_closed)
+            {
+                return false;
+            }
+
+            taken = !_filling.IsEmpty;
+            if (taken)
+            {
+                Swap();
+            }
+
+            down = TryGoDown();
+        }
+
+        if (taken)
+        {
+            NotifyIfDrained();
+        }
+
+        if (down)
+        {
+            _sender.OutputShutDown();
+        }
+
+        return taken;
+    }
+
+    /// <summary>Gives the owner of a taken segment its memory back.</summary>
+    public void Return(in BorrowedSegments.Segment segment)
+    {
+        _sender.Release(segment);
+        Interlocked.Add(ref _sent, segment.Memory.Length);
+        NotifyIfDrained();
+
+        // Last: the sender may be over with this.
+        Returned();
+    }
+
+    /// <summary>Before the receiver waits: an idle link holds no buffer.</summary>
+    public void Rest()
+    {
+        Reading.Ring.TryReleaseWhenEmpty();
+        lock (_gate)
+        {
+            if (!_closed)
+            {
+                _filling.Ring.TryReleaseWhenEmpty();
+            }
+        }
+    }
+
+    /// <summary>The receiver ends: what it has not consumed is dropped, and what is written from now on goes to nobody.</summary>
+    public void CloseReceiver()
+    {
+        bool drop;
+        bool undelivered;
+        lock (_gate)
+        {
+            _receiverGone = true;
+            undelivered = !_closed && !_outputDown && (_ending || !_filling.IsEmpty);
+
+            // One more until all are released below: the sender's end waits for that as well.
+            _lent++;
+            drop = Close();
+        }
+
+        while (Reading.TryDrop(out BorrowedSegments.Segment taken))
+        {
+            Return(taken);
+        }
+
+        Reading.Ring.Dispose();
+        if (drop)
+        {
+            ReleaseUnsent();
+        }
+
+        NotifyIfDrained();
+        if (undelivered)
+        {
+            _sender.Lose();
+        }
+
+        Returned();
+    }
+
+    // Under the gate.
+    private void Swap()
+    {
+        (_filling, Reading) = (Reading, _filling);
+
+        // The next burst is likely as large as this one; the memory falls back by an eighth per burst when it is not.
+        _sizeHint = Math.Max(Math.Max(Reading.Ring.Length, _sizeHint - (_sizeHint >> 3)), SendRing.MinimumCapacity);
+        _lent += Reading.BorrowedCount;
+        Volatile.Write(ref _received, _received + Reading.Ring.Length + Reading.BorrowedBytes);
+
+        // A full fence before the mark for the notice is looked at.
+        Interlocked.Add(ref _sent, Reading.Ring.Length);
+    }
+
+    private void Returned()
+    {
+        bool down;
+        bool back;
+        lock (_gate)
+        {
+            _lent--;
+            if (_closed)
+            {
+                Volatile.Write(ref _written, Volatile.Read(ref _sent));
+            }
+
+            down = TryGoDown();
+            back = _awaited && _lent == 0;
+            _awaited &= !back;
+        }
+
+        if (down)
+        {
+            _sender.OutputShutDown();
+        }
+
+        if (back)
+        {
+            _sender.BorrowedIsBack();
+        }
+    }
+}

@@ -1,0 +1,222 @@
+using System.Runtime.CompilerServices;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Transports.Sockets;
+
+namespace FastPort.Transports.InProcess;
+
+/// <summary>
+/// One direction of a link: two <see cref="SendRing"/>s, one that the sender's writers fill and one that the receiver reads. A burst is handed over by
+/// swapping them, so the receiver reads the very array that was written to, and what two rings hold is the most that is ever on its way.
+/// <para>
+/// <see cref="_gate"/> guards <see cref="_filling"/>, the swap and the flags. The ring being read belongs to the receiver's pump, which alone swaps.
+/// The lock is held for one write or for the swap, never during a call elsewhere. Segments borrowed from the sender's writers belong to whoever the ring
+/// beside them belongs to; their release is called under no lock.
+/// </para>
+/// <para>
+/// Bytes count as sent when the receiver has taken their ring; borrowed ones when their owner has them back, as until then they bind the owner's memory.
+/// </para>
+/// </summary>
+internal sealed partial class LinkLane
+{
+    private readonly Lock _gate = new();
+    private readonly InProcessConnection _sender;
+    private readonly InProcessConnection _receiver;
+    private SendRing _filling;
+    private long _writeStart;
+    private long _written;
+    private long _announced;
+    private long _notifyAt = -1;
+    private int _sizeHint = SendRing.MinimumCapacity;
+    private bool _outputDown;
+    private volatile bool _ending;
+    private volatile bool _closed;
+
+    // What the receiver has to give back of what was borrowed, and whether the sender's end waits for that.
+    private int _lent;
+    private bool _awaited;
+
+    /// <param name="sender">The end that writes.</param>
+    /// <param name="receiver">The end that reads.</param>
+    /// <param name="settings">The sender's.</param>
+    public LinkLane(InProcessConnection sender, InProcessConnection receiver, ConnectionSettings settings)
+    {
+        _sender = sender;
+        _receiver = receiver;
+        _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
+        Reading = new SendRing(settings.MaxSendBytes, settings.Pool);
+    }
+
+    public long BytesSent => Volatile.Read(ref _sent);
+
+    public long PendingBytes => Volatile.Read(ref _written) - Volatile.Read(ref _sent);
+
+    /// <summary>Whether the receiver has not taken all that was announced to it.</summary>
+    public bool IsBlocked => Volatile.Read(ref _announced) > Volatile.Read(ref _sent);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ArrayPoolCircularBuffer? BeginWrite()
+    {
+        _gate.Enter();
+        if (_closed || _ending)
+        {
+            return Refuse();
+        }
+
+        ArrayPoolCircularBuffer ring = _filling.Ring;
+        if (ring.Capacity == 0)
+        {
+            ring.TryReserve(_sizeHint);
+        }
+
+        _writeStart = ring.WritePosition;
+        return ring;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void EndWrite()
+    {
+        Volatile.Write(ref _written, _written + (_filling.Ring.WritePosition - _writeStart));
+        _gate.Exit();
+    }
+
+    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Between BeginWrite and EndWrite only.</summary>
+    public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
+    {
+        if (!_filling.TryBorrow(memory, release, state))
+        {
+            return false;
+        }
+
+        // EndWrite counts from here on: bytes beside the ring then cost it nothing.
+        _writeStart -= memory.Length;
+        return true;
+    }
+
+    /// <summary>Announces what was written to the receiver, which takes it when it gets there.</summary>
+    public void Flush()
+    {
+        long written = Volatile.Read(ref _written);
+        long announced = Volatile.Read(ref _announced);
+        while (written > announced && written != Volatile.Read(ref _sent))
+        {
+            // Never backwards: who announces more than this one signals that, too.
+            long seen = Interlocked.CompareExchange(ref _announced, written, announced);
+            if (seen == announced)
+            {
+                _receiver.Signal(LinkSignals.Bytes);
+                return;
+            }
+
+            announced = seen;
+        }
+    }
+
+    public void NotifyWhenDrained(long pendingBytes)
+    {
+        // Interlocked: a full fence between publishing the mark and looking at the counters, so that the receiver sees the mark or we see its progress.
+        Interlocked.Exchange(ref _notifyAt, pendingBytes);
+        NotifyIfDrained();
+    }
+
+    /// <summary>Ends this direction behind what was written. Later writes are refused.</summary>
+    public void ShutDown()
+    {
+        bool down;
+        lock (_gate)
+        {
+            _ending = true;
+
+            // With the receiver gone in order nothing is left to wait for.
+            down = TryGoDown() || _receiverGone;
+        }
+
+        _receiver.Signal(LinkSignals.Bytes);
+        if (down)
+        {
+            _sender.OutputShutDown();
+        }
+    }
+
+    /// <summary>
+    /// The sender ends: what was not taken is dropped, and unless all was sent in order before, the receiver sees a reset. False where borrowed memory is
+    /// still to come back: the receiver tells when it has.
+    /// </summary>
+    public bool CloseSender()
+    {
+        bool drop;
+        bool back;
+        lock (_gate)
+        {
+            drop = Close();
+            IsReset |= !_outputDown;
+            back = _lent == 0;
+            _awaited = !back;
+        }
+
+        if (drop)
+        {
+            ReleaseUnsent();
+        }
+
+        _receiver.Signal(LinkSignals.Look);
+        return back;
+    }
+
+    // Under the gate, which it leaves.
+    private ArrayPoolCircularBuffer? Refuse()
+    {
+        bool toNobody = _receiverGone && !_ending;
+        _gate.Exit();
+        if (toNobody)
+        {
+            _sender.Lose();
+        }
+
+        return null;
+    }
+
+    // Under the gate. True once, when the last byte is gone: the caller owes the sender the news.
+    private bool TryGoDown()
+    {
+        if (!_ending || _outputDown || _closed || _lent != 0 || !_filling.IsEmpty)
+        {
+            return false;
+        }
+
+        _outputDown = true;
+        return true;
+    }
+
+    // Under the gate. True for the first of both ends, which owes the unsent segments their release.
+    private bool Close()
+    {
+        if (_closed)
+        {
+            return false;
+        }
+
+        _closed = true;
+        _filling.Ring.Dispose();
+        Volatile.Write(ref _written, Volatile.Read(ref _sent));
+        return true;
+    }
+
+    // Outside the gate, after Close: nobody writes any more.
+    private void ReleaseUnsent()
+    {
+        while (_filling.TryDrop(out BorrowedSegments.Segment unsent))
+        {
+            _sender.Release(unsent);
+        }
+    }
+
+    private void NotifyIfDrained()
+    {
+        long mark = Volatile.Read(ref _notifyAt);
+        if (mark >= 0 && PendingBytes <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
+        {
+            _sender.OutputDrained();
+        }
+    }
+}
