@@ -31,7 +31,7 @@ internal sealed class Pacer : IDisposable
 
     private void Run()
     {
-        PrecisePause.PrepareThread();
+        using var precise = new PrecisePause();
         while (!_stopped)
         {
             long next = long.MaxValue;
@@ -44,7 +44,7 @@ internal sealed class Pacer : IDisposable
             long pause = Math.Min(next - LoadClock.Nanoseconds, LongestPause);
             if (pause > 0)
             {
-                PrecisePause.Wait(pause);
+                precise.Wait(pause);
             }
         }
     }

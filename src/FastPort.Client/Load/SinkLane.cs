@@ -48,6 +48,8 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
                 return;
             }
 
+            // Asked first: a batch is let in while another thread is just sending, however much waits already.
+            await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
             switch (SendSome(session))
             {
                 case SendStatus.Queued:
@@ -55,7 +57,6 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
                     await Task.Yield();
                     break;
                 case SendStatus.Full:
-                    await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
                     break;
                 default:
                     Lose(session);

@@ -56,6 +56,9 @@ public static class DiagnosticsHandlers
         while (true)
         {
             context.Aborted.ThrowIfCancellationRequested();
+
+            // Asked first, also under the policy that drops: a batch is let in while another thread is just sending, however much waits already.
+            await context.Session.WhenWritableAsync(context.Aborted).ConfigureAwait(false);
             switch (SendSome(context.Session, body, ref left))
             {
                 case SendStatus.Queued when left == 0:
@@ -65,8 +68,6 @@ public static class DiagnosticsHandlers
                     await Task.Yield();
                     break;
                 case SendStatus.Full or SendStatus.Dropped:
-                    // Also under the policy that drops: what was asked for is sent all the same, when there is room.
-                    await context.Session.WhenWritableAsync(context.Aborted).ConfigureAwait(false);
                     break;
                 default:
                     return;

@@ -4,7 +4,8 @@ using FastPort.Sessions;
 namespace FastPort.Protocol.Diagnostics;
 
 /// <summary>
-/// The Sink messages of one session. Written by the session's loop only. Kept beside the session, so that its State stays the application's.
+/// The Sink messages of one session. Written by inline handlers only, of which one runs at a time for a session. Kept beside the session, so that its State stays the
+/// application's.
 /// </summary>
 internal sealed class SinkCount
 {

@@ -116,7 +116,7 @@ public sealed class DiagnosticsHandlersTests
         {
             if (received++ == 0)
             {
-                SpinWait.SpinUntil(() => connected.Task.Result.MessagesDropped != 0, Loopback.Soon);
+                SpinWait.SpinUntil(() => connected.Task.Result.Connection.IsSendBlocked, Loopback.Soon);
             }
         });
         await using Loopback loop = await Loopback.StartAsync(
@@ -130,7 +130,7 @@ public sealed class DiagnosticsHandlersTests
 
         // The reply comes behind them.
         Assert.Equal(Messages, received);
-        Assert.NotEqual(0, session.MessagesDropped);
+        Assert.Equal(0, session.MessagesDropped);
     }
 
     [Fact]
@@ -152,7 +152,8 @@ public sealed class DiagnosticsHandlersTests
             await Task.Delay(1);
         }
 
-        Assert.InRange(session.Connection.PendingBytes, bound, bound + FrameSize);
+        // What waits may exceed the bound by a batch.
+        Assert.InRange(session.Connection.PendingBytes, bound, bound + (64 * 1024));
         Assert.True(session.MessagesSent < Messages);
 
         byte[] received = new byte[(Messages * FrameSize) + 12];
