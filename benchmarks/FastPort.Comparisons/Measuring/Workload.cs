@@ -6,7 +6,13 @@ namespace FastPort.Comparisons.Measuring;
 /// <param name="Title">Name in the tables.</param>
 /// <param name="Contestants">Who takes part, in the order of their turns.</param>
 /// <param name="Questions">The ratios to take.</param>
-internal sealed record Workload(string Title, IReadOnlyList<IContestant> Contestants, IReadOnlyList<RatioQuestion> Questions);
+internal sealed record Workload(string Title, IReadOnlyList<IContestant> Contestants, IReadOnlyList<RatioQuestion> Questions)
+{
+    /// <summary>
+    /// Whether one load client drives everybody: then a rate that the client limits says nothing about the server. Defaults to false: each brings its own client.
+    /// </summary>
+    public bool HasOneClient { get; init; }
+}
 
 /// <summary>A ratio to take, subject divided by reference.</summary>
 /// <param name="Metric">What is divided.</param>

@@ -26,10 +26,10 @@ internal sealed record RatioReport
     public bool? Reached { get; init; }
 
     /// <summary>
-    /// Answers a question; with nothing where one of the two is not there. Where a client had no more to give while its server had, the question about the rate is
+    /// Answers a question; with nothing where one of the two is not there. Where the one client of all had no more to give while its server had, the question about the rate is
     /// answered by the servers' CPU time per message, and that answer is held against the target.
     /// </summary>
-    public static IEnumerable<RatioReport> Create(RatioQuestion question, IReadOnlyList<ContestantReport> contestants)
+    public static IEnumerable<RatioReport> Create(RatioQuestion question, IReadOnlyList<ContestantReport> contestants, bool hasOneClient)
     {
         ContestantReport? subject = contestants.FirstOrDefault(contestant => contestant.Name == question.Subject);
         ContestantReport? reference = contestants.FirstOrDefault(contestant => contestant.Name == question.Reference);
@@ -39,7 +39,7 @@ internal sealed record RatioReport
         }
 
         string key = question.Metric.Key;
-        bool clientBound = question.Metric == Measuring.Metric.Throughput && (subject.IsClientBound() || reference.IsClientBound());
+        bool clientBound = hasOneClient && question.Metric == Measuring.Metric.Throughput && (subject.IsClientBound() || reference.IsClientBound());
         yield return Of(question.Metric.Title, subject, reference, run => run[key], clientBound ? null : question.Target);
         if (clientBound)
         {

@@ -29,7 +29,7 @@ internal static class ReportNotes
 
     private static IEnumerable<string> Of(WorkloadReport workload)
     {
-        string[] clientBound = [.. workload.Contestants.Where(contestant => contestant.IsClientBound()).Select(contestant => contestant.Name)];
+        string[] clientBound = [.. workload.ClientBound().Select(contestant => contestant.Name)];
         if (clientBound.Length > 0)
         {
             yield return $"{workload.Title}: the client had no more to give against {string.Join(", ", clientBound)}: the server's CPU per message decides, not the rate";

@@ -7,7 +7,13 @@ internal sealed record WorkloadReport
 {
     public required string Title { get; init; }
 
+    /// <summary>Whether one load client drove everybody.</summary>
+    public bool HasOneClient { get; init; }
+
     public required IReadOnlyList<ContestantReport> Contestants { get; init; }
+
+    /// <summary>Those against whom the one client had no more to give while they had: the rate is the client's then.</summary>
+    public IEnumerable<ContestantReport> ClientBound() => HasOneClient ? Contestants.Where(contestant => contestant.IsClientBound()) : [];
 
     public required IReadOnlyList<RatioReport> Ratios { get; init; }
 
@@ -23,8 +29,9 @@ internal sealed record WorkloadReport
         return new WorkloadReport
         {
             Title = workload.Title,
+            HasOneClient = workload.HasOneClient,
             Contestants = contestants,
-            Ratios = [.. workload.Questions.SelectMany(question => RatioReport.Create(question, contestants))],
+            Ratios = [.. workload.Questions.SelectMany(question => RatioReport.Create(question, contestants, workload.HasOneClient))],
             Notes = notes,
             Failures = failures,
         };
@@ -44,7 +51,7 @@ internal sealed record ContestantReport
 
     public required IReadOnlyList<IReadOnlyDictionary<string, double>> Runs { get; init; }
 
-    /// <summary>Whether the client had no more to give while the server had: the rate is the client's then, and tells nothing about the server.</summary>
+    /// <summary>Whether the client had no more to give while the server had.</summary>
     public bool IsClientBound() =>
         Figures.TryGetValue(Metric.ClientCpuShare.Key, out Spread? client)
         && Figures.TryGetValue(Metric.ServerCpuShare.Key, out Spread? server)

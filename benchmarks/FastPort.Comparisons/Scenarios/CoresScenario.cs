@@ -47,7 +47,10 @@ internal sealed class CoresScenario : ContestScenario
                     new RatioQuestion(Metric.Throughput, contestants[1].Name, contestants[0].Name),
                     new RatioQuestion(Metric.ServerCpuPerMessage, contestants[1].Name, contestants[0].Name),
                     new RatioQuestion(Metric.Throughput, contestants[1].Name, contestants[3].Name),
-                ]);
+                ])
+            {
+                HasOneClient = true,
+            };
         }
     }
 }

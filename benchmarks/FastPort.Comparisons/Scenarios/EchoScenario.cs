@@ -71,8 +71,10 @@ internal sealed class EchoScenario : ContestScenario
     private static EchoLoad Load(ScenarioContext context, int size) => new(context.Bench, context.Native, Connections, InFlight, size);
 
     private static Workload Duel(
-        string title, ILoadProgram load, Candidate subject, Candidate reference, ScenarioContext context, params (Metric Metric, Target? Target)[] questions) => new(
-            title,
-            [new ServerContestant(subject, load, context), new ServerContestant(reference, load, context)],
-            [.. questions.Select(question => new RatioQuestion(question.Metric, subject.Name, reference.Name, question.Target))]);
+        string title, ILoadProgram load, Candidate subject, Candidate reference, ScenarioContext context, params (Metric Metric, Target? Target)[] questions)
+    {
+        IContestant[] contestants = [new ServerContestant(subject, load, context), new ServerContestant(reference, load, context)];
+        RatioQuestion[] ratios = [.. questions.Select(question => new RatioQuestion(question.Metric, subject.Name, reference.Name, question.Target))];
+        return new Workload(title, contestants, ratios) { HasOneClient = true };
+    }
 }

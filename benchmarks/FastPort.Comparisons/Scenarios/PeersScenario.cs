@@ -118,7 +118,7 @@ internal sealed class PeersScenario : ContestScenario
 
     private static Workload Create(
         string title, ILoadProgram load, ScenarioContext context, IReadOnlyList<Candidate> candidates, IReadOnlyList<RatioQuestion> questions) =>
-        new(title, [.. candidates.Select(candidate => new ServerContestant(candidate, load, context))], questions);
+        new(title, [.. candidates.Select(candidate => new ServerContestant(candidate, load, context))], questions) { HasOneClient = true };
 
     private static Target? AtLeast(Dictionary<int, double> targets, int size) => targets.TryGetValue(size, out double target) ? Target.AtLeast(target) : null;
 }
