@@ -58,6 +58,19 @@ public sealed class AllocationTests(ITestOutputHelper output)
         Assert.InRange(bytes, 0, 128);
     }
 
+    [Theory]
+    [InlineData(64)]
+    [InlineData(20_000)]
+    public async Task A_link_within_the_process_allocates_nothing(int size)
+    {
+        await using TestHostProcess host = TestHostProcess.Link(size);
+
+        double bytes = (await host.ReadAsync())["thousandths"] / 1000.0;
+
+        output.WriteLine($"{bytes:0.000} bytes per message");
+        Assert.InRange(bytes, 0, 0.5);
+    }
+
     private async Task<double> MeasureAsync(byte[] request, int burst, byte[]? first = null)
     {
         await using TestHostProcess host = await TestHostProcess.ServeAsync();

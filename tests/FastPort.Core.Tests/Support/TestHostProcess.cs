@@ -51,6 +51,8 @@ internal sealed class TestHostProcess : IAsyncDisposable
         return host;
     }
 
+    public static TestHostProcess Link(int size) => new("dotnet", Program, "link", size.ToString(CultureInfo.InvariantCulture));
+
     public static TestHostProcess StartStop(int rounds) => new("dotnet", Program, "start-stop", rounds.ToString(CultureInfo.InvariantCulture));
 
     /// <summary>What the process holds now.</summary>

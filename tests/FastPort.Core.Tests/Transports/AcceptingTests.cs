@@ -130,6 +130,22 @@ public sealed class AcceptingTests
     }
 
     [Theory, EveryLink]
+    public async Task An_idle_connection_holds_no_buffer(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+        (TestProtocol client, TestProtocol server) = await open.ConnectAsync(server: TestProtocol.Echo());
+
+        for (int i = 0; i < 3; i++)
+        {
+            Assert.True(await client.SendAsync(new byte[100_000 * i], 30_000));
+            Assert.True(client.TryLend(new byte[40_000], null, null));
+            client.Connection.Flush();
+            await client.ReceivedAsync(client.Connection.BytesSent + client.Connection.PendingBytes);
+            await Patience.UntilAsync(() => open.Pool.Outstanding == 0, "both ends gave back their buffers");
+        }
+    }
+
+    [Theory, EveryLink]
     public async Task Two_hundred_connections_later_nothing_is_left(string link)
     {
         await using TestLink open = TestLink.Open(link);

@@ -132,6 +132,27 @@ public sealed class EndOfStreamTests
     }
 
     [Theory, EveryLink]
+    public async Task What_was_sent_before_an_end_in_order_can_be_read_when_the_sender_is_gone(string link)
+    {
+        var time = new FakeTimeProvider();
+        await using TestLink open = TestLink.Open(link, time: time);
+        (RawEnd raw, TestProtocol server) = await open.ConnectRawAsync();
+        byte[] last = Wire.Bytes(5_000);
+
+        Assert.True(server.TryWrite(last));
+        server.Connection.Close(CloseReason.LocalClosed);
+        for (int i = 0; i < 300 && !server.Closed.IsCompleted; i++)
+        {
+            time.Advance(TimeSpan.FromMilliseconds(100));
+            await Task.Delay(1);
+        }
+
+        Assert.Equal(CloseReason.LocalClosed, await server.ClosedAsync());
+        Assert.Equal(last, await raw.ReadAsync(last.Length));
+        await raw.ExpectEndAsync();
+    }
+
+    [Theory, EveryLink]
     public async Task Both_sides_may_close_at_once(string link)
     {
         await using TestLink open = TestLink.Open(link);

@@ -1,3 +1,4 @@
+using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
@@ -110,11 +111,11 @@ public sealed class StreamTests
         await Task.WhenAll(client.ReceivedAsync(Length), server.ReceivedAsync(Length));
         Assert.True(down.AsSpan().SequenceEqual(client.Received));
         Assert.True(up.AsSpan().SequenceEqual(server.Received));
-
-        // A peer may have read what the sender has not booked yet.
-        await Patience.UntilAsync(() => (client.Connection.PendingBytes, server.Connection.PendingBytes) == (0, 0), "everything was booked");
-        Assert.Equal((Length, Length), (client.Connection.BytesSent, client.Connection.BytesReceived));
-        Assert.Equal((Length, Length), (server.Connection.BytesSent, server.Connection.BytesReceived));
+        foreach (Connection connection in new[] { client.Connection, server.Connection })
+        {
+            await Patience.UntilAsync(() => connection.PendingBytes == 0, "everything was sent and booked");
+            Assert.Equal((Length, Length), (connection.BytesSent, connection.BytesReceived));
+        }
     }
 
     [Theory, EveryLink]
@@ -164,6 +165,66 @@ public sealed class StreamTests
         }
 
         Assert.All(next, static n => Assert.Equal(Pieces, n));
+    }
+
+    [Theory, EveryLink]
+    public async Task Batches_arrive_behind_what_was_written_before_them(string link)
+    {
+        var random = new Random(16);
+        await using TestLink open = TestLink.Open(link);
+        (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
+        List<byte> sent = [];
+        byte next = 0;
+
+        for (int i = 0; i < 200; i++)
+        {
+            ArrayPoolCircularBuffer batch = client.Connection.BeginBatch();
+            ArrayPoolCircularBuffer other = client.Connection.BeginBatch();
+            other.Write([1, 2, 3]);
+            for (int chunk = random.Next(4); chunk >= 0; chunk--)
+            {
+                if (random.Next(3) == 0)
+                {
+                    byte[] before = Some();
+                    Assert.True(client.TryWrite(before));
+                    sent.AddRange(before);
+                }
+
+                byte[] collected = Some();
+                batch.Write(collected);
+                ArrayPoolCircularBuffer ring = client.Connection.BeginWrite()!;
+                Assert.True(client.Connection.TryAppendBatch(ring, ref batch));
+                client.Connection.EndWrite();
+                Assert.True(batch.IsEmpty);
+                sent.AddRange(collected);
+                if (random.Next(2) == 0)
+                {
+                    client.Connection.Flush();
+                }
+            }
+
+            // What was not appended is dropped.
+            batch.Write([7]);
+            client.Connection.EndBatch(batch);
+            client.Connection.EndBatch(other);
+            client.Connection.Flush();
+            if (i % 50 == 0)
+            {
+                await server.ReceivedAsync(sent.Count);
+            }
+        }
+
+        await server.ReceivedAsync(sent.Count);
+        Assert.True(sent.ToArray().AsSpan().SequenceEqual(server.Received));
+        await Patience.UntilAsync(() => client.Connection.PendingBytes == 0, "everything was sent and booked");
+        Assert.Equal(sent.Count, client.Connection.BytesSent);
+
+        byte[] Some()
+        {
+            byte[] some = new byte[random.Next(1, random.Next(4) == 0 ? 8_000 : 200)];
+            some.AsSpan().Fill(next++);
+            return some;
+        }
     }
 
     [Theory, EveryLink]

@@ -8,8 +8,11 @@ internal sealed partial class InProcessConnection
     // After this many bursts in a row the pump goes to the back of the pool's queue, if others wait there: one busy peer must not starve them.
     private const int BurstsPerTurn = 32;
 
+    // Between looks at the clock and at the pool: about a microsecond.
+    private const int Looks = 25;
+
     private int _word = LinkSignals.Active;
-    private IdleSpin _spin;
+    private readonly LoopWaiting _waiting = new(spinMicroseconds: null);
 
     // The protocol said Pause and has not been offered its bytes since.
     private bool _held;
@@ -17,7 +20,7 @@ internal sealed partial class InProcessConnection
 
     void IThreadPoolWorkItem.Execute()
     {
-        _spin.Came();
+        _waiting.Woken();
         try
         {
             Pump();
@@ -70,7 +73,45 @@ internal sealed partial class InProcessConnection
                 return;
             }
         }
-        while ((!_held && !_closing && _spin.Wait(ref _word, LinkSignals.Active)) || !TryRest());
+        while (Linger() || !TryRest());
+    }
+
+    // True where something came.
+    private bool Linger()
+    {
+        if (_held || _closing || !_waiting.TryBegin())
+        {
+            return false;
+        }
+
+        bool came;
+        do
+        {
+            came = CameSoon();
+        }
+        while (!came && ThreadPool.PendingWorkItemCount == 0 && _waiting.GoOn());
+        _waiting.EndSpin();
+        if (came)
+        {
+            _waiting.Woken();
+        }
+
+        return came;
+    }
+
+    private bool CameSoon()
+    {
+        for (int i = 0; i < Looks; i++)
+        {
+            if (Volatile.Read(ref _word) != LinkSignals.Active)
+            {
+                return true;
+            }
+
+            Thread.SpinWait(1);
+        }
+
+        return false;
     }
 
     // True where there may be more to do.
@@ -161,7 +202,6 @@ internal sealed partial class InProcessConnection
     private bool TryRest()
     {
         _input.Rest();
-        _spin.Went();
         while (true)
         {
             int word = Volatile.Read(ref _word);

@@ -25,6 +25,7 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
     private LinkLane _outbound = null!;
     private LinkLane _inbound = null!;
     private LinkInput _input = null!;
+    private ArrayPoolCircularBuffer? _spareBatch;
     private WriteProgress _progress;
     private CloseReason? _reason;
     private long _deadline;
@@ -75,6 +76,18 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
 
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _outbound.TryWriteBorrowed(memory, release, state);
+
+    public override ArrayPoolCircularBuffer BeginBatch() => Interlocked.Exchange(ref _spareBatch, null) ?? _outbound.CreateBatch();
+
+    public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
+        _outbound.TryTakeIn(ref batch) || base.TryAppendBatch(ring, ref batch);
+
+    public override void EndBatch(ArrayPoolCircularBuffer batch)
+    {
+        batch.Consume(batch.Length);
+        batch.TryReleaseWhenEmpty();
+        Volatile.Write(ref _spareBatch, batch);
+    }
 
     public override void Flush() => _outbound.Flush();
 
@@ -180,7 +193,7 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
         }
     }
 
-    /// <summary>The peer has taken the last byte before the end of this side: the time for draining input begins.</summary>
+    /// <summary>Nothing of this side's bytes is its own any more: the time for draining input begins.</summary>
     internal void OutputShutDown()
     {
         Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)_settings.DrainTimeout.TotalMilliseconds);

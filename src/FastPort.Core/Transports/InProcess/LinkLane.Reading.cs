@@ -33,36 +33,19 @@ internal sealed partial class LinkLane
             return false;
         }
 
-        bool taken;
-        bool down;
         lock (_gate)
         {
             HasEnded = _ending;
-            if (_closed)
+            if (_dropped || _filling.IsEmpty)
             {
                 return false;
             }
 
-            taken = !_filling.IsEmpty;
-            if (taken)
-            {
-                Swap();
-            }
-
-            down = TryGoDown();
+            Swap();
         }
 
-        if (taken)
-        {
-            NotifyIfDrained();
-        }
-
-        if (down)
-        {
-            _sender.OutputShutDown();
-        }
-
-        return taken;
+        NotifyIfDrained();
+        return true;
     }
 
     /// <summary>Gives the owner of a taken segment its memory back.</summary>
@@ -82,7 +65,7 @@ internal sealed partial class LinkLane
         Reading.Ring.TryReleaseWhenEmpty();
         lock (_gate)
         {
-            if (!_closed)
+            if (!_dropped)
             {
                 _filling.Ring.TryReleaseWhenEmpty();
             }
@@ -101,7 +84,8 @@ internal sealed partial class LinkLane
 
             // One more until all are released below: the sender's end waits for that as well.
             _lent++;
-            drop = Close();
+            _closed = true;
+            drop = TryDrop();
         }
 
         while (Reading.TryDrop(out BorrowedSegments.Segment taken))
@@ -134,8 +118,8 @@ internal sealed partial class LinkLane
         _lent += Reading.BorrowedCount;
         Volatile.Write(ref _received, _received + Reading.Ring.Length + Reading.BorrowedBytes);
 
-        // A full fence before the mark for the notice is looked at.
-        Interlocked.Add(ref _sent, Reading.Ring.Length);
+        // A full fence before the mark for the notice is looked at. What the sender left behind is counted already.
+        Interlocked.Add(ref _sent, _outputDown ? 0 : Reading.Ring.Length);
     }
 
     private void Returned()
@@ -145,7 +129,7 @@ internal sealed partial class LinkLane
         lock (_gate)
         {
             _lent--;
-            if (_closed)
+            if (_dropped)
             {
                 Volatile.Write(ref _written, Volatile.Read(ref _sent));
             }

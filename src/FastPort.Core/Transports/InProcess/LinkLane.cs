@@ -15,6 +15,7 @@ namespace FastPort.Transports.InProcess;
 /// </para>
 /// <para>
 /// Bytes count as sent when the receiver has taken their ring; borrowed ones when their owner has them back, as until then they bind the owner's memory.
+/// What is left in the ring when the sender ends in order counts as sent, too: it stays there for the receiver, as it would in a socket's buffers.
 /// </para>
 /// </summary>
 internal sealed partial class LinkLane
@@ -22,6 +23,7 @@ internal sealed partial class LinkLane
     private readonly Lock _gate = new();
     private readonly InProcessConnection _sender;
     private readonly InProcessConnection _receiver;
+    private readonly ConnectionSettings _settings;
     private SendRing _filling;
     private long _writeStart;
     private long _written;
@@ -29,6 +31,7 @@ internal sealed partial class LinkLane
     private long _notifyAt = -1;
     private int _sizeHint = SendRing.MinimumCapacity;
     private bool _outputDown;
+    private bool _dropped;
     private volatile bool _ending;
     private volatile bool _closed;
 
@@ -43,6 +46,7 @@ internal sealed partial class LinkLane
     {
         _sender = sender;
         _receiver = receiver;
+        _settings = settings;
         _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
         Reading = new SendRing(settings.MaxSendBytes, settings.Pool);
     }
@@ -93,6 +97,25 @@ internal sealed partial class LinkLane
         return true;
     }
 
+    /// <summary>A ring that can become the one being filled.</summary>
+    public ArrayPoolCircularBuffer CreateBatch() => new(SendRing.MinimumCapacity, _settings.MaxSendBytes, _settings.Pool);
+
+    /// <summary>Makes a batch what is being filled, without a copy; false where something is there that it would have to follow. Between BeginWrite and EndWrite only.</summary>
+    /// <param name="batch">From <see cref="CreateBatch"/>; an empty ring of the same kind afterwards.</param>
+    public bool TryTakeIn(ref ArrayPoolCircularBuffer batch)
+    {
+        if (!_filling.IsEmpty)
+        {
+            return false;
+        }
+
+        batch = _filling.Exchange(batch);
+
+        // EndWrite counts from here on.
+        _writeStart = _filling.Ring.ReadPosition;
+        return true;
+    }
+
     /// <summary>Announces what was written to the receiver, which takes it when it gets there.</summary>
     public void Flush()
     {
@@ -132,6 +155,7 @@ internal sealed partial class LinkLane
         }
 
         _receiver.Signal(LinkSignals.Bytes);
+        NotifyIfDrained();
         if (down)
         {
             _sender.OutputShutDown();
@@ -139,7 +163,7 @@ internal sealed partial class LinkLane
     }
 
     /// <summary>
-    /// The sender ends: what was not taken is dropped, and unless all was sent in order before, the receiver sees a reset. False where borrowed memory is
+    /// The sender ends. Unless it has ended in order before, what was not taken is dropped and the receiver sees a reset. False where borrowed memory is
     /// still to come back: the receiver tells when it has.
     /// </summary>
     public bool CloseSender()
@@ -148,8 +172,9 @@ internal sealed partial class LinkLane
         bool back;
         lock (_gate)
         {
-            drop = Close();
+            _closed = true;
             IsReset |= !_outputDown;
+            drop = IsReset && TryDrop();
             back = _lent == 0;
             _awaited = !back;
         }
@@ -176,33 +201,34 @@ internal sealed partial class LinkLane
         return null;
     }
 
-    // Under the gate. True once, when the last byte is gone: the caller owes the sender the news.
+    // Under the gate. True once, when nothing is left that only the sender has: the caller owes the sender the news.
     private bool TryGoDown()
     {
-        if (!_ending || _outputDown || _closed || _lent != 0 || !_filling.IsEmpty)
+        if (!_ending || _outputDown || _closed || _lent != 0 || _filling.BorrowedCount != 0)
         {
             return false;
         }
 
         _outputDown = true;
+        Interlocked.Add(ref _sent, _filling.Ring.Length);
         return true;
     }
 
     // Under the gate. True for the first of both ends, which owes the unsent segments their release.
-    private bool Close()
+    private bool TryDrop()
     {
-        if (_closed)
+        if (_dropped)
         {
             return false;
         }
 
-        _closed = true;
+        _dropped = true;
         _filling.Ring.Dispose();
         Volatile.Write(ref _written, Volatile.Read(ref _sent));
         return true;
     }
 
-    // Outside the gate, after Close: nobody writes any more.
+    // Outside the gate, after TryDrop: nobody writes any more.
     private void ReleaseUnsent()
     {
         while (_filling.TryDrop(out BorrowedSegments.Segment unsent))

@@ -13,7 +13,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 
     private BorrowedSegments? _borrowed;
 
-    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes, pool);
+    public ArrayPoolCircularBuffer Ring { get; private set; } = new(MinimumCapacity, maximumBytes, pool);
 
     public bool IsEmpty => Ring.IsEmpty && (_borrowed is null || _borrowed.IsEmpty);
 
@@ -50,6 +50,14 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 
         borrowed = _borrowed.Next(Ring.ReadPosition + ring.Length, default);
         return true;
+    }
+
+    /// <summary>Takes another ring in place of its own, which must be empty; of the same maximum and pool.</summary>
+    public ArrayPoolCircularBuffer Exchange(ArrayPoolCircularBuffer ring)
+    {
+        ArrayPoolCircularBuffer empty = Ring;
+        Ring = ring;
+        return empty;
     }
 
     /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's.</summary>

@@ -20,6 +20,8 @@ internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
 
     public override bool ReadsAfterShutdown => false;
 
+    public override Task Over => _connection.Closed;
+
     public static async Task<RawEnd> ConnectAsync(TestLink link, bool takesLittle)
     {
         ConnectionSettings settings = link.Settings with { MaxSendBytes = 4 * 1024 * 1024, DrainTimeout = TimeSpan.FromMinutes(1), WriteTimeout = TimeSpan.Zero };

@@ -20,6 +20,9 @@ internal abstract class RawEnd : IDisposable
     /// <summary>The stream must end, in order or not.</summary>
     public abstract Task ExpectGoneAsync();
 
+    /// <summary>Completes when a disposed end has given everything back.</summary>
+    public virtual Task Over => Task.CompletedTask;
+
     /// <summary>Ends this side of the stream.</summary>
     public abstract void ShutdownSend();
 

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Threading.Channels;
 using FastPort.Connections;
+using FastPort.Core.Tests.Buffers;
 using FastPort.Core.Tests.Support;
 using FastPort.Transports;
 using Xunit;
@@ -23,7 +24,7 @@ internal sealed class TestLink : IAsyncDisposable
     {
         Kind = kind;
         Clock = new ConnectionClock(time);
-        Settings = new ConnectionSettings { Clock = Clock, Logger = Log };
+        Settings = new ConnectionSettings { Clock = Clock, Logger = Log, Pool = Pool };
         Settings = settings?.Invoke(Settings) ?? Settings;
         Transport = kind.CreateTransport();
         Listener = Transport.CreateListener(Endpoint.Parse(kind.Uri(_directory)), Settings);
@@ -32,6 +33,9 @@ internal sealed class TestLink : IAsyncDisposable
     public LinkKind Kind { get; }
 
     public RecordingLog Log { get; } = new();
+
+    /// <summary>Where both ends' buffers come from. What is used after its return is spoilt, what is not returned at the end fails the test.</summary>
+    public TrackingArrayPool Pool { get; } = new();
 
     public ConnectionClock Clock { get; }
 
@@ -135,7 +139,10 @@ internal sealed class TestLink : IAsyncDisposable
         foreach (RawEnd raw in _raw)
         {
             raw.Dispose();
+            await raw.Over.InTimeAsync();
         }
+
+        Pool.AssertAllReturned();
 
         Clock.Dispose();
         Assert.Empty(Directory.GetFileSystemEntries(_directory.Path));

@@ -1,7 +1,7 @@
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports;
 
 /// <summary>
-/// Decides how long a loop spins before it sleeps. Adaptive unless told: it spins while the last waits were short enough for spinning to have
+/// Decides how long a loop (an event loop's thread, or the pump of an in-process link) spins before it sleeps. Adaptive unless told: it spins while the last waits were short enough for spinning to have
 /// paid, and gives up after a few that were not. Belongs to one loop; only the number of spinners is shared by the process.
 /// </summary>
 internal sealed class LoopWaiting

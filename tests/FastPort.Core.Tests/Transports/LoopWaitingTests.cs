@@ -1,8 +1,8 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Transports.Epoll;
+using FastPort.Transports;
 using Xunit;
 
-namespace FastPort.Core.Tests.Transports.Epoll;
+namespace FastPort.Core.Tests.Transports;
 
 public sealed class LoopWaitingTests
 {
