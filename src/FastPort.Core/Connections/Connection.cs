@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Net;
 using FastPort.Buffers;
 
@@ -53,6 +54,9 @@ public abstract class Connection
     /// </summary>
     public virtual bool IsOnLoop => false;
 
+    /// <summary>Where rings of this class's own get their arrays.</summary>
+    internal virtual ArrayPool<byte> RingPool => ArrayPool<byte>.Shared;
+
     /// <summary>Completes with the reason when the connection is over and all it held has been given back.</summary>
     public Task<CloseReason> Closed => _closed.Task;
 
@@ -105,7 +109,7 @@ public abstract class Connection
     /// Lends a ring that the caller alone fills, on one thread, without excluding anybody: for many messages at once. What is written there is sent
     /// after <see cref="TryAppendBatch"/> only. To be given back with <see cref="EndBatch"/>.
     /// </summary>
-    public virtual ArrayPoolCircularBuffer BeginBatch() => Interlocked.Exchange(ref _batch, null) ?? new ArrayPoolCircularBuffer(4096, BatchCapacity);
+    public virtual ArrayPoolCircularBuffer BeginBatch() => Interlocked.Exchange(ref _batch, null) ?? new ArrayPoolCircularBuffer(4096, BatchCapacity, RingPool);
 
     /// <summary>
     /// Appends all bytes of a batch behind what was written so far and leaves it empty. Only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>,

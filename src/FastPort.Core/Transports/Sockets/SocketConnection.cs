@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Buffers;
@@ -65,6 +66,8 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
     public override bool IsSendBlocked => _output.IsBlocked;
 
     public override bool IsClosing => _closing;
+
+    internal override ArrayPool<byte> RingPool => _settings.Pool;
 
     public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();
 
