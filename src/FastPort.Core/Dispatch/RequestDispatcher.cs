@@ -57,6 +57,13 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
                 case GateAnswer.Forbidden:
                     replies.Refuse(header, received, ErrorCode.Forbidden, $"This session may not use message type 0x{header.Type:X4}.");
                     return true;
+                case GateAnswer.TimedOut:
+                    replies.Refuse(
+                        header,
+                        received,
+                        ErrorCode.Timeout,
+                        $"The server's authoriser did not answer within {_settings.Options.HookTimeout.TotalSeconds:0.###} s; the request was not run.");
+                    return true;
             }
         }
 
@@ -116,6 +123,9 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             request.Fail(ErrorCode.Internal, "The request failed inside the server.");
         }
     }
+
+    /// <summary>Coarse clock only.</summary>
+    public void OnTick(long nowMilliseconds) => _gatekeeper?.OnTick(nowMilliseconds);
 
     public void OnClosed()
     {

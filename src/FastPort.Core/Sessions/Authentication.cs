@@ -43,11 +43,14 @@ public sealed class AuthenticationResult
 
 /// <summary>Turns Hello's token into an identity or a refusal. With one configured, a session's first frame must be a Hello.</summary>
 /// <param name="hello">What the peer said.</param>
-/// <param name="cancellationToken">Cancelled when the session ends first.</param>
+/// <param name="cancellationToken">Cancelled when the session ends first, or the answer is not waited for any longer.</param>
 public delegate ValueTask<AuthenticationResult> Authenticator(HelloRequest hello, CancellationToken cancellationToken);
 
-/// <summary>Says whether a session may use a message type; asked for every message before its handler, so keep it quick or cache.</summary>
+/// <summary>
+/// Says whether a session may use a message type; asked for every message before its handler, so keep it quick or cache. After
+/// <see cref="SessionOptions.HookTimeout"/> the message is refused.
+/// </summary>
 /// <param name="session">The session.</param>
 /// <param name="type">The message type.</param>
-/// <param name="cancellationToken">Cancelled when the session ends first.</param>
+/// <param name="cancellationToken">Cancelled when the session ends first, or the answer is not waited for any longer.</param>
 public delegate ValueTask<bool> Authoriser(Session session, ushort type, CancellationToken cancellationToken);

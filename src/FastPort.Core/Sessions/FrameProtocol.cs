@@ -137,6 +137,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     {
         _traffic.Report();
         Requests.OnTick(nowMilliseconds);
+        _handshake?.OnTick(nowMilliseconds);
+        Dispatcher.OnTick(nowMilliseconds);
         switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason))
         {
             case DeadlineAction.Close:

@@ -8,6 +8,9 @@ internal enum GateAnswer
 
     /// <summary>Not known yet: the loop is resumed when it is, and asks again.</summary>
     Wait,
+
+    /// <summary>The authoriser did not answer in time.</summary>
+    TimedOut,
 }
 
 /// <summary>
@@ -16,8 +19,7 @@ internal enum GateAnswer
 /// </summary>
 internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
 {
-    private readonly CancellationTokenSource _cancel = new();
-    private Task<bool>? _pending;
+    private readonly HookWait<bool> _wait = new(protocol, "authoriser");
     private bool _kept;
 
     public GateAnswer Ask(ushort type)
@@ -29,24 +31,22 @@ internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
         }
 
         bool allowed;
-        if (_pending is not null)
+        if (_wait.IsAsked)
         {
-            if (!_pending.IsCompleted)
+            switch (_wait.Take(out allowed))
             {
-                // Resumed by something else.
-                return GateAnswer.Wait;
+                case HookAnswer.Awaited:
+                    return GateAnswer.Wait;
+                case HookAnswer.GivenUp:
+                    return GateAnswer.TimedOut;
             }
-
-            allowed = _pending.Result;
-            _pending = null;
         }
         else
         {
             ValueTask<bool> answer = AskAsync(type);
             if (!answer.IsCompleted)
             {
-                _pending = answer.AsTask();
-                _pending.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+                _wait.Await(answer.AsTask());
                 return GateAnswer.Wait;
             }
 
@@ -59,14 +59,16 @@ internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
     /// <summary>The frame was allowed but has to wait for another reason: it is not asked about again.</summary>
     public void Keep() => _kept = true;
 
-    // Asynchronously: a callback that throws or blocks must not keep the session from its end.
-    public void OnClosed() => _ = _cancel.CancelAsync();
+    /// <summary>Coarse clock only.</summary>
+    public void OnTick(long nowMilliseconds) => _wait.OnTick(nowMilliseconds, protocol.Settings.Options.HookTimeout);
+
+    public void OnClosed() => _wait.OnClosed();
 
     private async ValueTask<bool> AskAsync(ushort type)
     {
         try
         {
-            return await authoriser(protocol.Session, type, _cancel.Token).ConfigureAwait(false);
+            return await authoriser(protocol.Session, type, _wait.Token).ConfigureAwait(false);
         }
         catch (Exception e)
         {

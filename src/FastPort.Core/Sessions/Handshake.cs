@@ -12,9 +12,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 {
     private const int MaxNameLength = 256;
 
-    private CancellationTokenSource? _cancel;
-    private Task<AuthenticationResult>? _verdict;
-    private bool _closed;
+    private readonly HookWait<AuthenticationResult>? _verdict = settings.Authenticator is null ? null : new(protocol, "authenticator");
 
     public bool IsRequired => settings.IsRequired;
 
@@ -44,21 +42,20 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        AuthenticationResult result = AuthenticationResult.Accept();
-        if (settings.Authenticator is not null)
+        AuthenticationResult? result = AuthenticationResult.Accept();
+        if (_verdict is not null)
         {
-            _verdict ??= AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, session));
-            if (!_verdict.IsCompleted)
+            switch (Authenticate(hello, out result))
             {
-                _verdict.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
-                return false;
+                case HookAnswer.Awaited:
+                    return false;
+                case HookAnswer.GivenUp:
+                    protocol.RefuseUnauthenticated(header, received, TooLate);
+                    return true;
             }
-
-            result = _verdict.Result;
-            _verdict = null;
         }
 
-        if (!result.IsAccepted)
+        if (!result!.IsAccepted)
         {
             SessionLog.HelloRefused(protocol.Settings.Logger, session, result.Message);
             protocol.RefuseUnauthenticated(
@@ -100,17 +97,23 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         return true;
     }
 
+    /// <summary>Coarse clock only. Where there is a handshake timeout, it is the authenticator's bound too.</summary>
+    public void OnTick(long nowMilliseconds) =>
+        _verdict?.OnTick(nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero ? TimeSpan.Zero : protocol.Settings.Options.HookTimeout);
+
     public void OnClosed()
     {
-        _closed = true;
-
-        // Asynchronously: a callback that throws or blocks must not keep the session from its end.
-        _ = _cancel?.CancelAsync();
+        _verdict?.OnClosed();
         if (protocol.Session.RoutingId.Length != 0)
         {
             settings.Identities.Release(protocol.Session.RoutingId, protocol.Session);
         }
     }
+
+    private CloseReason TooLate => new(
+        CloseKind.HandshakeTimeout,
+        $"The authenticator did not answer within {protocol.Settings.Options.HookTimeout.TotalSeconds:0.###} s.",
+        ErrorCode.Unauthenticated);
 
     // They stand in log lines: no line breaks, no megabytes.
     private static bool IsName(string text) => text.Length <= MaxNameLength && !text.AsSpan().ContainsAnyInRange('\0', '\x1f') && !text.Contains('\x7f', StringComparison.Ordinal);
@@ -128,17 +131,30 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         return true;
     }
 
-    private async Task<AuthenticationResult> AskAsync(HelloRequest hello)
+    private HookAnswer Authenticate(in HelloBody hello, out AuthenticationResult? result)
     {
-        _cancel = new CancellationTokenSource();
-        if (_closed)
+        if (_verdict!.IsAsked)
         {
-            await _cancel.CancelAsync().ConfigureAwait(false);
+            return _verdict.Take(out result);
         }
 
+        Task<AuthenticationResult> asked = AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, protocol.Session));
+        if (!asked.IsCompleted)
+        {
+            _verdict.Await(asked);
+            result = null;
+            return HookAnswer.Awaited;
+        }
+
+        result = asked.Result;
+        return HookAnswer.Given;
+    }
+
+    private async Task<AuthenticationResult> AskAsync(HelloRequest hello)
+    {
         try
         {
-            return await settings.Authenticator!(hello, _cancel.Token).ConfigureAwait(false);
+            return await settings.Authenticator!(hello, _verdict!.Token).ConfigureAwait(false);
         }
         catch (Exception e)
         {

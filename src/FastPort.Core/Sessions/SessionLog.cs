@@ -27,6 +27,9 @@ internal static partial class SessionLog
     [LoggerMessage(2006, LogLevel.Warning, "{Session}: the peer reports {Code}: {Message}")]
     public static partial void PeerError(ILogger logger, Session session, ErrorCode code, string message);
 
+    [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Hook} did not answer within {Limit}; the peer is refused")]
+    public static partial void HookTimedOut(ILogger logger, Session session, string hook, TimeSpan limit);
+
     [LoggerMessage(2007, LogLevel.Error, "{Session}: a pending reply threw when it was told of its failure")]
     public static partial void PendingReplyFailed(ILogger logger, Session session, Exception exception);
 

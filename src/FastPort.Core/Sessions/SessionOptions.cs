@@ -52,6 +52,12 @@ public sealed class SessionOptions
     /// <summary>Time for the first Hello where one is required; zero turns it off. Defaults to 10 s.</summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
+    /// <summary>
+    /// Time the authoriser may take over one message, and the authenticator over a Hello where <see cref="HandshakeTimeout"/> is off. A message that
+    /// it does not decide on in time is answered with <see cref="ErrorCode.Timeout"/>. Zero turns it off. Defaults to 10 s.
+    /// </summary>
+    public TimeSpan HookTimeout { get; set; } = TimeSpan.FromSeconds(10);
+
     /// <summary>Time for a frame begun to be complete; zero turns it off. Defaults to 30 s.</summary>
     public TimeSpan FrameTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
@@ -97,6 +103,7 @@ public sealed class SessionOptions
         OptionCheck.Range(problems, section, nameof(MaxConcurrency), MaxConcurrency, 1, 10_000);
         OptionCheck.Defined(problems, section, nameof(SendQueueFull), SendQueueFull);
         OptionCheck.Timeout(problems, section, nameof(HandshakeTimeout), HandshakeTimeout);
+        OptionCheck.Timeout(problems, section, nameof(HookTimeout), HookTimeout);
         OptionCheck.Timeout(problems, section, nameof(FrameTimeout), FrameTimeout);
         OptionCheck.Timeout(problems, section, nameof(IdleTimeout), IdleTimeout);
         OptionCheck.Timeout(problems, section, nameof(WriteTimeout), WriteTimeout);

@@ -52,6 +52,7 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
     private bool _watched;
     private bool _readable;
     private bool _peerEnded;
+    private bool _failed;
     private bool _inputEnded;
     private bool _inputEndReported;
     private bool _held;
@@ -246,11 +247,10 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
 
         _readable = true;
         _peerEnded |= (events & (Libc.EpollRdHup | Libc.EpollHup | Libc.EpollErr)) != 0;
-        if (_parked && (events & Libc.EpollErr) != 0)
+        _failed |= (events & Libc.EpollErr) != 0;
+        if (_parked)
         {
-            // A reset while nothing is read here, where no receive would tell: whoever works for this peer may stop.
-            Lose(NativeSocket.TakeError(Descriptor));
-            _parked = false;
+            Park();
         }
 
         Pump();
@@ -448,8 +448,12 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
             }
             else if (!Offer())
             {
-                _parked = true;
-                return true;
+                if (Park())
+                {
+                    return true;
+                }
+
+                continue;
             }
 
             if (_inputEnded)
@@ -467,8 +471,10 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
                 }
 
                 // Nothing more can be read; Close or Abort brings the connection to its end.
-                _parked = true;
-                return true;
+                if (Park())
+                {
+                    return true;
+                }
             }
         }
 
@@ -561,6 +567,19 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
         {
             _input.TryShrink();
         }
+    }
+
+    // A reset while nothing is read here, where no receive would tell, ends the connection: whoever works for this peer may stop. Its event may
+    // have come with the last bytes, and comes once.
+    private bool Park()
+    {
+        if (_failed && NativeSocket.TakeError(Descriptor) is not 0 and int error)
+        {
+            Lose(error);
+        }
+
+        _parked = !_lost;
+        return _parked;
     }
 
     private void Lose(int error)

@@ -22,6 +22,9 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
     private const int Again = 2;
     private const int Done = 3;
 
+    // Milliseconds of the coarse clock.
+    private const long LookForResetEvery = 1000;
+
     private readonly Socket _socket;
     private readonly ConnectionSettings _settings;
     private readonly SocketInput _input;
@@ -30,6 +33,7 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
     private WriteProgress _progress;
     private CloseReason? _reason;
     private long _deadline;
+    private long _lookedForReset;
     private int _state = Running;
     private int _claimed;
     private bool _inputEndReported;
@@ -196,6 +200,11 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
             return;
         }
 
+        if (IsResetWhileParked(nowMilliseconds))
+        {
+            return;
+        }
+
         try
         {
             Protocol!.OnTick(nowMilliseconds);
@@ -205,6 +214,33 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
             // The clock serves all connections: one protocol's defect ends its own.
             Fault(e);
         }
+    }
+
+    // Nothing waits at the socket of a parked connection, so nobody would hear that the peer has reset it: whoever works for this peer may stop.
+    private bool IsResetWhileParked(long nowMilliseconds)
+    {
+        if (Volatile.Read(ref _state) != Parked || nowMilliseconds - _lookedForReset < LookForResetEvery)
+        {
+            return false;
+        }
+
+        _lookedForReset = nowMilliseconds;
+        try
+        {
+            var error = (SocketError)(int)_socket.GetSocketOption(SocketOptionLevel.Socket, SocketOptionName.Error)!;
+            if (error == SocketError.Success)
+            {
+                return false;
+            }
+
+            Abort(Lost(error));
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            // It has just ended by itself.
+        }
+
+        return true;
     }
 
     /// <summary>The send side was shut down after its last byte: the time for draining input begins.</summary>
