@@ -33,6 +33,6 @@ internal static partial class SessionLog
     [LoggerMessage(2007, LogLevel.Error, "{Session}: a pending reply threw when it was told of its failure")]
     public static partial void PendingReplyFailed(ILogger logger, Session session, Exception exception);
 
-    [LoggerMessage(2008, LogLevel.Warning, "{Session}: inline handlers held the loop up for {Milliseconds} ms, {Message} most likely; everything of that loop waited. Register it as queued, or let it do less")]
+    [LoggerMessage(2009, LogLevel.Warning, "{Session}: inline handlers held the loop up for {Milliseconds} ms, {Message} most likely; everything of that loop waited. Register it as queued, or let it do less")]
     public static partial void SlowHandler(ILogger logger, Session session, string message, long milliseconds);
 }

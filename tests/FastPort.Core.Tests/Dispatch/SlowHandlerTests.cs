@@ -7,7 +7,7 @@ namespace FastPort.Core.Tests.Dispatch;
 
 public sealed class SlowHandlerTests
 {
-    private const int SlowHandler = 2008;
+    private const int SlowHandler = 2009;
 
     private readonly FakeTimeProvider _time = new();
 
