@@ -72,17 +72,24 @@ public sealed class ClientConnectAgainTests
         using var server = new ScriptedServer();
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, RetryConnect = true }, clock: clock);
+        await using var client = new FastPortClient(
+            new FastPortClientOptions
+            {
+                Endpoint = server.Endpoint,
+                RetryConnect = true,
+                ReconnectDelay = TimeSpan.FromSeconds(2),
+                MaxReconnectDelay = TimeSpan.FromSeconds(10),
+            },
+            clock: clock);
         Task connecting = client.ConnectAsync();
         Task<byte[]> waiting = Request(client);
         (await server.AcceptAsync()).Dispose();
 
-        // The second attempt comes after the first delay, 100 ms give or take a quarter.
-        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromMilliseconds(75), TimeSpan.FromMilliseconds(99))
-            || time.WasArmed(TimeSpan.FromMilliseconds(100.001), TimeSpan.FromMilliseconds(125)), "the client waits before the second attempt");
+        // The second attempt comes after the first delay, give or take a quarter.
+        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(1.5), TimeSpan.FromSeconds(2.5)), "the client waits before the second attempt");
         Assert.False(connecting.IsCompleted);
         Assert.False(waiting.IsCompleted);
-        time.Advance(TimeSpan.FromMilliseconds(126));
+        time.Advance(TimeSpan.FromSeconds(2.6));
         using ScriptedPeer peer = await server.WelcomeAsync();
 
         await connecting.InTimeAsync();

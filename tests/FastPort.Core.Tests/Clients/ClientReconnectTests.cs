@@ -166,7 +166,8 @@ public sealed class ClientReconnectTests
         using var server = new ScriptedServer();
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
+        await using var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = server.Endpoint, ReconnectDelay = TimeSpan.FromSeconds(2), MaxReconnectDelay = TimeSpan.FromSeconds(10) }, clock: clock);
         Task connecting = client.ConnectAsync();
         (await server.WelcomeAsync()).Dispose();
         await connecting.InTimeAsync();
@@ -174,9 +175,8 @@ public sealed class ClientReconnectTests
         // The first loss: tried again at once, without the time moving. The second: only after a delay.
         (await server.WelcomeAsync()).Dispose();
 
-        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromMilliseconds(75), TimeSpan.FromMilliseconds(99))
-            || time.WasArmed(TimeSpan.FromMilliseconds(100.001), TimeSpan.FromMilliseconds(125)), "the client waits before the third attempt");
-        time.Advance(TimeSpan.FromMilliseconds(126));
+        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(1.5), TimeSpan.FromSeconds(2.5)), "the client waits before the third attempt");
+        time.Advance(TimeSpan.FromSeconds(2.6));
         using ScriptedPeer third = await server.WelcomeAsync();
     }
 
