@@ -58,7 +58,7 @@ public sealed class ClientCloseTests
         using var server = new ScriptedServer();
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
-        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, CloseTimeout = TimeSpan.FromSeconds(4) }, clock: clock);
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, CloseTimeout = TimeSpan.FromSeconds(7) }, clock: clock);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
         await connecting.InTimeAsync();
@@ -67,8 +67,8 @@ public sealed class ClientCloseTests
 
         Task closing = client.CloseAsync();
         Assert.Equal(ControlType.Goodbye, (await peer.ReadAsync()).Header.Type);
-        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(4), TimeSpan.FromSeconds(5)), "the close waits for the reply");
-        time.Advance(TimeSpan.FromSeconds(3));
+        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(7), TimeSpan.FromSeconds(8)), "the close waits for the reply");
+        time.Advance(TimeSpan.FromSeconds(6));
         Assert.False(closing.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(3));
 
