@@ -175,6 +175,15 @@ public abstract class Connection
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     protected internal abstract void Tick(long nowMilliseconds);
 
+    /// <summary>Closes after a write timeout, once the protocol has had its last word; the transport aborts at the deadline of that close.</summary>
+    private protected void CloseOnWriteTimeout(TimeSpan timeout)
+    {
+        var reason = new CloseReason(
+            CloseKind.WriteTimeout, $"The peer took none of {PendingBytes} waiting bytes for {timeout.TotalSeconds:0.#} s.", Framing.ErrorCode.Timeout);
+        Protocol!.OnWriteTimeout(reason);
+        Close(reason);
+    }
+
     /// <summary>Reports the end, once; to be called by the transport as its last act.</summary>
     /// <param name="reason">Why.</param>
     protected void CompleteClosed(CloseReason reason) => _closed.TrySetResult(reason);

@@ -37,6 +37,15 @@ public interface IConnectionProtocol
     /// <summary>The bytes waiting to be sent fell to what <see cref="Connection.NotifyWhenDrained"/> asked for.</summary>
     void OnOutputDrained();
 
+    /// <summary>
+    /// The peer has taken none of the waiting bytes for too long, and the connection is closed next. What is written here goes out behind those bytes,
+    /// if the peer takes them within the drain time after all. On the clock's thread. Does nothing unless implemented.
+    /// </summary>
+    /// <param name="reason">Why the connection will end.</param>
+    void OnWriteTimeout(CloseReason reason)
+    {
+    }
+
     /// <summary>The coarse clock ticked: the place for deadlines.</summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     void OnTick(long nowMilliseconds);

@@ -133,6 +133,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         _connection.ResumeReading();
     }
 
+    public void OnWriteTimeout(CloseReason reason) => SendGoodbye(reason);
+
     public void OnTick(long nowMilliseconds)
     {
         _traffic.Report();

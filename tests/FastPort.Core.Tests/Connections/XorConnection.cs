@@ -104,6 +104,8 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     public void OnOutputDrained() => Protocol!.OnOutputDrained();
 
+    public void OnWriteTimeout(CloseReason reason) => Protocol!.OnWriteTimeout(reason);
+
     public void OnTick(long nowMilliseconds) => Tick(nowMilliseconds);
 
     public void OnClosed(CloseReason reason)

@@ -241,10 +241,46 @@ public sealed class DeadlineTests
         _time.Advance(TimeSpan.FromSeconds(29.5));
         Assert.False(session.IsClosed);
         _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.True(session.IsClosed);
+        Assert.False(session.Closed.IsCompleted);
+        _time.Advance(TimeSpan.FromSeconds(1));
 
         Assert.Equal(CloseKind.WriteTimeout, (await server.CloseReasonAsync()).Kind);
         Assert.Equal(1, server.Counts.TimeoutsClosedBy(ConnectionTimeout.Write));
         await other.PingAsync();
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_peer_that_reads_again_in_the_drain_time_finds_a_Goodbye_behind_what_waited_if_it_said_Hello(bool hello)
+    {
+        byte[] body = Wire.Bytes(16_000_000);
+        await using TestServer server = await StartAsync(
+            static o => (o.MaxFrameBytes, o.SendQueueBytes, o.HeartbeatInterval) = (32_000_000, 4096, TimeSpan.Zero),
+            h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
+        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        Session session = await server.SessionAsync();
+        if (hello)
+        {
+            await peer.SayHelloAsync();
+        }
+
+        await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
+        await StuckAsync(session);
+        _time.Advance(TimeSpan.FromSeconds(30.5));
+        Assert.True(session.IsClosed);
+
+        Assert.Equal(body, (await peer.ReadFrameAsync()).Body);
+        if (hello)
+        {
+            WireFrame goodbye = await peer.ReadFrameAsync();
+            Assert.Equal((Wire.Goodbye, Wire.OneWay, 7u), (goodbye.Type, goodbye.Flags, goodbye.ErrorCode));
+        }
+
+        await peer.ExpectEndAsync();
+        peer.Dispose();
+        Assert.Equal(CloseKind.WriteTimeout, (await server.CloseReasonAsync()).Kind);
     }
 
     [Fact]

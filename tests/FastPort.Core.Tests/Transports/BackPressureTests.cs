@@ -72,6 +72,10 @@ public sealed class BackPressureTests
             await Task.Delay(1);
         }
 
+        // Its protocol's last words get the drain time and no more.
+        Assert.True(server.Connection.IsClosing);
+        Assert.False(server.Connection.Closed.IsCompleted);
+        time.Advance(TimeSpan.FromSeconds(1.1));
         CloseReason reason = await server.ClosedAsync();
         Assert.Equal(CloseKind.WriteTimeout, reason.Kind);
         Assert.Contains("for 10 s", reason.Message, StringComparison.Ordinal);

@@ -32,11 +32,10 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
     private readonly ArrayPoolCircularBuffer _input;
     private readonly EpollOutput _output;
     private readonly EpollSender _sender;
+    private WriteProgress _progress;
     private CloseReason? _reason;
     private long _received;
     private long _deadline;
-    private long _lastSent;
-    private long _lastProgress;
     private int _claimed;
     private int _asked;
     private volatile bool _closing;
@@ -80,6 +79,7 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
         _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
         _output = new EpollOutput(this, settings);
         _sender = new EpollSender(this, _output);
+        _progress = new WriteProgress(settings.WriteTimeout);
     }
 
     public int Descriptor { get; }
@@ -283,7 +283,7 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
             return;
         }
 
-        _lastProgress = _settings.Clock.PreciseMilliseconds;
+        _progress.Start(_settings.Clock.PreciseMilliseconds);
         try
         {
             Protocol!.OnOpened(this);
@@ -300,18 +300,11 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
 
     protected internal override void Tick(long nowMilliseconds)
     {
-        long sent = _sender.BytesSent;
-        if (sent != _lastSent || _sender.Pending == 0)
-        {
-            _lastSent = sent;
-            _lastProgress = nowMilliseconds;
-        }
-
-        bool stuck = _settings.WriteTimeout > TimeSpan.Zero && nowMilliseconds - _lastProgress >= _settings.WriteTimeout.TotalMilliseconds;
+        bool stuck = _progress.IsStuck(nowMilliseconds, _sender.BytesSent, _sender.Pending);
         if (_closing)
         {
-            // Until the last byte is out a peer that reads, however slowly, has the time of any writing; then draining is bounded.
-            bool patient = !_outputDown && !stuck;
+            // Until the last byte is out a peer that reads, however slowly, has the time of any writing, once; then draining is bounded.
+            bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
             if (!patient && nowMilliseconds >= Volatile.Read(ref _deadline))
             {
                 Abort(CloseReason.LocalClosed);
@@ -320,18 +313,16 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
             return;
         }
 
-        if (stuck)
-        {
-            Abort(new CloseReason(
-                CloseKind.WriteTimeout,
-                $"The peer took none of {_sender.Pending} waiting bytes for {_settings.WriteTimeout.TotalSeconds:0.#} s.",
-                Framing.ErrorCode.Timeout));
-            return;
-        }
-
         try
         {
-            Protocol!.OnTick(nowMilliseconds);
+            if (stuck)
+            {
+                CloseOnWriteTimeout(_settings.WriteTimeout);
+            }
+            else
+            {
+                Protocol!.OnTick(nowMilliseconds);
+            }
         }
         catch (Exception e)
         {

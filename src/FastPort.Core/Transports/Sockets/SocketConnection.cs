@@ -181,22 +181,13 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
         bool stuck = _progress.IsStuck(nowMilliseconds, _output.BytesSent, _output.PendingBytes);
         if (_closing)
         {
-            // Until the last byte is out a peer that reads, however slowly, has the time of any writing; then draining is bounded.
-            bool patient = !_outputDown && !stuck;
+            // Until the last byte is out a peer that reads, however slowly, has the time of any writing, once; then draining is bounded.
+            bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
             if (!patient && nowMilliseconds >= Volatile.Read(ref _deadline))
             {
                 Abort(CloseReason.LocalClosed);
             }
 
-            return;
-        }
-
-        if (stuck)
-        {
-            Abort(new CloseReason(
-                CloseKind.WriteTimeout,
-                $"The peer took none of {_output.PendingBytes} waiting bytes for {_settings.WriteTimeout.TotalSeconds:0.#} s.",
-                Framing.ErrorCode.Timeout));
             return;
         }
 
@@ -207,7 +198,14 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
 
         try
         {
-            Protocol!.OnTick(nowMilliseconds);
+            if (stuck)
+            {
+                CloseOnWriteTimeout(_settings.WriteTimeout);
+            }
+            else
+            {
+                Protocol!.OnTick(nowMilliseconds);
+            }
         }
         catch (Exception e)
         {
