@@ -17,6 +17,9 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     private RequestQueue? _queue;
     private HandledBurst _handled = null!;
 
+    // What the frame at hand waits for; null where it waits for nothing.
+    private Task? _postponed;
+
     /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
     public void BeginBurst(long received, long now) => _handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
 
@@ -25,7 +28,18 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     /// <summary>False to be asked again about the same frame after a resume.</summary>
     public bool TryDispatch(in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
-        HandlerEntry? handler = _settings.Handlers.Find(header.Type);
+        if (_postponed is not null)
+        {
+            if (!_postponed.IsCompleted)
+            {
+                // Resumed by something else.
+                return false;
+            }
+
+            _postponed = null;
+        }
+
+        HandlerEntry? handler = _settings.Handlers.Find(header.Type) ?? _settings.FrameworkHandlers?.Find(header.Type);
         if (handler is null)
         {
             replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
@@ -52,8 +66,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
 
         if (handler.Inline is not null)
         {
-            RunInline(handler, header, body, received);
-            return true;
+            return RunInline(handler, header, body, received);
         }
 
         _queue ??= new RequestQueue(protocol, _settings.Options);
@@ -103,12 +116,21 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         _gatekeeper?.OnClosed();
     }
 
-    private void RunInline(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    // False where the handler wants to see the frame again, which stays in the ring; it is not asked about a second time.
+    private bool RunInline(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
         var request = new InlineRequest(protocol, header, body, received);
         try
         {
             handler.Inline!(ref request);
+            if (request.PostponedUntil is not null)
+            {
+                _gatekeeper?.Keep();
+                _postponed = request.PostponedUntil;
+                _postponed.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+                return false;
+            }
+
             if (!request.Answered)
             {
                 request.Reply(default(EmptyBody));
@@ -136,5 +158,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         {
             _handled.Add(series, MonotonicClock.Nanoseconds);
         }
+
+        return true;
     }
 }

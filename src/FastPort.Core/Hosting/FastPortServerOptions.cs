@@ -1,3 +1,4 @@
+using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
@@ -61,6 +62,9 @@ public sealed class FastPortServerOptions
     /// <summary>Limits and deadlines of each session.</summary>
     public SessionOptions Session { get; } = new();
 
+    /// <summary>What peers may ask the server to pass on: relays, topics, the list of peers.</summary>
+    public RoutingOptions Routing { get; } = new();
+
     /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
     public IReadOnlyList<string> Validate()
     {
@@ -94,6 +98,7 @@ public sealed class FastPortServerOptions
         }
 
         Session.Validate($"{SectionName}:{nameof(Session)}", problems);
+        Routing.Validate($"{SectionName}:{nameof(Routing)}", problems);
         return problems;
     }
 
