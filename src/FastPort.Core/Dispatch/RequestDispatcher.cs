@@ -19,6 +19,9 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private HandledBurst _handled = null!;
 
+    // What the frame at hand waits for; null where it waits for nothing.
+    private Task? _postponed;
+
     /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
     public void BeginBurst(long received, long now)
     {
@@ -35,7 +38,18 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     /// <summary>False to be asked again about the same frame after a resume.</summary>
     public bool TryDispatch(in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
-        HandlerEntry? handler = _settings.Handlers.Find(header.Type);
+        if (_postponed is not null)
+        {
+            if (!_postponed.IsCompleted)
+            {
+                // Resumed by something else.
+                return false;
+            }
+
+            _postponed = null;
+        }
+
+        HandlerEntry? handler = _settings.Handlers.Find(header.Type) ?? _settings.FrameworkHandlers?.Find(header.Type);
         if (handler is null)
         {
             replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
@@ -69,14 +83,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
 
         if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack))
         {
-            Invoke(handler, header, body, received);
-            _watch.Handled(handler);
-            if (handler.Series is { } series)
-            {
-                _handled.Add(series, MonotonicClock.Nanoseconds);
-            }
-
-            return true;
+            return RunInline(handler, header, body, received);
         }
 
         _queue ??= new RequestQueue(protocol, _settings.Options);
@@ -95,8 +102,10 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     public void Cancel(uint correlation) => _queue?.Cancel(correlation);
 
     /// <summary>Runs an inline handler that had to wait its turn, on the queue's worker.</summary>
-    public void RunDeferred(RequestContext request) =>
-        Invoke(request.Handler, request.Header, new ReadOnlySequence<byte>(request.Body), request.ReceivedNanoseconds);
+    /// <param name="request">The request.</param>
+    /// <param name="until">What the handler wants to wait for before it is run again; null where it is done.</param>
+    public void RunDeferred(RequestContext request, out Task? until) =>
+        Invoke(request.Handler, request.Header, new ReadOnlySequence<byte>(request.Body), request.ReceivedNanoseconds, out until);
 
     /// <summary>A queued handler threw; any thread.</summary>
     public void HandlerFailed(RequestContext request, Exception exception)
@@ -133,12 +142,41 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         _gatekeeper?.OnClosed();
     }
 
-    private void Invoke(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    // False where the handler wants to see the frame again, which stays in the ring; it is not asked about a second time.
+    private bool RunInline(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        Invoke(handler, header, body, received, out Task? until);
+        if (until is not null)
+        {
+            _gatekeeper?.Keep();
+            _postponed = until;
+            until.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+            return false;
+        }
+
+        _watch.Handled(handler);
+        if (handler.Series is { } series)
+        {
+            _handled.Add(series, MonotonicClock.Nanoseconds);
+        }
+
+        return true;
+    }
+
+    // Tells what the handler wants to wait for before it is run again; null where it is done.
+    private void Invoke(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received, out Task? until)
     {
         var request = new InlineRequest(protocol, header, body, received);
+        until = null;
         try
         {
             handler.Inline!(ref request);
+            until = request.PostponedUntil;
+            if (until is not null)
+            {
+                return;
+            }
+
             if (!request.Answered)
             {
                 request.Reply(default(EmptyBody));

@@ -181,7 +181,17 @@ internal sealed class RequestQueue
                 }
                 else if (isInline)
                 {
-                    now = RunInline(request, now);
+                    // A handler that waits for room elsewhere is run again; whoever is behind it waits as well.
+                    while (RunInline(request) is { } until)
+                    {
+                        await until.ConfigureAwait(false);
+                        if (_protocol.IsClosed || request.IsAborted)
+                        {
+                            break;
+                        }
+                    }
+
+                    now = Handled(request, now);
                 }
                 else
                 {
@@ -232,13 +242,13 @@ internal sealed class RequestQueue
         return ended;
     }
 
-    private long RunInline(RequestContext request, long started)
+    private Task? RunInline(RequestContext request)
     {
         // What the handler sends leaves with the worker's next flush, as on the loop.
         FrameOutput? outer = _protocol.Output.EnterBurst();
-        _protocol.Dispatcher.RunDeferred(request);
+        _protocol.Dispatcher.RunDeferred(request, out Task? until);
         FrameOutput.ResumeBurst(outer);
-        return Handled(request, started);
+        return until;
     }
 
     private long Handled(RequestContext request, long started)

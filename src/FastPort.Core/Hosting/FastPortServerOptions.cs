@@ -1,3 +1,4 @@
+using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
@@ -75,6 +76,8 @@ public sealed class FastPortServerOptions
 
     internal UnixFileMode? UnixFileMode =>
         UnixSocketPermissions is { } text && UnixPermissions.TryParse(text, out UnixFileMode mode) ? mode : null;
+    /// <summary>What peers may ask the server to pass on: relays, topics, the list of peers.</summary>
+    public RoutingOptions Routing { get; } = new();
 
     /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
     public IReadOnlyList<string> Validate()
@@ -114,6 +117,7 @@ public sealed class FastPortServerOptions
         }
 
         Session.Validate($"{SectionName}:{nameof(Session)}", problems);
+        Routing.Validate($"{SectionName}:{nameof(Routing)}", problems);
         return problems;
     }
 

@@ -159,7 +159,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         _closed = true;
         _traffic.Report();
         Dispatcher.OnClosed();
-        _handshake?.OnClosed();
+        _handshake?.OnClosed(reason);
+        Session.Holders.ReleaseAll(Session);
         Output.Room.OnClosed();
         _settings.SessionStats?.EndSession((ulong)Session.Id);
         _settings.Telemetry.CountClose(reason);
@@ -217,6 +218,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for.</summary>
     public void CloseWithGoodbye(CloseReason reason)
     {
+        _end.Telling(reason);
         SendGoodbye(reason);
         _connection.Close(reason);
     }

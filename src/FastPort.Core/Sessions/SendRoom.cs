@@ -8,6 +8,9 @@ namespace FastPort.Sessions;
 /// </summary>
 internal sealed class SendRoom(Connection connection, SessionOptions options)
 {
+    // What may wait above the bound before it is known whether the peer takes it: one batch.
+    private const int Slack = FrameOutput.BatchChunk;
+
     private readonly Lock _gate = new();
     private TaskCompletionSource? _drained;
     private long _messagesDropped;
@@ -23,8 +26,9 @@ internal sealed class SendRoom(Connection connection, SessionOptions options)
     {
         connection.Flush();
 
-        // Where another thread is just sending, the peer has not been found wanting yet; the ring's own capacity is the bound meanwhile.
-        return !IsFull || !connection.IsSendBlocked;
+        // Where another thread is just sending, the peer has not been found wanting yet: nobody is dropped or disconnected for it. Who can wait waits all
+        // the same before it outruns that thread.
+        return !IsFull || (!connection.IsSendBlocked && (options.SendQueueFull != SendQueueFullPolicy.Wait || connection.PendingBytes < options.SendQueueBytes + Slack));
     }
 
     /// <summary>There is none for a one-way message: what the policy makes of it.</summary>
