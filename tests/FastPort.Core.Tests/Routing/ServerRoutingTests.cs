@@ -129,7 +129,8 @@ public sealed class ServerRoutingTests
     {
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.SendQueueBytes = 32 * 1024);
         using RawPeer a = await server.ConnectAsync("a", receiveBuffer: 8192);
-        while (server.Server.Routing.TrySendTo("a", Push, new byte[8192]) == SendStatus.Queued)
+        Session session = await server.SessionAsync();
+        while (server.Server.Routing.TrySendTo("a", Push, new byte[8192]) == SendStatus.Queued || !session.Connection.IsSendBlocked)
         {
         }
 
