@@ -90,6 +90,17 @@ public sealed partial class FastPortClient
     private async Task<Session> TryOnceAsync(CancellationToken cancellationToken)
     {
         Session session = await _opener.OpenAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            await SubscribeAgainAsync(session, cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            session.Abort();
+            await session.Closed.ConfigureAwait(false);
+            throw;
+        }
+
         if (!TryPublish(session))
         {
             await session.Closed.ConfigureAwait(false);

@@ -68,6 +68,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         {
             Options = options.Session,
             Handlers = handlers,
+            FrameworkHandlers = _routing.Handlers,
             Clock = _clock,
             Logger = _logger,
             Host = this,

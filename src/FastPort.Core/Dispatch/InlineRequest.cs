@@ -114,6 +114,15 @@ public ref struct InlineRequest
         }
     }
 
+    /// <summary>When the handler wants to see the request again, which then is unanswered; null where it has handled it.</summary>
+    internal Task? PostponedUntil { readonly get; private set; }
+
+    /// <summary>
+    /// Handles the request later: the session is read no further, and its handler is called again with this request when the task has ended. For the
+    /// framework's own handlers, which then have done nothing yet.
+    /// </summary>
+    internal void Postpone(Task until) => PostponedUntil = until;
+
     private readonly bool MayAnswer()
     {
         if (_header.IsOneWay)

@@ -48,9 +48,12 @@ public sealed class MessageHandlers
         return Add(new HandlerEntry(type, name ?? $"0x{type:X4}", null, handler));
     }
 
-    /// <summary>The name a type was registered with; null for an unknown type.</summary>
+    /// <summary>The name a type was registered with, or the framework's own name for one of its own; null for an unknown type.</summary>
     /// <param name="type">Message type.</param>
-    public string? NameOf(ushort type) => Find(type)?.Name;
+    public string? NameOf(ushort type) => Find(type)?.Name ?? ControlType.NameOf(type);
+
+    /// <summary>Registers a handler of one of the framework's own types.</summary>
+    internal void MapFramework(HandlerEntry entry) => Enter(entry);
 
     internal void Freeze() => _frozen = true;
 
@@ -73,6 +76,12 @@ public sealed class MessageHandlers
                 $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); an application's own types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
         }
 
+        Enter(entry);
+        return this;
+    }
+
+    private void Enter(HandlerEntry entry)
+    {
         HandlerEntry?[] page = _pages[entry.Type >> 8] ??= new HandlerEntry?[256];
         if (page[entry.Type & 0xFF] is { } other)
         {
@@ -81,6 +90,5 @@ public sealed class MessageHandlers
 
         page[entry.Type & 0xFF] = entry;
         _entries.Add(entry);
-        return this;
     }
 }

@@ -19,6 +19,9 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private HandledBurst _handled = null!;
 
+    // What the frame at hand waits for; null where it waits for nothing.
+    private Task? _postponed;
+
     /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
     public void BeginBurst(long received, long now)
     {
@@ -35,7 +38,18 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     /// <summary>False to be asked again about the same frame after a resume.</summary>
     public bool TryDispatch(in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
-        HandlerEntry? handler = _settings.Handlers.Find(header.Type);
+        if (_postponed is not null)
+        {
+            if (!_postponed.IsCompleted)
+            {
+                // Resumed by something else.
+                return false;
+            }
+
+            _postponed = null;
+        }
+
+        HandlerEntry? handler = _settings.Handlers.Find(header.Type) ?? _settings.FrameworkHandlers?.Find(header.Type);
         if (handler is null)
         {
             replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
@@ -69,7 +83,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
 
         if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack))
         {
-            Invoke(handler, header, body, received);
+            if (Invoke(handler, header, body, received) is { } postponed)
+            {
+                PauseUntil(postponed);
+                return false;
+            }
+
             _watch.Handled(handler);
             if (handler.Series is { } series)
             {
@@ -77,6 +96,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             }
 
             return true;
+        }
+
+        if (handler.StaysOnLoop && !_queue!.TryAwaitStarts())
+        {
+            _gatekeeper?.Keep();
+            return false;
         }
 
         _queue ??= new RequestQueue(protocol, _settings.Options);
@@ -133,13 +158,22 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         _gatekeeper?.OnClosed();
     }
 
-    private void Invoke(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    // The frame stays in the ring, to be seen again; the authoriser has allowed it.
+    private void PauseUntil(Task postponed)
+    {
+        _gatekeeper?.Keep();
+        _postponed = postponed;
+        postponed.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+    }
+
+    // Null where the request was handled; else what its handler waits for, which has done nothing yet.
+    private Task? Invoke(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
         var request = new InlineRequest(protocol, header, body, received);
         try
         {
             handler.Inline!(ref request);
-            if (!request.Answered)
+            if (request.PostponedUntil is null && !request.Answered)
             {
                 request.Reply(default(EmptyBody));
             }
@@ -161,5 +195,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
                 request.Fail(ErrorCode.Internal, "The request failed inside the server.");
             }
         }
+
+        return request.PostponedUntil;
     }
 }

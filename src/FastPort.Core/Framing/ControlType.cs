@@ -12,6 +12,21 @@ public static class ControlType
     /// <summary>One-way: no new requests after this.</summary>
     public const ushort Goodbye = 0x0003;
 
+    /// <summary>Hands a body to the session with a routing id.</summary>
+    public const ushort Relay = 0x0004;
+
+    /// <summary>Asks for what is published to topics with a prefix.</summary>
+    public const ushort Subscribe = 0x0005;
+
+    /// <summary>Ends a Subscribe.</summary>
+    public const ushort Unsubscribe = 0x0006;
+
+    /// <summary>Hands a body to every session subscribed to a prefix of a topic.</summary>
+    public const ushort Publish = 0x0007;
+
+    /// <summary>Lists sessions with routing ids.</summary>
+    public const ushort Peers = 0x0008;
+
     /// <summary>One-way: the requester no longer wants a reply.</summary>
     public const ushort Cancel = 0x0009;
 
@@ -20,4 +35,15 @@ public static class ControlType
 
     /// <summary>The first type an embedding application may use.</summary>
     public const ushort FirstApplication = 0x1000;
+
+    /// <summary>The name of a type that handlers of the framework serve, for logs and reports; null for others.</summary>
+    internal static string? NameOf(ushort type) => type switch
+    {
+        Relay => nameof(Relay),
+        Subscribe => nameof(Subscribe),
+        Unsubscribe => nameof(Unsubscribe),
+        Publish => nameof(Publish),
+        Peers => nameof(Peers),
+        _ => null,
+    };
 }

@@ -13,11 +13,7 @@ internal static class ProtoBody
 
     public static int FieldSize(ulong value) => value == 0 ? 0 : 1 + VarintSize(value);
 
-    public static int FieldSize(string value)
-    {
-        int bytes = Encoding.UTF8.GetByteCount(value);
-        return bytes == 0 ? 0 : 1 + VarintSize((uint)bytes) + bytes;
-    }
+    public static int FieldSize(string value) => BytesFieldSize(Encoding.UTF8.GetByteCount(value));
 
     public static int WriteField(Span<byte> destination, int field, ulong value)
     {
@@ -32,15 +28,30 @@ internal static class ProtoBody
 
     public static int WriteField(Span<byte> destination, int field, string value)
     {
-        int bytes = Encoding.UTF8.GetByteCount(value);
+        int head = WriteHead(destination, field, Encoding.UTF8.GetByteCount(value));
+        return head + Encoding.UTF8.GetBytes(value, destination[head..]);
+    }
+
+    /// <summary>Size of a length-delimited field of so many bytes.</summary>
+    public static int BytesFieldSize(int bytes) => bytes == 0 ? 0 : 1 + VarintSize((uint)bytes) + bytes;
+
+    public static int WriteField(Span<byte> destination, int field, ReadOnlySpan<byte> value)
+    {
+        int head = WriteHead(destination, field, value.Length);
+        value.CopyTo(destination[head..]);
+        return head + value.Length;
+    }
+
+    /// <summary>Writes tag and length of a length-delimited field whose bytes follow.</summary>
+    public static int WriteHead(Span<byte> destination, int field, int bytes)
+    {
         if (bytes == 0)
         {
             return 0;
         }
 
         destination[0] = (byte)((field << 3) | 2);
-        int head = 1 + WriteVarint(destination[1..], (uint)bytes);
-        return head + Encoding.UTF8.GetBytes(value, destination[head..]);
+        return 1 + WriteVarint(destination[1..], (uint)bytes);
     }
 
     private static int WriteVarint(Span<byte> destination, ulong value)

@@ -1,3 +1,4 @@
+using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
@@ -17,6 +18,7 @@ public static class FastPortConfiguration
         List<string> unknown = [];
         KnownKeys.Check(unknown, section, typeof(FastPortServerOptions));
         KnownKeys.Check(unknown, section.GetSection(nameof(FastPortServerOptions.Session)), typeof(SessionOptions));
+        KnownKeys.Check(unknown, section.GetSection(nameof(FastPortServerOptions.Routing)), typeof(RoutingOptions));
         Check(unknown);
         var options = new FastPortServerOptions();
         Guard(section, () => section.Bind(options));

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using FastPort.Connections;
 using FastPort.Dispatch;
+using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 using FastPort.Transports;
@@ -13,7 +14,7 @@ namespace FastPort.Hosting;
 /// A server: listeners, sessions and handlers. Needs no host; <c>services.AddFastPort</c> runs it in one. Start it once, stop it once.
 /// Its members are safe from any thread; events are raised on sessions' loops and must not block.
 /// </summary>
-public sealed class FastPortServer : ISessionHost, IAsyncDisposable
+public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 {
     private readonly FastPortServerOptions _options;
     private readonly FastPortServerHooks _hooks;
@@ -23,6 +24,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
     private readonly ConcurrentDictionary<long, Session> _sessions = new();
     private readonly IdentityRegistry _identities = new();
     private readonly Admission _admission;
+    private readonly MessageHandlers? _frameworkHandlers;
     private readonly List<ITransportListener> _listeners = [];
     private SessionSettings? _settings;
     private ConnectionClock? _clock;
@@ -62,6 +64,8 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
         _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress);
         Handlers = handlers;
         handlers.Freeze();
+        Routing = new ServerRouting(options.Routing, _identities, _hooks.Router, Counters);
+        _frameworkHandlers = Routing.CreateHandlers();
     }
 
     /// <summary>A session has been opened; raised once per session, before its first message.</summary>
@@ -87,7 +91,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
 
     /// <summary>The session with this routing id; null where there is none.</summary>
     /// <param name="routingId">The id.</param>
-    public Session? FindSession(string routingId) => _identities.Find(routingId);
+    public Session? FindSession(string routingId) => Routing.Find(routingId);
 
     /// <summary>Binds every endpoint and begins to accept. Where one cannot be bound, none stays bound.</summary>
     /// <param name="cancellationToken">Not started if cancelled already.</param>
@@ -289,6 +293,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
     {
         Options = _options.Session,
         Handlers = Handlers,
+        FrameworkHandlers = _frameworkHandlers,
         Clock = clock,
         Logger = _logger,
         Host = this,
@@ -316,7 +321,7 @@ public sealed class FastPortServer : ISessionHost, IAsyncDisposable
     {
         if (_hooks.LatencyStats is { } stats)
         {
-            foreach (HandlerEntry entry in Handlers.Entries)
+            foreach (HandlerEntry entry in Handlers.Entries.Concat(_frameworkHandlers?.Entries ?? []))
             {
                 entry.Series = stats.ForType(entry.Type);
             }

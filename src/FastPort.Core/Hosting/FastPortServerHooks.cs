@@ -1,3 +1,4 @@
+using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 using FastPort.Transports;
@@ -18,6 +19,12 @@ public sealed class FastPortServerHooks
 
     /// <summary>Transports, the first that serves an endpoint's scheme is taken. Empty means the library's own, as <see cref="FastPortServerOptions.Transport"/> names them.</summary>
     public IList<ITransport> Transports { get; } = [];
+
+    /// <summary>
+    /// Makes the router from the default one, which delivers to the sessions of this server, for example to carry further what that one does not find. Called
+    /// once, when the server is made. Defaults to null: the default one.
+    /// </summary>
+    public Func<IMessageRouter, IMessageRouter>? Router { get; set; }
 
     /// <summary>Source of time. Defaults to the system's.</summary>
     public TimeProvider? Time { get; set; }

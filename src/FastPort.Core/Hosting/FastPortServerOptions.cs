@@ -1,3 +1,4 @@
+using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
@@ -73,6 +74,9 @@ public sealed class FastPortServerOptions
     /// <summary>Limits and deadlines of each session.</summary>
     public SessionOptions Session { get; } = new();
 
+    /// <summary>What peers may ask the server to pass on: relays, topics, the list of peers.</summary>
+    public RoutingOptions Routing { get; } = new();
+
     internal UnixFileMode? UnixFileMode =>
         UnixSocketPermissions is { } text && UnixPermissions.TryParse(text, out UnixFileMode mode) ? mode : null;
 
@@ -114,6 +118,7 @@ public sealed class FastPortServerOptions
         }
 
         Session.Validate($"{SectionName}:{nameof(Session)}", problems);
+        Routing.Validate($"{SectionName}:{nameof(Routing)}", problems);
         return problems;
     }
 

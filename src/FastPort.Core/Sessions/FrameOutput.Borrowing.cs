@@ -6,8 +6,8 @@ namespace FastPort.Sessions;
 /// <content>Frames whose bodies are sent from where they lie.</content>
 internal sealed partial class FrameOutput
 {
-    // Below this a copy costs less than a send of its own.
-    private const int BorrowAtLeast = 16 * 1024;
+    /// <summary>Below this a copy costs less than a send of its own.</summary>
+    public const int BorrowAtLeast = 16 * 1024;
 
     /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)

@@ -159,7 +159,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         _closed = true;
         _traffic.Report();
         Dispatcher.OnClosed();
-        _handshake?.OnClosed();
+        _handshake?.OnClosed(reason);
+        Session.Holders.ReleaseAll(Session);
         Output.Room.OnClosed();
         _settings.SessionStats?.EndSession((ulong)Session.Id);
         _settings.Telemetry.CountClose(reason);

@@ -10,8 +10,6 @@ namespace FastPort.Sessions;
 /// </summary>
 internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protocol)
 {
-    private const int MaxNameLength = 256;
-
     private readonly HookWait<AuthenticationResult>? _verdict = settings.Authenticator is null ? null : new(protocol, "authenticator");
 
     public bool IsRequired => settings.IsRequired;
@@ -38,7 +36,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         if (!IsName(hello.RoutingId) || !IsName(hello.ClientName))
         {
             protocol.Replies.Refuse(
-                header, received, ErrorCode.MalformedBody, $"routing_id and client_name have at most {MaxNameLength} characters and no control characters.");
+                header, received, ErrorCode.MalformedBody, $"routing_id and client_name have at most {IdentityRegistry.MaxIdLength} characters and no control characters.");
             return true;
         }
 
@@ -72,13 +70,15 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        if (hello.RoutingId.Length != 0 && !TakeRoutingId(hello.RoutingId))
+        RoutingIdentity? identity = null;
+        if (hello.RoutingId.Length != 0
+            && (identity = settings.Identities.TryClaim(hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
         {
             protocol.Replies.Refuse(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
             return true;
         }
 
-        session.RoutingId = hello.RoutingId;
+        session.Identity = identity;
         session.ClientName = hello.ClientName;
         session.User = result.User;
         TimeSpan heartbeat = protocol.Settings.Options.HeartbeatInterval;
@@ -93,6 +93,12 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         // After the Welcome, so that nothing unsolicited goes before it.
         session.IsIdentified = true;
         protocol.Deadlines.Identified(heartbeat);
+        protocol.Settings.Host.OnIdentified(session);
+        if (identity is not null)
+        {
+            EnterIdentity(identity);
+        }
+
         protocol.AfterHello();
         return true;
     }
@@ -101,12 +107,21 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     public void OnTick(long nowMilliseconds) =>
         _verdict?.OnTick(nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero ? TimeSpan.Zero : protocol.Settings.Options.HookTimeout);
 
-    public void OnClosed()
+    public void OnClosed(CloseReason reason)
     {
         _verdict?.OnClosed();
-        if (protocol.Session.RoutingId.Length != 0)
+        if (protocol.Session.Identity is { } identity)
         {
-            settings.Identities.Release(protocol.Session.RoutingId, protocol.Session);
+            lock (identity.Telling)
+            {
+                if (settings.Identities.Leave(identity, protocol.Session))
+                {
+                    protocol.Settings.Host.OnRoutingIdLost(protocol.Session, reason);
+                }
+            }
+
+            // Last: who takes the id next is heard of after this.
+            settings.Identities.Free(identity, protocol.Session);
         }
     }
 
@@ -116,19 +131,31 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         ErrorCode.Unauthenticated);
 
     // They stand in log lines: no line breaks, no megabytes.
-    private static bool IsName(string text) => text.Length <= MaxNameLength && !text.AsSpan().ContainsAnyInRange('\0', '\x1f') && !text.Contains('\x7f', StringComparison.Ordinal);
+    private static bool IsName(string text) => text.Length <= IdentityRegistry.MaxIdLength && !text.AsSpan().ContainsAnyInRange('\0', '\x1f') && !text.Contains('\x7f', StringComparison.Ordinal);
 
-    private bool TakeRoutingId(string routingId)
+    private void EnterIdentity(RoutingIdentity identity)
     {
-        bool takeOver = settings.Duplicates == DuplicateIdentityPolicy.TakeOver;
-        if (!settings.Identities.TryTake(routingId, protocol.Session, takeOver, out Session? previous))
+        var takenOver = new CloseReason(CloseKind.TakenOver, $"A newer session took the routing id '{identity.Id}' over.", ErrorCode.DuplicateIdentity);
+        Session? loser;
+        lock (identity.Telling)
         {
-            return false;
+            if (settings.Identities.TryEnter(identity, protocol.Session, out loser))
+            {
+                if (loser is not null)
+                {
+                    protocol.Settings.Host.OnRoutingIdLost(loser, takenOver);
+                }
+
+                protocol.Settings.Host.OnRoutingIdTaken(protocol.Session);
+            }
+            else
+            {
+                // A still newer session was faster. It could not close this one, which it did not see.
+                loser = protocol.Session;
+            }
         }
 
-        previous?.Protocol.CloseWithGoodbye(
-            new CloseReason(CloseKind.TakenOver, $"A newer session took the routing id '{routingId}' over.", ErrorCode.DuplicateIdentity));
-        return true;
+        loser?.Protocol.CloseWithGoodbye(takenOver);
     }
 
     private HookAnswer Authenticate(in HelloBody hello, out AuthenticationResult? result)

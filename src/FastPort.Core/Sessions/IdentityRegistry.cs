@@ -1,47 +1,113 @@
 using System.Collections.Concurrent;
+using System.Text;
 
 namespace FastPort.Sessions;
 
-/// <summary>Which session has which routing id. Thread-safe; an id belongs to one session at a time.</summary>
+/// <summary>
+/// Which session has which routing id; an id belongs to one session at a time. Look-ups take no lock and allocate nothing. <see cref="_gate"/> makes
+/// the changes one after the other, which come with Hello and with the end of a session; nothing is called under it.
+/// <para>
+/// A session claims its id before its Welcome and can be reached after it (<see cref="TryEnter"/>), as nothing unasked may go before a Welcome. Where
+/// it takes the id over, the older session is reached until then, so that at no time nobody is.
+/// </para>
+/// </summary>
 internal sealed class IdentityRegistry
 {
-    private readonly ConcurrentDictionary<string, Session> _owners = new(StringComparer.Ordinal);
+    /// <summary>UTF-16 units of an id at most, as Hello demands.</summary>
+    public const int MaxIdLength = 256;
 
-    /// <summary>Takes an id; false where another session has it and <paramref name="takeOver"/> is not set.</summary>
-    /// <param name="routingId">The id, not empty.</param>
-    /// <param name="session">The new owner.</param>
-    /// <param name="takeOver">Whether the newcomer wins.</param>
-    /// <param name="previous">The session that lost the id, to be closed.</param>
-    public bool TryTake(string routingId, Session session, bool takeOver, out Session? previous)
+    /// <summary>Bytes of an id at most: no UTF-16 unit takes more than three in UTF-8.</summary>
+    public const int MaxIdBytes = 3 * MaxIdLength;
+
+    private readonly Lock _gate = new();
+    private readonly ConcurrentDictionary<byte[], RoutingIdentity> _identities = new(Utf8Comparer.Instance);
+    private readonly ConcurrentDictionary<byte[], RoutingIdentity>.AlternateLookup<ReadOnlySpan<byte>> _bySpan;
+
+    public IdentityRegistry() => _bySpan = _identities.GetAlternateLookup<ReadOnlySpan<byte>>();
+
+    /// <summary>The identities in use, those included whose session cannot be reached yet.</summary>
+    public IEnumerable<RoutingIdentity> All
     {
-        while (true)
+        get
         {
-            previous = null;
-            if (_owners.TryAdd(routingId, session))
+            foreach (KeyValuePair<byte[], RoutingIdentity> pair in _identities)
             {
-                return true;
-            }
-
-            if (!_owners.TryGetValue(routingId, out Session? owner))
-            {
-                continue;
-            }
-
-            if (!takeOver)
-            {
-                return false;
-            }
-
-            if (_owners.TryUpdate(routingId, session, owner))
-            {
-                previous = owner;
-                return true;
+                yield return pair.Value;
             }
         }
     }
 
-    public void Release(string routingId, Session session) =>
-        _owners.TryRemove(new KeyValuePair<string, Session>(routingId, session));
+    /// <summary>Claims an id; null where another session has it and <paramref name="takeOver"/> is not set.</summary>
+    /// <param name="routingId">The id, not empty.</param>
+    /// <param name="session">The new owner.</param>
+    /// <param name="takeOver">Whether the newcomer wins.</param>
+    public RoutingIdentity? TryClaim(string routingId, Session session, bool takeOver)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(routingId);
+        lock (_gate)
+        {
+            if (!_identities.TryGetValue(utf8, out RoutingIdentity? identity))
+            {
+                identity = new RoutingIdentity(routingId, utf8);
+                _identities[utf8] = identity;
+            }
+            else if (!takeOver)
+            {
+                return null;
+            }
 
-    public Session? Find(string routingId) => _owners.GetValueOrDefault(routingId);
+            identity.Owner = session;
+            return identity;
+        }
+    }
+
+    /// <summary>The owner has been welcomed and can be reached from now on; false where another session has taken the id over meanwhile.</summary>
+    /// <param name="identity">What was claimed.</param>
+    /// <param name="session">Who claimed it.</param>
+    /// <param name="previous">The session that lost the id, to be closed; null where there was none.</param>
+    public bool TryEnter(RoutingIdentity identity, Session session, out Session? previous)
+    {
+        lock (_gate)
+        {
+            bool owns = ReferenceEquals(identity.Owner, session);
+            previous = owns ? identity.Session : null;
+            if (owns)
+            {
+                identity.Session = session;
+            }
+
+            return owns;
+        }
+    }
+
+    /// <summary>The session has ended and cannot be reached any more; true where it could be until now, so once per <see cref="TryEnter"/> at most.</summary>
+    public bool Leave(RoutingIdentity identity, Session session)
+    {
+        lock (_gate)
+        {
+            bool left = ReferenceEquals(identity.Session, session);
+            if (left)
+            {
+                identity.Session = null;
+            }
+
+            return left;
+        }
+    }
+
+    /// <summary>After <see cref="Leave"/>: others may have the id.</summary>
+    public void Free(RoutingIdentity identity, Session session)
+    {
+        lock (_gate)
+        {
+            if (ReferenceEquals(identity.Owner, session))
+            {
+                identity.Owner = null;
+                _identities.TryRemove(identity.Utf8, out _);
+            }
+        }
+    }
+
+    /// <summary>The identity with this id in UTF-8; null where nobody has it.</summary>
+    public RoutingIdentity? Find(ReadOnlySpan<byte> utf8) => _bySpan.TryGetValue(utf8, out RoutingIdentity? identity) ? identity : null;
 }

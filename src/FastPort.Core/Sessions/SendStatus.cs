@@ -17,4 +17,7 @@ public enum SendStatus
 
     /// <summary>The message exceeds the frame limit; nothing was taken.</summary>
     TooLarge,
+
+    /// <summary>No session has the routing id that the message was sent to, or the one that has it is closing; nothing was taken.</summary>
+    NotFound,
 }

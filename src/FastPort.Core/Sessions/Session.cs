@@ -13,18 +13,23 @@ public sealed class Session
 {
     private static long _lastId;
     private readonly FrameProtocol _protocol;
+    private SessionHolders _holders;
 
     internal Session(FrameProtocol protocol, Connection connection)
     {
         _protocol = protocol;
         Connection = connection;
+        OpenedAt = protocol.Settings.Clock.Time.GetUtcNow();
     }
 
     /// <summary>A number unique in this process, at least 1.</summary>
     public long Id { get; } = Interlocked.Increment(ref _lastId);
 
     /// <summary>The routing id from Hello; empty before, or where none was asked for.</summary>
-    public string RoutingId { get; internal set; } = string.Empty;
+    public string RoutingId => Identity?.Id ?? string.Empty;
+
+    /// <summary>When the session was opened.</summary>
+    public DateTimeOffset OpenedAt { get; }
 
     /// <summary>The peer's own name for itself, from Hello; empty before.</summary>
     public string ClientName { get; internal set; } = string.Empty;
@@ -149,6 +154,14 @@ public sealed class Session
     public void Close(ErrorCode code = ErrorCode.None, string message = "Closed by this program.") =>
         _protocol.Stop(new CloseReason(CloseKind.LocalClosed, message, code), TimeSpan.Zero);
 
+    /// <summary>
+    /// Says Goodbye with a reason, where the peer has said Hello, and closes without waiting for what is in flight. It is no ban: a FastPort client
+    /// reconnects; refuse it in the <see cref="Authenticator"/>.
+    /// </summary>
+    /// <param name="code">Code for the peer.</param>
+    /// <param name="reason">Sentence for the peer and the log. Name no internals.</param>
+    public void Kick(ErrorCode code, string reason) => _protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, reason, code));
+
     /// <summary>Ends the connection at once.</summary>
     public void Abort() => Connection.Abort(CloseReason.LocalClosed);
 
@@ -156,6 +169,12 @@ public sealed class Session
     public override string ToString() => RoutingId.Length == 0 ? $"session {Id} ({RemoteEndPoint})" : $"session {Id} '{RoutingId}' ({RemoteEndPoint})";
 
     internal FrameProtocol Protocol => _protocol;
+
+    /// <summary>What <see cref="RoutingId"/> names, where the session has one.</summary>
+    internal RoutingIdentity? Identity { get; set; }
+
+    /// <summary>Who has to be told that the session has ended.</summary>
+    internal ref SessionHolders Holders => ref _holders;
 
     private async ValueTask<SendStatus> SendSlowAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
         where TBody : IFrameBody

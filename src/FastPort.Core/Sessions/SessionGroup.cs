@@ -1,26 +1,40 @@
-using System.Buffers;
-using System.Collections.Concurrent;
 using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
 /// <summary>
-/// A set of sessions that get the same one-way messages: a frame is encoded once and copied into each send queue. Thread-safe. A closed
-/// session leaves the group by itself at the next broadcast.
+/// A set of sessions that get the same one-way messages: a frame is encoded once and copied into each send queue, or from 16 KiB on sent to all from
+/// where it lies. Thread-safe: <see cref="_gate"/> guards changes, and a broadcast goes over the members without it. A session that has ended leaves
+/// by itself.
 /// </summary>
-public sealed class SessionGroup
+public sealed class SessionGroup : ISessionHolder
 {
-    private readonly ConcurrentDictionary<long, Session> _members = new();
+    private readonly Lock _gate = new();
+    private readonly SessionSet _members = new();
 
-    /// <summary>Number of members, those closed since the last broadcast included.</summary>
+    /// <summary>Number of members.</summary>
     public int Count => _members.Count;
 
-    /// <summary>Adds a session; does nothing where it is a member.</summary>
+    /// <summary>Adds a session. False where it is a member already, or has ended.</summary>
     /// <param name="session">The session.</param>
-    public void Add(Session session)
+    public bool Add(Session session)
     {
         ArgumentNullException.ThrowIfNull(session);
-        _members[session.Id] = session;
+        lock (_gate)
+        {
+            if (!_members.Add(session))
+            {
+                return false;
+            }
+
+            if (session.Holders.TryAdd(this))
+            {
+                return true;
+            }
+
+            _members.Remove(session);
+            return false;
+        }
     }
 
     /// <summary>Removes a session; false where it is no member.</summary>
@@ -28,7 +42,16 @@ public sealed class SessionGroup
     public bool Remove(Session session)
     {
         ArgumentNullException.ThrowIfNull(session);
-        return _members.TryRemove(session.Id, out _);
+        lock (_gate)
+        {
+            bool removed = _members.Remove(session);
+            if (removed)
+            {
+                session.Holders.Remove(this);
+            }
+
+            return removed;
+        }
     }
 
     /// <summary>
@@ -42,37 +65,22 @@ public sealed class SessionGroup
     public int Broadcast<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        int size = body.Size;
-        if (!FrameWriter.Fits(size, FrameLimits.Maximum))
-        {
-            throw new ArgumentException($"The body has {size} bytes; no frame holds more than {FrameLimits.LargestBody(FrameLimits.Maximum)}.", nameof(body));
-        }
-
-        int total = FrameHeader.Size + size;
-        byte[] frame = ArrayPool<byte>.Shared.Rent(total);
+        SharedFrame frame = SharedFrame.Encode(type, in body);
         try
         {
-            new FrameHeader((uint)(total - FrameHeader.LengthFieldSize), type, FrameFlags.OneWay, FrameHeader.CurrentVersion, 0).Write(frame);
-            body.Write(frame.AsSpan(FrameHeader.Size, size));
-            int sent = 0;
-            foreach (KeyValuePair<long, Session> pair in _members)
-            {
-                Session session = pair.Value;
-                if (session.IsClosed)
-                {
-                    _members.TryRemove(pair);
-                }
-                else if (session.Protocol.Output.TryBroadcast(frame.AsSpan(0, total)))
-                {
-                    sent++;
-                }
-            }
-
-            return sent;
+            return frame.SendTo(_members.Members);
         }
         finally
         {
-            ArrayPool<byte>.Shared.Return(frame);
+            frame.Release();
+        }
+    }
+
+    void ISessionHolder.Release(Session session)
+    {
+        lock (_gate)
+        {
+            _members.Remove(session);
         }
     }
 }

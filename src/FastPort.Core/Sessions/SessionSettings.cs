@@ -15,6 +15,24 @@ internal interface ISessionHost
 
     /// <summary>The peer said that it takes no new requests.</summary>
     void OnGoodbye(Session session, CloseReason reason);
+
+    /// <summary>The peer's Hello was accepted and answered.</summary>
+    void OnIdentified(Session session)
+    {
+    }
+
+    /// <summary>The session can be reached under its routing id.</summary>
+    void OnRoutingIdTaken(Session session)
+    {
+    }
+
+    /// <summary>
+    /// The session's routing id is its own no more; once per <see cref="OnRoutingIdTaken"/>, from its own loop or that of the session that took the id
+    /// over. For one id the two calls take turns, one at a time.
+    /// </summary>
+    void OnRoutingIdLost(Session session, CloseReason reason)
+    {
+    }
 }
 
 /// <summary>What all sessions of one server or client share. Immutable.</summary>
@@ -23,6 +41,9 @@ internal sealed class SessionSettings
     public required SessionOptions Options { get; init; }
 
     public required MessageHandlers Handlers { get; init; }
+
+    /// <summary>Handlers of the framework's own types that are served (routing); null where there are none.</summary>
+    public MessageHandlers? FrameworkHandlers { get; init; }
 
     public required ConnectionClock Clock { get; init; }
 

@@ -105,6 +105,12 @@ public sealed class FastPortMeter : IDisposable
         Count("fastport.messages.sent", "{message}", "Whole frames sent", () => counters.Snapshot().MessagesOut);
         Count("fastport.bytes.received", "By", "Bytes received, headers included", () => counters.Snapshot().BytesIn);
         Count("fastport.bytes.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
+        _meter.CreateObservableUpDownCounter(
+            "fastport.subscriptions.open", () => counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions that exist now");
+        Count("fastport.relays", "{message}", "Relays that their targets' send queues took", () => counters.Snapshot().Relayed);
+        Count("fastport.relays.waited", "{message}", "Times that a relay was held back by a full target", () => counters.Snapshot().RelaysWaited);
+        Count("fastport.publications", "{message}", "Publish messages", () => counters.Snapshot().Published);
+        Count("fastport.deliveries", "{message}", "Send queues that took a Publish message", () => counters.Snapshot().Delivered);
         Count("fastport.replies.unmatched", "{reply}", "Replies that belong to no request", () => counters.Snapshot().RepliesToNothing);
     }
 
@@ -121,6 +127,11 @@ public sealed class FastPortMeter : IDisposable
             "{connection}",
             "Connections closed by a deadline",
             () => ByName<ConnectionTimeout>("kind", counters.Snapshot().TimeoutsClosedBy));
+        CountTagged(
+            "fastport.relays.failed",
+            "{message}",
+            "Relays that their targets did not get",
+            () => ByName<RelayFailure>("reason", counters.Snapshot().RelaysFailedFor));
         CountTagged("fastport.errors.sent", "{error}", "Error frames sent", () => ByCode(counters.Snapshot().ErrorsSentWith));
         CountTagged("fastport.oneway.failures", "{message}", "One-way messages that failed", () => ByCode(counters.Snapshot().OneWayFailuresWith));
     }

@@ -47,3 +47,16 @@ public enum ConnectionTimeout
     /// <summary>A heartbeat was not answered.</summary>
     Heartbeat,
 }
+
+/// <summary>Why a Relay did not reach its target.</summary>
+public enum RelayFailure
+{
+    /// <summary>No session has the routing id.</summary>
+    NotFound,
+
+    /// <summary>The target's send queue is full and its policy drops.</summary>
+    Dropped,
+
+    /// <summary>The message exceeds the frame limit once the sender's routing id is in it.</summary>
+    TooLarge,
+}

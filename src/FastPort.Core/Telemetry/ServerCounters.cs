@@ -13,12 +13,15 @@ public sealed class ServerCounters
     private readonly TaggedCounts _timeouts = new(Enum.GetValues<ConnectionTimeout>().Length);
     private readonly TaggedCounts _errorsSent = new(ServerCountersSnapshot.ErrorTags);
     private readonly TaggedCounts _oneWayFailures = new(ServerCountersSnapshot.ErrorTags);
+    private readonly TaggedCounts _relayFailures = new(Enum.GetValues<RelayFailure>().Length);
     private long _connectionsAccepted;
     private long _connectionsClosed;
     private long _sessionsOpened;
     private long _sessionsClosed;
     private long _acceptErrors;
     private long _repliesToNothing;
+    private long _relaysWaited;
+    private long _subscriptions;
 
     /// <summary>Counts a connection let in; <see cref="ConnectionClosed"/> is its counterpart.</summary>
     public void ConnectionAccepted() => Interlocked.Increment(ref _connectionsAccepted);
@@ -69,6 +72,24 @@ public sealed class ServerCounters
     /// <param name="kind">Which deadline.</param>
     public void TimeoutClosed(ConnectionTimeout kind) => _timeouts.Add((uint)kind);
 
+    /// <summary>Counts a Relay that its target's send queue took.</summary>
+    public void Relayed() => _traffic.AddRelayed();
+
+    /// <summary>Counts a Relay held back by a full target; one may be held back several times.</summary>
+    public void RelayWaited() => Interlocked.Increment(ref _relaysWaited);
+
+    /// <summary>Counts a Relay that its target did not get.</summary>
+    /// <param name="reason">Why.</param>
+    public void RelayFailed(RelayFailure reason) => _relayFailures.Add((uint)reason);
+
+    /// <summary>Counts a Publish.</summary>
+    /// <param name="deliveries">Sessions that got it, 0 or more.</param>
+    public void Published(long deliveries) => _traffic.AddPublished(deliveries);
+
+    /// <summary>Counts subscriptions begun or ended.</summary>
+    /// <param name="change">How many more there are; negative where there are fewer.</param>
+    public void Subscribed(long change) => Interlocked.Add(ref _subscriptions, change);
+
     /// <summary>The counts of now. Each is exact; they are read one after the other while traffic goes on.</summary>
     public ServerCountersSnapshot Snapshot()
     {
@@ -77,7 +98,7 @@ public sealed class ServerCounters
         var sessionsClosed = Interlocked.Read(ref _sessionsClosed);
         var traffic = _traffic.Sum();
         return new ServerCountersSnapshot(
-            _rejected.ToArray(), _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray())
+            _rejected.ToArray(), _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray(), _relayFailures.ToArray())
         {
             ConnectionsAccepted = Interlocked.Read(ref _connectionsAccepted),
             ConnectionsClosed = connectionsClosed,
@@ -89,6 +110,11 @@ public sealed class ServerCounters
             BytesIn = traffic.BytesIn,
             BytesOut = traffic.BytesOut,
             RepliesToNothing = Interlocked.Read(ref _repliesToNothing),
+            Relayed = traffic.Relayed,
+            RelaysWaited = Interlocked.Read(ref _relaysWaited),
+            Published = traffic.Published,
+            Delivered = traffic.Delivered,
+            SubscriptionsOpen = Interlocked.Read(ref _subscriptions),
         };
     }
 

@@ -11,9 +11,12 @@ public sealed class ServerCountersSnapshot
     private readonly long[] _timeouts;
     private readonly long[] _errorsSent;
     private readonly long[] _oneWayFailures;
+    private readonly long[] _relayFailures;
 
-    internal ServerCountersSnapshot(long[] rejected, long[] dropped, long[] timeouts, long[] errorsSent, long[] oneWayFailures)
+    internal ServerCountersSnapshot(
+        long[] rejected, long[] dropped, long[] timeouts, long[] errorsSent, long[] oneWayFailures, long[] relayFailures)
     {
+        _relayFailures = relayFailures;
         _rejected = rejected;
         _dropped = dropped;
         _timeouts = timeouts;
@@ -69,6 +72,24 @@ public sealed class ServerCountersSnapshot
     /// <summary>Replies whose correlation belonged to no request.</summary>
     public required long RepliesToNothing { get; init; }
 
+    /// <summary>Relays that their targets' send queues took.</summary>
+    public required long Relayed { get; init; }
+
+    /// <summary>Times that a Relay was held back by a full target.</summary>
+    public required long RelaysWaited { get; init; }
+
+    /// <summary>Relays that their targets did not get, for all reasons.</summary>
+    public long RelaysFailed => _relayFailures.Sum();
+
+    /// <summary>Publish messages.</summary>
+    public required long Published { get; init; }
+
+    /// <summary>Sessions' send queues that took a Publish message, over all of those.</summary>
+    public required long Delivered { get; init; }
+
+    /// <summary>Subscriptions that exist now.</summary>
+    public required long SubscriptionsOpen { get; init; }
+
     /// <summary>Connections closed by a deadline, of all kinds.</summary>
     public long TimeoutsClosed => _timeouts.Sum();
 
@@ -83,6 +104,10 @@ public sealed class ServerCountersSnapshot
     /// <summary>Connections closed by one kind of deadline.</summary>
     /// <param name="kind">The kind.</param>
     public long TimeoutsClosedBy(ConnectionTimeout kind) => _timeouts[(int)kind];
+
+    /// <summary>Relays that their targets did not get for one reason.</summary>
+    /// <param name="reason">The reason.</param>
+    public long RelaysFailedFor(RelayFailure reason) => _relayFailures[(int)reason];
 
     /// <summary>Error frames sent with one code.</summary>
     /// <param name="code">1 to 14, or 0 for all codes the wire protocol does not name.</param>

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Telemetry;
 
-/// <summary>Messages and bytes in both directions, one cell per processor: counting from many threads shares no cache line.</summary>
+/// <summary>Messages and bytes in both directions, and messages passed on, one cell per processor: counting from many threads shares no cache line.</summary>
 internal sealed class TrafficCounters
 {
     private readonly Cell[] _cells = new Cell[StripeSet<HistogramStripe>.DefaultCount];
@@ -21,15 +21,27 @@ internal sealed class TrafficCounters
         Interlocked.Add(ref cell.BytesOut, bytes);
     }
 
-    internal (long MessagesIn, long BytesIn, long MessagesOut, long BytesOut) Sum()
+    internal void AddRelayed() => Interlocked.Increment(ref Mine().Relayed);
+
+    internal void AddPublished(long deliveries)
     {
-        var sum = (MessagesIn: 0L, BytesIn: 0L, MessagesOut: 0L, BytesOut: 0L);
+        ref var cell = ref Mine();
+        Interlocked.Increment(ref cell.Published);
+        Interlocked.Add(ref cell.Delivered, deliveries);
+    }
+
+    internal Cell Sum()
+    {
+        var sum = default(Cell);
         foreach (ref var cell in _cells.AsSpan())
         {
             sum.MessagesIn += Interlocked.Read(ref cell.MessagesIn);
             sum.BytesIn += Interlocked.Read(ref cell.BytesIn);
             sum.MessagesOut += Interlocked.Read(ref cell.MessagesOut);
             sum.BytesOut += Interlocked.Read(ref cell.BytesOut);
+            sum.Relayed += Interlocked.Read(ref cell.Relayed);
+            sum.Published += Interlocked.Read(ref cell.Published);
+            sum.Delivered += Interlocked.Read(ref cell.Delivered);
         }
 
         return sum;
@@ -40,11 +52,14 @@ internal sealed class TrafficCounters
 
     // Two cache lines: processors fetch them in pairs.
     [StructLayout(LayoutKind.Sequential, Size = 128)]
-    private struct Cell
+    internal struct Cell
     {
         internal long MessagesIn;
         internal long BytesIn;
         internal long MessagesOut;
         internal long BytesOut;
+        internal long Relayed;
+        internal long Published;
+        internal long Delivered;
     }
 }

@@ -1,0 +1,77 @@
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Sessions;
+
+namespace FastPort.Routing;
+
+/// <summary>Lists the sessions with routing ids, in the ordinal order of those, page by page. Goes over all of them for each page. Thread-safe.</summary>
+internal sealed class PeerDirectory(IdentityRegistry identities)
+{
+    /// <summary>Peers of a page where the query names no limit.</summary>
+    public const int DefaultPage = 100;
+
+    /// <summary>Peers of a page at most.</summary>
+    public const int LargestPage = 1000;
+
+    private static readonly Comparer<string> LastFirst = Comparer<string>.Create(static (x, y) => string.CompareOrdinal(y, x));
+
+    /// <summary>Answers Peers. A queued handler: looking through many sessions would hold a loop up.</summary>
+    public ValueTask HandleAsync(RequestContext context)
+    {
+        if (!PeersQueryBody.TryRead(context.Body.Span, out PeersQueryBody query))
+        {
+            context.Fail(ErrorCode.MalformedBody, "The body is no PeersQuery message.");
+            return ValueTask.CompletedTask;
+        }
+
+        int limit = query.Limit == 0 ? DefaultPage : (int)Math.Min(query.Limit, LargestPage);
+        List<PeerInfo> page = List(query.Prefix, limit, query.After);
+        int fitting = 0;
+        for (long size = 0; fitting < page.Count; fitting++)
+        {
+            size += PeerListBody.EntrySize(page[fitting]);
+            if (size > context.Session.LargestBody)
+            {
+                break;
+            }
+        }
+
+        context.Reply(new PeerListBody(page[..fitting]));
+        return ValueTask.CompletedTask;
+    }
+
+    /// <summary>The first peers whose id has the prefix and comes after the given one.</summary>
+    public List<PeerInfo> List(string prefix, int limit, string after)
+    {
+        // The best so far, the last of them on top: one look tells whether a further one belongs in.
+        var best = new PriorityQueue<Session, string>(LastFirst);
+        foreach (RoutingIdentity identity in identities.All)
+        {
+            string id = identity.Id;
+            if (identity.Session is not { } session
+                || !id.StartsWith(prefix, StringComparison.Ordinal)
+                || (after.Length != 0 && string.CompareOrdinal(id, after) <= 0))
+            {
+                continue;
+            }
+
+            if (best.Count < limit)
+            {
+                best.Enqueue(session, id);
+            }
+            else
+            {
+                best.EnqueueDequeue(session, id);
+            }
+        }
+
+        var page = new List<PeerInfo>(best.Count);
+        while (best.TryDequeue(out Session? session, out _))
+        {
+            page.Add(PeerInfo.Of(session));
+        }
+
+        page.Reverse();
+        return page;
+    }
+}

@@ -1,0 +1,72 @@
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Sessions;
+using FastPort.Telemetry;
+
+namespace FastPort.Routing;
+
+/// <summary>Answers Relay. Thread-safe.</summary>
+internal sealed class RelayHandler(IMessageRouter router, ServerCounters counters)
+{
+    public void Handle(ref InlineRequest request)
+    {
+        if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope relay))
+        {
+            request.Fail(ErrorCode.MalformedBody, "The body is no Relay message.");
+        }
+        else if (relay.Address.Length > IdentityRegistry.MaxIdBytes)
+        {
+            NotFound(ref request, "No session has a routing id of more than 256 characters.");
+        }
+        else if (relay.NeedsBuffer)
+        {
+            Relay(ref request, relay, stackalloc byte[IdentityRegistry.MaxIdBytes]);
+        }
+        else
+        {
+            Relay(ref request, relay, default);
+        }
+    }
+
+    private void Relay(ref InlineRequest request, in RoutedEnvelope relay, scoped Span<byte> buffer)
+    {
+        if (!relay.TryGetAddress(buffer, out ReadOnlySpan<byte> to))
+        {
+            request.Fail(ErrorCode.MalformedBody, "The routing id in 'to' is no valid UTF-8.");
+            return;
+        }
+
+        // Whatever the sender wrote into 'from' is left behind: the receiver must be able to trust it.
+        var body = new RoutedBody(to, relay.Type, relay.Body, request.Session.Identity?.FromField);
+        switch (router.TrySend(to, ControlType.Relay, in body))
+        {
+            case SendStatus.Queued:
+                counters.Relayed();
+                break;
+            case SendStatus.Full:
+                // The sender is held back, as by its own full queue; its order stays, and what waits stays in its own receive ring.
+                counters.RelayWaited();
+                request.Postpone(router.WhenWritableAsync(to));
+                break;
+            case SendStatus.Dropped:
+                counters.RelayFailed(RelayFailure.Dropped);
+                request.Fail(ErrorCode.Overloaded, $"The send queue of '{Text(to)}' is full, and its policy drops what finds no room.");
+                break;
+            case SendStatus.TooLarge:
+                counters.RelayFailed(RelayFailure.TooLarge);
+                request.Fail(ErrorCode.MalformedBody, $"With 'from' added the message has {body.Size} bytes; the frame limit allows {request.Session.LargestBody}.");
+                break;
+            default:
+                NotFound(ref request, $"No session has the routing id '{Text(to)}'.");
+                break;
+        }
+    }
+
+    private void NotFound(ref InlineRequest request, string message)
+    {
+        counters.RelayFailed(RelayFailure.NotFound);
+        request.Fail(ErrorCode.NotFound, message);
+    }
+
+    private static string Text(ReadOnlySpan<byte> utf8) => System.Text.Encoding.UTF8.GetString(utf8);
+}

@@ -1,0 +1,93 @@
+using System.Text;
+using FastPort.Framing;
+using FastPort.Sessions;
+
+namespace FastPort.Routing;
+
+/// <summary>
+/// The way to one routing id, kept by who sends there often: the look-up is done once for as long as somebody has the id, take-overs included, and again
+/// when a new session has taken it. Costs nothing to keep. Thread-safe.
+/// </summary>
+public sealed class Route
+{
+    private readonly IdentityRegistry _identities;
+    private readonly IMessageRouter _router;
+    private readonly byte[] _utf8;
+    private RoutingIdentity? _identity;
+
+    internal Route(string routingId, IdentityRegistry identities, IMessageRouter router)
+    {
+        RoutingId = routingId;
+        _identities = identities;
+        _router = router;
+        _utf8 = Encoding.UTF8.GetBytes(routingId);
+    }
+
+    /// <summary>Where it leads.</summary>
+    public string RoutingId { get; }
+
+    /// <summary>The session that has the id now; null where there is none in this server.</summary>
+    public Session? Session
+    {
+        get
+        {
+            if (Volatile.Read(ref _identity)?.Session is { } present)
+            {
+                return present;
+            }
+
+            RoutingIdentity? identity = _identities.Find(_utf8);
+            Volatile.Write(ref _identity, identity);
+            return identity?.Session;
+        }
+    }
+
+    /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body, encoded straight into the send queue.</param>
+    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
+    public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (Session is { } session && session.TrySend(type, in body) is not SendStatus.Closed and var status)
+        {
+            return status;
+        }
+
+        return _router.TrySend(_utf8, type, in body);
+    }
+
+    /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; copied.</param>
+    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
+    public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => TrySend(type, new RawBody(body));
+
+    /// <summary>Sends a one-way message, waiting for room where the target's policy says so. Do not await it in an inline handler.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
+    public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody
+    {
+        SendStatus status = TrySend(type, in body);
+        return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
+    }
+
+    /// <inheritdoc/>
+    public override string ToString() => RoutingId;
+
+    private async ValueTask<SendStatus> SendSlowAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
+        where TBody : IFrameBody
+    {
+        SendStatus status;
+        do
+        {
+            await _router.WhenWritableAsync(_utf8).WaitAsync(cancellationToken).ConfigureAwait(false);
+            status = TrySend(type, in body);
+        }
+        while (status == SendStatus.Full);
+        return status;
+    }
+}

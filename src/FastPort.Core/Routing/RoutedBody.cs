@@ -1,0 +1,72 @@
+using System.Buffers;
+using FastPort.Framing;
+
+namespace FastPort.Routing;
+
+/// <summary>A Relay or Publication on its way out: the body's bytes go from where they lie straight into the frame.</summary>
+internal readonly ref struct RoutedBody : IFrameBody
+{
+    private readonly ReadOnlySpan<byte> _address;
+    private readonly ReadOnlySpan<byte> _first;
+    private readonly ReadOnlySpan<byte> _second;
+    private readonly ReadOnlySpan<byte> _fromField;
+    private readonly uint _type;
+
+    /// <param name="address">Routing id or topic.</param>
+    /// <param name="type">The application's own type.</param>
+    /// <param name="body">The body.</param>
+    /// <param name="fromField">Field 4 as it is written; empty for none.</param>
+    public RoutedBody(ReadOnlySpan<byte> address, uint type, ReadOnlySpan<byte> body, ReadOnlySpan<byte> fromField = default)
+        : this(address, type, body, default, fromField)
+    {
+    }
+
+    /// <inheritdoc cref="RoutedBody(ReadOnlySpan{byte}, uint, ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
+    public RoutedBody(ReadOnlySpan<byte> address, uint type, in ReadOnlySequence<byte> body, ReadOnlySpan<byte> fromField)
+        : this(address, type, body.FirstSpan, body.IsSingleSegment ? default : body.Slice(body.FirstSpan.Length).FirstSpan, fromField)
+    {
+    }
+
+    private RoutedBody(ReadOnlySpan<byte> address, uint type, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, ReadOnlySpan<byte> fromField)
+    {
+        _address = address;
+        _type = type;
+        _first = first;
+        _second = second;
+        _fromField = fromField;
+    }
+
+    public int Size => ProtoBody.BytesFieldSize(_address.Length) + ProtoBody.FieldSize(_type)
+        + ProtoBody.BytesFieldSize(_first.Length + _second.Length) + _fromField.Length;
+
+    public void Write(Span<byte> destination)
+    {
+        int at = ProtoBody.WriteField(destination, 1, _address);
+        at += ProtoBody.WriteField(destination[at..], 2, _type);
+        at += ProtoBody.WriteHead(destination[at..], 3, _first.Length + _second.Length);
+        _first.CopyTo(destination[at..]);
+        at += _first.Length;
+        _second.CopyTo(destination[at..]);
+        at += _second.Length;
+        _fromField.CopyTo(destination[at..]);
+    }
+}
+
+/// <summary>A Relay or Publication of this program's own.</summary>
+/// <param name="address">Routing id or topic.</param>
+/// <param name="type">The application's own type.</param>
+/// <param name="body">The body.</param>
+internal readonly struct RoutedBody<TBody>(string address, uint type, TBody body) : IFrameBody
+    where TBody : IFrameBody
+{
+    public int Size => ProtoBody.FieldSize(address) + ProtoBody.FieldSize(type) + ProtoBody.BytesFieldSize(body.Size);
+
+    public void Write(Span<byte> destination)
+    {
+        int at = ProtoBody.WriteField(destination, 1, address);
+        at += ProtoBody.WriteField(destination[at..], 2, type);
+        int size = body.Size;
+        at += ProtoBody.WriteHead(destination[at..], 3, size);
+        body.Write(destination.Slice(at, size));
+    }
+}

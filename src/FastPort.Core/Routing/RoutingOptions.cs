@@ -1,0 +1,38 @@
+using FastPort.Sessions;
+
+namespace FastPort.Routing;
+
+/// <summary>What peers may ask a server to pass on for them, configuration section <c>FastPort:Routing</c>. A type that is off is answered with UnknownType.</summary>
+public sealed class RoutingOptions
+{
+    /// <summary>Whether peers may send to each other by routing id (Relay). Defaults to false.</summary>
+    public bool Relay { get; set; }
+
+    /// <summary>Whether peers may subscribe to topics and publish (Subscribe, Unsubscribe, Publish). Defaults to false.</summary>
+    public bool Topics { get; set; }
+
+    /// <summary>Whether peers may list the sessions that have routing ids, with names and traffic (Peers). Defaults to false.</summary>
+    public bool Peers { get; set; }
+
+    /// <summary>Prefixes one session may be subscribed to at a time; 1 to 1,000,000. Defaults to 1,000.</summary>
+    public int MaxTopicsPerSession { get; set; } = 1000;
+
+    /// <summary>Bytes of a topic or prefix, in UTF-8; 1 to 1,024. Defaults to 256.</summary>
+    public int MaxTopicBytes { get; set; } = 256;
+
+    /// <summary>Appends a sentence for every value out of its range.</summary>
+    /// <param name="section">Configuration path of this section, for the messages.</param>
+    /// <param name="problems">Receives the sentences.</param>
+    public void Validate(string section, ICollection<string> problems)
+    {
+        OptionCheck.Range(problems, section, nameof(MaxTopicsPerSession), MaxTopicsPerSession, 1, 1_000_000);
+        OptionCheck.Range(problems, section, nameof(MaxTopicBytes), MaxTopicBytes, 1, TopicLimits.MaxBytes);
+    }
+}
+
+/// <summary>Bounds that no configuration changes.</summary>
+internal static class TopicLimits
+{
+    /// <summary>Small enough for the stack.</summary>
+    public const int MaxBytes = 1024;
+}

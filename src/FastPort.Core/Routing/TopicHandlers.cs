@@ -1,0 +1,94 @@
+using System.Buffers;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Telemetry;
+
+namespace FastPort.Routing;
+
+/// <summary>Answers Subscribe, Unsubscribe and Publish. Thread-safe.</summary>
+internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter router, TopicIndex topics, ServerCounters counters)
+{
+    public void Subscribe(ref InlineRequest request)
+    {
+        if (!TryReadPrefix(ref request, out ReadOnlySpan<byte> prefix))
+        {
+            return;
+        }
+
+        if (topics.Subscribe(request.Session, prefix) == SubscribeResult.TooMany)
+        {
+            request.Fail(ErrorCode.Overloaded, $"This session is subscribed to {options.MaxTopicsPerSession} prefixes, and may not be to more.");
+        }
+    }
+
+    public void Unsubscribe(ref InlineRequest request)
+    {
+        // What it is not subscribed to is as the requester wants it.
+        if (TryReadPrefix(ref request, out ReadOnlySpan<byte> prefix))
+        {
+            topics.Unsubscribe(request.Session, prefix);
+        }
+    }
+
+    public void Publish(ref InlineRequest request)
+    {
+        if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope publication))
+        {
+            request.Fail(ErrorCode.MalformedBody, "The body is no Publication message.");
+        }
+        else if (publication.Address.Length > options.MaxTopicBytes)
+        {
+            TooLong(ref request, publication.Address.Length);
+        }
+        else if (publication.NeedsBuffer)
+        {
+            Publish(ref request, publication, stackalloc byte[TopicLimits.MaxBytes]);
+        }
+        else
+        {
+            Publish(ref request, publication, default);
+        }
+    }
+
+    private void Publish(ref InlineRequest request, in RoutedEnvelope publication, scoped Span<byte> buffer)
+    {
+        if (!publication.TryGetAddress(buffer, out ReadOnlySpan<byte> topic))
+        {
+            request.Fail(ErrorCode.MalformedBody, "The topic is no valid UTF-8.");
+            return;
+        }
+
+        var body = new RoutedBody(topic, publication.Type, publication.Body, request.Session.Identity?.FromField);
+        int size = body.Size;
+        if (size > request.Session.LargestBody)
+        {
+            request.Fail(ErrorCode.MalformedBody, $"With 'from' added the message has {size} bytes; the frame limit allows {request.Session.LargestBody}.");
+            return;
+        }
+
+        int sessions = router.Publish(topic, ControlType.Publish, in body);
+        counters.Published(sessions);
+        request.Reply(new DeliveredBody((uint)sessions));
+    }
+
+    private bool TryReadPrefix(ref InlineRequest request, out ReadOnlySpan<byte> prefix)
+    {
+        ReadOnlySequence<byte> body = request.Body;
+        if (!TopicBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out prefix))
+        {
+            request.Fail(ErrorCode.MalformedBody, "The body is no Topic message.");
+            return false;
+        }
+
+        if (prefix.Length > options.MaxTopicBytes)
+        {
+            TooLong(ref request, prefix.Length);
+            return false;
+        }
+
+        return true;
+    }
+
+    private void TooLong(ref InlineRequest request, long bytes) =>
+        request.Fail(ErrorCode.MalformedBody, $"The topic has {bytes} bytes in UTF-8; allowed are {options.MaxTopicBytes}.");
+}
