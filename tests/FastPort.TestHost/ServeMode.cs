@@ -19,6 +19,7 @@ internal static class ServeMode
         RentedArrays? rented = null;
         var options = new FastPortServerOptions();
         options.Endpoints.Add("tcp://127.0.0.1:0");
+        options.Routing.Relay = options.Routing.Topics = true;
         MessageHandlers handlers = new MessageHandlers()
             .MapDiagnostics()
             .MapInline(RawInline, static (ref InlineRequest request) => request.Reply(new SequenceBody(request.Body)))

@@ -81,7 +81,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             }
         }
 
-        if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack))
+        if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts())))
         {
             if (Invoke(handler, header, body, received) is { } postponed)
             {
@@ -98,7 +98,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             return true;
         }
 
-        if (handler.StaysOnLoop && !_queue!.TryAwaitStarts())
+        if (handler.StaysOnLoop)
         {
             _gatekeeper?.Keep();
             return false;

@@ -39,13 +39,13 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
     public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        PrefixTrie<SessionSet>.Matches matches = topics.Match(topic);
+        PrefixTrie<MemberSet<Session>>.Matches matches = topics.Match(topic);
         if (!matches.MoveNext())
         {
             return 0;
         }
 
-        SessionSet first = matches.Current;
+        MemberSet<Session> first = matches.Current;
         SharedFrame frame = SharedFrame.Encode(type, in body);
         try
         {
@@ -58,7 +58,7 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
     }
 
     // Each session once, however many of its prefixes match.
-    private static int SendToAll(SharedFrame frame, SessionSet first, PrefixTrie<SessionSet>.Matches others)
+    private static int SendToAll(SharedFrame frame, MemberSet<Session> first, PrefixTrie<MemberSet<Session>>.Matches others)
     {
         HashSet<Session> told = Told ?? [];
         Told = null;
@@ -74,7 +74,7 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         return sent;
     }
 
-    private static int SendToNew(SharedFrame frame, SessionSet set, HashSet<Session> told)
+    private static int SendToNew(SharedFrame frame, MemberSet<Session> set, HashSet<Session> told)
     {
         int sent = 0;
         foreach (Session? session in set.Members)

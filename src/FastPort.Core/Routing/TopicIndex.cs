@@ -23,11 +23,11 @@ internal enum SubscribeResult
 internal sealed class TopicIndex(int maxTopicsPerSession, ServerCounters counters) : ISessionHolder
 {
     private readonly Lock _gate = new();
-    private readonly PrefixTrie<SessionSet> _subscribers = new();
+    private readonly PrefixTrie<MemberSet<Session>> _subscribers = new();
     private readonly Dictionary<Session, HashSet<byte[]>> _topics = [];
 
     /// <summary>The sessions subscribed to each prefix of a topic.</summary>
-    public PrefixTrie<SessionSet>.Matches Match(ReadOnlySpan<byte> topic) => _subscribers.Match(topic);
+    public PrefixTrie<MemberSet<Session>>.Matches Match(ReadOnlySpan<byte> topic) => _subscribers.Match(topic);
 
     public SubscribeResult Subscribe(Session session, ReadOnlySpan<byte> prefix)
     {
@@ -102,11 +102,11 @@ internal sealed class TopicIndex(int maxTopicsPerSession, ServerCounters counter
 
     private void Join(Session session, ReadOnlySpan<byte> prefix)
     {
-        SessionSet? set = _subscribers.Find(prefix);
+        MemberSet<Session>? set = _subscribers.Find(prefix);
         if (set is null)
         {
             // Filled before it can be found.
-            set = new SessionSet();
+            set = new MemberSet<Session>();
             set.Add(session);
             _subscribers.Set(prefix, set);
         }
@@ -118,7 +118,7 @@ internal sealed class TopicIndex(int maxTopicsPerSession, ServerCounters counter
 
     private void Leave(Session session, ReadOnlySpan<byte> prefix)
     {
-        SessionSet set = _subscribers.Find(prefix)!;
+        MemberSet<Session> set = _subscribers.Find(prefix)!;
         set.Remove(session);
         if (set.Count == 0)
         {

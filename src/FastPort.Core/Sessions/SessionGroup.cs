@@ -10,30 +10,22 @@ namespace FastPort.Sessions;
 public sealed class SessionGroup : ISessionHolder
 {
     private readonly Lock _gate = new();
-    private readonly SessionSet _members = new();
+    private readonly MemberSet<Session> _members = new();
 
     /// <summary>Number of members.</summary>
     public int Count => _members.Count;
 
-    /// <summary>Adds a session. False where it is a member already, or has ended.</summary>
+    /// <summary>Adds a session; does nothing where it is a member already, or has ended.</summary>
     /// <param name="session">The session.</param>
-    public bool Add(Session session)
+    public void Add(Session session)
     {
         ArgumentNullException.ThrowIfNull(session);
         lock (_gate)
         {
-            if (!_members.Add(session))
+            if (_members.Add(session) && !session.Holders.TryAdd(this))
             {
-                return false;
+                _members.Remove(session);
             }
-
-            if (session.Holders.TryAdd(this))
-            {
-                return true;
-            }
-
-            _members.Remove(session);
-            return false;
         }
     }
 

@@ -1,4 +1,6 @@
+using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
+using FastPort.Framing;
 using Xunit;
 using Xunit.Abstractions;
 
@@ -71,18 +73,59 @@ public sealed class AllocationTests(ITestOutputHelper output)
         Assert.InRange(bytes, 0, 0.5);
     }
 
+    [Theory]
+    [InlineData(1, false)]
+    [InlineData(64, false)]
+    [InlineData(1, true)]
+    [InlineData(64, true)]
+    public async Task A_relay_and_a_publication_allocate_nothing(int burst, bool publish)
+    {
+        await using TestHostProcess host = await TestHostProcess.ServeAsync();
+        using var sender = new RawConnection(host.Port);
+        using var receiver = new RawConnection(host.Port);
+        byte[] request = RawConnection.Frame(publish ? (ushort)7 : (ushort)4, RoutingWire.Envelope("receiver", 0x1000, new byte[64]));
+        foreach ((RawConnection connection, string routingId) in new[] { (sender, "sender"), (receiver, "receiver") })
+        {
+            connection.Ask(RawConnection.Frame(1, Wire.Text(1, routingId)));
+        }
+
+        // Two prefixes that match: the one copy is found among both.
+        receiver.Ask(RawConnection.Frame(5, Wire.Text(1, "receiver")));
+        receiver.Ask(RawConnection.Frame(5, Wire.Text(1, "rec")));
+        int received = RoutingWire.Envelope("receiver", 0x1000, new byte[64], "sender").Length + FrameHeader.Size;
+        int reply = FrameHeader.Size + (publish ? 2 : 0);
+
+        double bytes = await MeasureAsync(host, count =>
+        {
+            byte[] requests = [.. Enumerable.Repeat(request, burst).SelectMany(static r => r)];
+            for (int done = 0; done < count; done += burst)
+            {
+                sender.Send(requests);
+                sender.Drop(reply * burst);
+                receiver.Drop(received * burst);
+            }
+        });
+
+        Assert.InRange(bytes, 0, 1);
+    }
+
     private async Task<double> MeasureAsync(byte[] request, int burst, byte[]? first = null)
     {
         await using TestHostProcess host = await TestHostProcess.ServeAsync();
         using var connection = new RawConnection(host.Port);
         connection.Exchange(first ?? request, 1, 1);
-        connection.Exchange(request, 20_000, burst);
+        return await MeasureAsync(host, count => connection.Exchange(request, count, burst));
+    }
+
+    private async Task<double> MeasureAsync(TestHostProcess host, Action<int> exchange)
+    {
+        exchange(20_000);
         long measuring = await MeasuringCostsAsync(host);
         long before = (await host.MeasureAsync())["allocated"];
         double least = double.MaxValue;
         for (int round = 0; round < Rounds; round++)
         {
-            connection.Exchange(request, Messages / Rounds, burst);
+            exchange(Messages / Rounds);
             long after = (await host.MeasureAsync())["allocated"];
             least = Math.Min(least, Math.Max(0, after - before - measuring) / (double)(Messages / Rounds));
             before = after;

@@ -27,17 +27,31 @@ internal sealed class RawConnection : IDisposable
         for (int done = 0; done < count; done += burst)
         {
             Send(requests);
-            for (int received = 0; received < requests.Length;)
-            {
-                int read = _socket.Receive(_buffer, 0, Math.Min(_buffer.Length, requests.Length - received), SocketFlags.None);
-                if (read == 0)
-                {
-                    throw new EndOfStreamException();
-                }
-
-                received += read;
-            }
+            Drop(requests.Length);
         }
+    }
+
+    /// <summary>Reads so many bytes.</summary>
+    public void Drop(int count)
+    {
+        for (int received = 0; received < count;)
+        {
+            int read = _socket.Receive(_buffer, 0, Math.Min(_buffer.Length, count - received), SocketFlags.None);
+            if (read == 0)
+            {
+                throw new EndOfStreamException();
+            }
+
+            received += read;
+        }
+    }
+
+    /// <summary>Sends one request and reads its reply, of whatever length.</summary>
+    public void Ask(byte[] request)
+    {
+        Send(request);
+        _socket.Receive(_buffer, 0, FrameHeader.Size, SocketFlags.Peek);
+        Drop((int)FrameHeader.Read(_buffer).FrameSize);
     }
 
     public void Send(byte[] bytes) => _socket.Send(bytes);

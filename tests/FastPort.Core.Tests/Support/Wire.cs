@@ -78,7 +78,16 @@ internal sealed record WireFrame(ushort Type, byte Flags, byte Version, uint Cor
     /// <summary>Varint field of the body; 0 where it is missing.</summary>
     public ulong NumberAt(int field) => Fields().FirstOrDefault(f => f.Field == field).Number;
 
-    public string TextAt(int field) => Encoding.UTF8.GetString(Fields().FirstOrDefault(f => f.Field == field).Bytes ?? []);
+    public string TextAt(int field) => Encoding.UTF8.GetString(BytesAt(field));
+
+    /// <summary>Length-delimited field of the body; empty where it is missing.</summary>
+    public byte[] BytesAt(int field) => Fields().FirstOrDefault(f => f.Field == field).Bytes ?? [];
+
+    /// <summary>How often a field stands in the body.</summary>
+    public int CountAt(int field) => Fields().Count(f => f.Field == field);
+
+    /// <summary>The messages in a repeated field.</summary>
+    public IReadOnlyList<WireFrame> MessagesAt(int field) => [.. Fields().Where(f => f.Field == field).Select(f => this with { Body = f.Bytes! })];
 
     public uint ErrorCode => (uint)NumberAt(1);
 

@@ -1,0 +1,238 @@
+using System.Buffers;
+using System.Collections.Concurrent;
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Core.Tests.Routing;
+
+/// <summary>The client's side of relays, topics and peers, against a real server.</summary>
+public sealed class ClientRoutingTests
+{
+    [Fact]
+    public async Task Relayed_messages_go_to_the_handler_of_their_type_with_their_sender()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = await ConnectAsync(server, "a");
+        await using FastPortClient b = Create(server, "b");
+        var got = new ConcurrentQueue<string>();
+        b.OnRelayed(1, (scoped in RoutedMessage m) => got.Enqueue($"one from {m.From} to {m.Address}: {m.Body.ToArray()[0]} over {m.Session.IsIdentified}"));
+        b.OnRelayed(70_000, (scoped in RoutedMessage m) => got.Enqueue($"large from {m.From}: {m.Type}, {m.Body.Length}"));
+        Assert.Throws<ArgumentException>(() => b.OnRelayed(1, static (scoped in RoutedMessage _) => { }));
+        await b.ConnectAsync();
+        await Patience.UntilAsync(() => server.Server.FindSession("b") is not null, "b can be reached");
+
+        await a.RelayAsync("b", 1, new byte[] { 5 }).InTimeAsync();
+        await a.RelayAsync("b", 70_000, default(EmptyBody)).InTimeAsync();
+        await a.RelayAsync("b", 2, new byte[] { 6 }).InTimeAsync();
+        Assert.Equal(SendStatus.Queued, await a.RelayOneWayAsync("b", 1, new SequenceBody(new([7]))));
+
+        await Patience.UntilAsync(() => got.Count == 3 && b.Counters.Snapshot().OneWayFailures == 1, "all messages came");
+        Assert.Equal(["one from a to b: 5 over True", "large from a: 70000, 0", "one from a to b: 7 over True"], got);
+        Assert.Equal(1, b.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.UnknownType));
+    }
+
+    [Fact]
+    public async Task A_relay_to_nobody_fails_with_NotFound_and_types_that_are_off_with_UnknownType()
+    {
+        await using TestServer server = await RoutingWire.StartAsync(static o => o.Routing.Topics = o.Routing.Peers = false);
+        await using FastPortClient a = await ConnectAsync(server, "a");
+
+        await FailsAsync(ErrorCode.NotFound, () => a.RelayAsync("nobody", 1, new byte[1]));
+        await FailsAsync(ErrorCode.UnknownType, () => a.PublishAsync("x", 1, new byte[1]));
+        await FailsAsync(ErrorCode.UnknownType, () => a.ListPeersAsync());
+        await FailsAsync(ErrorCode.UnknownType, () => a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }));
+
+        // Not subscribed: the prefix is free again.
+        await FailsAsync(ErrorCode.UnknownType, () => a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }));
+    }
+
+    [Fact]
+    public async Task A_published_message_comes_once_and_goes_to_every_handler_whose_prefix_matches()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = await ConnectAsync(server, "a");
+        await using FastPortClient b = await ConnectAsync(server, "b");
+        var got = new ConcurrentQueue<string>();
+        await b.SubscribeAsync("x/", Note("x/")).InTimeAsync();
+        await b.SubscribeAsync("x", static (scoped in RoutedMessage _) => throw new InvalidOperationException("A defect in a handler.")).InTimeAsync();
+        await b.SubscribeAsync("", Note("all")).InTimeAsync();
+        await b.SubscribeAsync("x/ü", Note("x/ü")).InTimeAsync();
+        await Assert.ThrowsAsync<InvalidOperationException>(() => b.SubscribeAsync("x", Note("again")));
+
+        Assert.Equal(1, await a.PublishAsync("x/ü/7", 3, new byte[] { 1 }).InTimeAsync());
+        Assert.Equal(SendStatus.Queued, await a.PublishOneWayAsync("z", 4, new SequenceBody(new([2]))));
+
+        await Patience.UntilAsync(() => got.Count == 4, "all handlers were called");
+        Assert.Equal(["all: x/ü/7 3 from a", "x/: x/ü/7 3 from a", "x/ü: x/ü/7 3 from a", "all: z 4 from a"], got);
+        Assert.Equal(1, b.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.Internal));
+
+        RoutedHandler Note(string name) => (scoped in RoutedMessage m) => got.Enqueue($"{name}: {m.Address} {m.Type} from {m.From}");
+    }
+
+    [Fact]
+    public async Task After_Unsubscribe_the_handler_is_called_no_more_and_the_prefix_is_free()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = await ConnectAsync(server, "a");
+        int first = 0, second = 0;
+        await a.SubscribeAsync("x", (scoped in RoutedMessage _) => Interlocked.Increment(ref first)).InTimeAsync();
+        await a.PublishAsync("x", 1, new byte[1]).InTimeAsync();
+        await Patience.UntilAsync(() => Volatile.Read(ref first) == 1, "the message came");
+
+        await a.UnsubscribeAsync("x").InTimeAsync();
+        await a.UnsubscribeAsync("x").InTimeAsync();
+
+        Assert.Equal(0, await a.PublishAsync("x", 1, new byte[1]).InTimeAsync());
+        Assert.Equal(0, server.Counts.SubscriptionsOpen);
+        await a.SubscribeAsync("x", (scoped in RoutedMessage _) => Interlocked.Increment(ref second)).InTimeAsync();
+        Assert.Equal(1, await a.PublishAsync("x", 1, new byte[1]).InTimeAsync());
+        await Patience.UntilAsync(() => Volatile.Read(ref second) == 1, "the message came");
+        Assert.Equal(1, first);
+    }
+
+    [Fact]
+    public async Task A_subscription_outlives_the_connection_and_stands_before_the_next_request()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = Create(server, "a");
+        int got = 0;
+        Task subscribing = a.SubscribeAsync("kept", (scoped in RoutedMessage _) => Interlocked.Increment(ref got));
+        await a.ConnectAsync();
+        await subscribing.InTimeAsync();
+        await a.SubscribeAsync("ended", static (scoped in RoutedMessage _) => { }).InTimeAsync();
+        await a.UnsubscribeAsync("ended").InTimeAsync();
+
+        for (int round = 1; round <= 5; round++)
+        {
+            server.Opened[^1].Abort();
+            await Patience.UntilAsync(() => server.Opened.Count == round + 1, "the client came back");
+
+            // The client may still hold the lost session: that request fails or counts nobody.
+            await Patience.UntilAsync(() => a.Session is { IsClosed: false } s && server.Opened[^1].IsIdentified, "the client has its new session");
+            Assert.Equal(1, await a.PublishAsync("kept", 1, new byte[1]).InTimeAsync());
+            await Patience.UntilAsync(() => Volatile.Read(ref got) == round, "the message came");
+            Assert.Equal(0, await a.PublishAsync("ended", 1, new byte[1]).InTimeAsync());
+        }
+    }
+
+    [Fact]
+    public async Task Subscribing_while_the_connection_comes_and_goes_ends_well()
+    {
+        const int Prefixes = 60;
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = await ConnectAsync(server, "", o => (o.ReconnectDelay, o.MaxReconnectDelay) = (TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(5)));
+        using var stop = new CancellationTokenSource();
+        Task cutting = Task.Run(async () =>
+        {
+            for (int next = 0; !stop.IsCancellationRequested; next++)
+            {
+                await Patience.UntilAsync(() => server.Opened.Count > next || stop.IsCancellationRequested, "the client came back");
+                await Task.Delay(Random.Shared.Next(1, 20));
+                server.Opened[^1].Abort();
+            }
+        });
+
+        for (int i = 0; i < Prefixes; i++)
+        {
+            await a.SubscribeAsync($"p{i}", static (scoped in RoutedMessage _) => { }).InTimeAsync();
+            if (i % 2 == 1)
+            {
+                await a.UnsubscribeAsync($"p{i}").InTimeAsync();
+            }
+        }
+
+        await stop.CancelAsync();
+        await cutting;
+        await Patience.UntilAsync(() => server.Counts.SubscriptionsOpen == Prefixes / 2, "the last session has exactly what was not ended");
+    }
+
+    [Fact]
+    public async Task A_subscription_that_a_new_session_is_refused_is_logged_and_kept()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        var log = new RecordingLog();
+        await using var a = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint.ToString() }, loggerFactory: log);
+        await a.ConnectAsync();
+        await a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }).InTimeAsync();
+        bool refuse = true;
+        server.Server.SessionOpened += session =>
+        {
+            if (refuse)
+            {
+                for (int i = 0; i < 1000; i++)
+                {
+                    server.Server.Routing.Subscribe(session, $"full {i}");
+                }
+            }
+        };
+
+        server.Opened[^1].Abort();
+        await Patience.UntilAsync(() => log.WithId(4004).Count == 1, "the refusal was logged");
+        refuse = false;
+        await Patience.UntilAsync(() => a.Session is not null, "the client is connected");
+        server.Opened[^1].Abort();
+
+        await Patience.UntilAsync(() => server.Counts.SubscriptionsOpen == 1, "the next session is subscribed");
+        Assert.Contains("'x'", log.WithId(4004)[0].Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_subscription_given_up_is_none()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = Create(server, "a");
+        using var giveUp = new CancellationTokenSource();
+        Task subscribing = a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }, cancellationToken: giveUp.Token);
+
+        await giveUp.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => subscribing);
+        await a.ConnectAsync();
+        Assert.Equal(0, await a.PublishAsync("x", 1, new byte[1]).InTimeAsync());
+    }
+
+    [Fact]
+    public async Task Lists_peers_page_by_page()
+    {
+        await using TestServer server = await RoutingWire.StartAsync();
+        await using FastPortClient a = await ConnectAsync(server, "a");
+        await using FastPortClient b = await ConnectAsync(server, "b/1");
+        await using FastPortClient c = await ConnectAsync(server, "b/2");
+
+        Assert.Equal(["a", "b/1", "b/2"], Ids(await a.ListPeersAsync().InTimeAsync()));
+        Assert.Equal(["b/1"], Ids(await a.ListPeersAsync("b/", 1).InTimeAsync()));
+        Assert.Equal(["b/2"], Ids(await a.ListPeersAsync("b/", 1, "b/1").InTimeAsync()));
+        Assert.Empty(await a.ListPeersAsync("b/", 1, "b/2").InTimeAsync());
+        PeerInfo peer = (await a.ListPeersAsync("b/2").InTimeAsync())[0];
+        Session session = server.Server.FindSession("b/2")!;
+        Assert.Equal(PeerInfo.Of(session), peer);
+
+        static IEnumerable<string> Ids(IReadOnlyList<PeerInfo> peers) => peers.Select(static p => p.RoutingId);
+    }
+
+    private static FastPortClient Create(TestServer server, string routingId, Action<FastPortClientOptions>? configure = null)
+    {
+        var options = new FastPortClientOptions { Endpoint = server.Endpoint.ToString(), RoutingId = routingId, ReconnectDelay = TimeSpan.FromMilliseconds(5) };
+        configure?.Invoke(options);
+        return new FastPortClient(options);
+    }
+
+    private static async Task<FastPortClient> ConnectAsync(TestServer server, string routingId, Action<FastPortClientOptions>? configure = null)
+    {
+        FastPortClient client = Create(server, routingId, configure);
+        await client.ConnectAsync();
+        if (routingId.Length != 0)
+        {
+            await Patience.UntilAsync(() => server.Server.FindSession(routingId) is not null, $"'{routingId}' can be reached");
+        }
+
+        return client;
+    }
+
+    private static async Task FailsAsync(ErrorCode code, Func<Task> request) =>
+        Assert.Equal(code, (await Assert.ThrowsAsync<RequestFailedException>(request)).Code);
+}

@@ -1,0 +1,248 @@
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Xunit;
+using static FastPort.Core.Tests.Routing.RoutingWire;
+
+namespace FastPort.Core.Tests.Routing;
+
+/// <summary>What the program around the server can do by routing id and topic, with nothing switched on for peers.</summary>
+public sealed class ServerRoutingTests
+{
+    private const ushort Push = 0x1010;
+
+    [Fact]
+    public async Task Sends_to_a_routing_id_and_says_NotFound_where_nobody_has_it()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        ServerRouting routing = server.Server.Routing;
+        using RawPeer a = await server.ConnectAsync("werk/ü");
+
+        Assert.Equal(SendStatus.Queued, routing.TrySendTo("werk/ü", Push, [1]));
+        Assert.Equal(SendStatus.Queued, await routing.SendToAsync("werk/ü", Push, new SequenceBody(new([2]))));
+        Assert.Equal(SendStatus.Queued, routing.RouteTo("werk/ü").TrySend(Push, [3]));
+        foreach (string nobody in new[] { "werk/u", "", new string('x', 257), new string('日', 5000) })
+        {
+            Assert.Equal(SendStatus.NotFound, routing.TrySendTo(nobody, Push, [1]));
+            Assert.Null(routing.Find(nobody));
+        }
+
+        Assert.Equal(SendStatus.NotFound, await routing.SendToAsync("nobody", Push, default(EmptyBody)));
+        Assert.Equal(SendStatus.NotFound, routing.RouteTo("nobody").TrySend(Push, [1]));
+        Assert.Throws<ArgumentException>(() => routing.RouteTo(new string('x', 257)));
+        for (byte i = 1; i <= 3; i++)
+        {
+            WireFrame frame = await a.ReadFrameAsync();
+            Assert.Equal((Push, Wire.OneWay, 0u), (frame.Type, frame.Flags, frame.Correlation));
+            Assert.Equal([i], frame.Body);
+        }
+    }
+
+    [Fact]
+    public async Task A_session_can_be_reached_from_its_Welcome_until_its_end()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using (RawPeer a = await server.ConnectAsync())
+        {
+            await server.SessionAsync();
+            Assert.Equal(SendStatus.NotFound, server.Server.Routing.TrySendTo("a", Push, []));
+            await a.SayHelloAsync("a");
+            await Patience.UntilAsync(() => server.Server.Routing.TrySendTo("a", Push, []) == SendStatus.Queued, "a can be reached");
+        }
+
+        await server.CloseReasonAsync();
+        Assert.Equal(SendStatus.NotFound, server.Server.Routing.TrySendTo("a", Push, []));
+    }
+
+    [Fact]
+    public async Task A_route_survives_take_overs_and_reconnects()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
+        Route route = server.Server.Routing.RouteTo("a");
+        Assert.Null(route.Session);
+        Assert.Equal(SendStatus.NotFound, route.TrySend(Push, [0]));
+
+        using (RawPeer first = await server.ConnectAsync("a"))
+        using (RawPeer second = await server.ConnectAsync())
+        {
+            Assert.Equal(SendStatus.Queued, route.TrySend(Push, [1]));
+            Assert.Equal([1], (await first.ReadFrameAsync()).Body);
+            await second.SayHelloAsync("a");
+            await Patience.UntilAsync(() => ReferenceEquals(route.Session, server.Opened[1]), "the route leads to the second session");
+            Assert.Equal(SendStatus.Queued, route.TrySend(Push, [2]));
+            Assert.Equal([2], (await second.ReadFrameAsync()).Body);
+        }
+
+        await Patience.UntilAsync(() => server.Closed.Count == 2, "both were gone");
+        Assert.Equal((null, SendStatus.NotFound), (route.Session, route.TrySend(Push, [0])));
+        using RawPeer third = await server.ConnectAsync("a");
+        Assert.Equal(SendStatus.Queued, route.TrySend(Push, [3]));
+        Assert.Equal([3], (await third.ReadFrameAsync()).Body);
+    }
+
+    [Theory]
+    [InlineData(SendQueueFullPolicy.Wait, SendStatus.Full)]
+    [InlineData(SendQueueFullPolicy.DropOneWay, SendStatus.Dropped)]
+    [InlineData(SendQueueFullPolicy.Disconnect, SendStatus.NotFound)]
+    public async Task A_full_target_answers_as_its_policy_says(SendQueueFullPolicy policy, SendStatus expected)
+    {
+        await using TestServer server = await TestServer.StartAsync(options: o =>
+        {
+            o.Session.SendQueueFull = policy;
+            o.Session.SendQueueBytes = 32 * 1024;
+        });
+        using RawPeer a = await server.ConnectAsync("a", receiveBuffer: 8192);
+        Route route = server.Server.Routing.RouteTo("a");
+        byte[] body = new byte[8192];
+
+        int queued = 0;
+        SendStatus status;
+        while ((status = queued % 2 == 0 ? server.Server.Routing.TrySendTo("a", Push, body) : route.TrySend(Push, body)) == SendStatus.Queued)
+        {
+            queued++;
+        }
+
+        Assert.Equal(expected, status);
+        if (policy == SendQueueFullPolicy.Wait)
+        {
+            // The kernel may find some more room by and by.
+            ValueTask<SendStatus> waiting;
+            while ((waiting = route.SendAsync(Push, new SequenceBody(new(body)))).IsCompleted)
+            {
+                Assert.Equal(SendStatus.Queued, await waiting);
+                queued++;
+            }
+
+            for (int i = 0; i <= queued; i++)
+            {
+                Assert.Equal(body.Length, (await a.ReadFrameAsync()).Body.Length);
+            }
+
+            Assert.Equal(SendStatus.Queued, await waiting);
+        }
+    }
+
+    [Fact]
+    public async Task Who_waits_for_room_hears_NotFound_when_the_target_ends()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.SendQueueBytes = 32 * 1024);
+        using RawPeer a = await server.ConnectAsync("a", receiveBuffer: 8192);
+        while (server.Server.Routing.TrySendTo("a", Push, new byte[8192]) == SendStatus.Queued)
+        {
+        }
+
+        Task<SendStatus> waiting = server.Server.Routing.SendToAsync("a", Push, default(EmptyBody)).AsTask();
+        a.Reset();
+
+        Assert.Equal(SendStatus.NotFound, await waiting.InTimeAsync());
+    }
+
+    [Fact]
+    public async Task A_body_over_the_frame_limit_is_TooLarge()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.MaxFrameBytes = 1024);
+        using RawPeer a = await server.ConnectAsync("a");
+
+        Assert.Equal(SendStatus.TooLarge, server.Server.Routing.TrySendTo("a", Push, new byte[1017]));
+        Assert.Equal(SendStatus.Queued, server.Server.Routing.TrySendTo("a", Push, new byte[1016]));
+    }
+
+    [Fact]
+    public async Task Kick_says_Goodbye_with_the_reason_and_does_not_wait_for_what_is_in_flight()
+    {
+        await using TestServer server = await TestServer.StartAsync(static handlers => handlers.MapQueued(0x1001, static context => new ValueTask(Task.Delay(-1, context.Aborted))));
+        using RawPeer a = await server.ConnectAsync("a");
+        await a.SendAsync(Wire.Request(0x1001, 1));
+        await a.PingAsync();
+
+        Assert.False(server.Server.Routing.Kick("nobody", ErrorCode.Forbidden, "x"));
+        Assert.True(server.Server.Routing.Kick("a", ErrorCode.Forbidden, "Zu laut."));
+
+        WireFrame goodbye = await a.ReadFrameAsync();
+        Assert.Equal((Wire.Goodbye, Wire.OneWay, 6u, "Zu laut."), (goodbye.Type, goodbye.Flags, goodbye.ErrorCode, goodbye.TextAt(2)));
+        await a.ExpectEndAsync();
+        a.Dispose();
+        CloseReason reason = await server.CloseReasonAsync();
+        Assert.Equal((CloseKind.LocalClosed, ErrorCode.Forbidden, "Zu laut."), (reason.Kind, reason.Code, reason.Message));
+    }
+
+    [Fact]
+    public async Task A_peer_kicked_before_its_Hello_hears_nothing()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer a = await server.ConnectAsync();
+
+        (await server.SessionAsync()).Kick(ErrorCode.Forbidden, "x");
+
+        await a.ExpectEndAsync();
+    }
+
+    [Fact]
+    public async Task The_server_publishes_and_subscribes_sessions_itself()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.Routing.MaxTopicBytes = 10);
+        ServerRouting routing = server.Server.Routing;
+        using RawPeer a = await server.ConnectAsync("a");
+        Session session = server.Opened[0];
+
+        Assert.True(routing.Subscribe(session, "room/"));
+        Assert.True(routing.Subscribe(session, "room/"));
+        Assert.Equal(1, routing.Publish("room/1", 5, [1, 2]));
+        Assert.Equal(1, routing.Publish("room/ü", 5, new SequenceBody(new([3]))));
+        Assert.Equal(0, routing.Publish("Room/", 5, [1]));
+        Assert.Throws<ArgumentException>(() => routing.Publish("room/678901", 5, []));
+        Assert.Throws<ArgumentException>(() => routing.Subscribe(session, "room/678901"));
+        Assert.True(routing.Unsubscribe(session, "room/"));
+        Assert.False(routing.Unsubscribe(session, "room/"));
+        Assert.Equal(0, routing.Publish("room/1", 5, [1]));
+
+        WireFrame first = await a.ReadFrameAsync(), second = await a.ReadFrameAsync();
+        Assert.Equivalent((Publish, Wire.OneWay, 0u, "room/1", 5UL, new byte[] { 1, 2 }, ""), Decode(first));
+        Assert.Equivalent((Publish, Wire.OneWay, 0u, "room/ü", 5UL, new byte[] { 3 }, ""), Decode(second));
+        await a.PingAsync();
+    }
+
+    [Fact]
+    public async Task A_router_of_the_embedder_carries_further_what_is_not_found_here()
+    {
+        await using TestServer far = await StartAsync();
+        await using TestServer near = await StartAsync(hooks: h => h.Router = local => new LinkedRouter(local, far.Server.Routing));
+        using RawPeer a = await near.ConnectAsync("a");
+        using RawPeer b = await far.ConnectAsync("b");
+        await b.SubscribeAsync("x");
+        await a.SubscribeAsync("x");
+
+        await a.SendAsync(RelayRequest(1, "b", [1]));
+        await a.ExpectEmptyReplyAsync(Relay, 1);
+        Assert.Equal(12u, (await a.CallAsync(RelayRequest(2, "nobody", [1]))).ErrorCode);
+        Assert.Equal(SendStatus.Queued, near.Server.Routing.TrySendTo("b", Push, [2]));
+        Assert.Equal(SendStatus.Queued, near.Server.Routing.RouteTo("b").TrySend(Push, [3]));
+        Assert.Equal(SendStatus.Queued, near.Server.Routing.TrySendTo("a", Push, [4]));
+        Assert.Equal(1, far.Server.Routing.Publish("x", 0, [5]));
+
+        WireFrame relayed = await b.ReadFrameAsync();
+        Assert.Equal((Relay, "a"), (relayed.Type, relayed.TextAt(4)));
+        Assert.Equal([2], (await b.ReadFrameAsync()).Body);
+        Assert.Equal([3], (await b.ReadFrameAsync()).Body);
+        Assert.Equal("x", (await b.ReadFrameAsync()).TextAt(1));
+        Assert.Equal([4], (await a.ReadFrameAsync()).Body);
+    }
+
+    // Two servers in one process instead of two machines.
+    private sealed class LinkedRouter(IMessageRouter local, ServerRouting other) : IMessageRouter
+    {
+        public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct
+        {
+            SendStatus status = local.TrySend(routingId, type, in body);
+            return status == SendStatus.NotFound ? other.TrySendTo(System.Text.Encoding.UTF8.GetString(routingId), type, in body) : status;
+        }
+
+        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => local.WhenWritableAsync(routingId);
+
+        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => local.Publish(topic, type, in body);
+    }
+}
