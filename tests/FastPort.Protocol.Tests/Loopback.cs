@@ -31,20 +31,26 @@ internal sealed class Loopback : IAsyncDisposable
     public LogLines Log { get; }
 
     public static async Task<Loopback> StartAsync(
-        MessageHandlers handlers, MessageHandlers? pushes = null, Action<FastPortServerOptions>? configure = null)
+        MessageHandlers handlers,
+        MessageHandlers? pushes = null,
+        Action<FastPortServerOptions>? configure = null,
+        Action<FastPortClientOptions>? configureClient = null)
     {
         var options = new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } };
         configure?.Invoke(options);
         var log = new LogLines();
         var server = new FastPortServer(options, handlers, loggerFactory: log);
         await server.StartAsync();
-        FastPortClient client = await ConnectAsync(server, pushes);
+        FastPortClient client = await ConnectAsync(server, pushes, configureClient);
         return new Loopback(server, client, log);
     }
 
-    public static async Task<FastPortClient> ConnectAsync(FastPortServer server, MessageHandlers? pushes = null)
+    public static async Task<FastPortClient> ConnectAsync(
+        FastPortServer server, MessageHandlers? pushes = null, Action<FastPortClientOptions>? configure = null)
     {
-        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString(), RequestTimeout = Soon }, pushes);
+        var options = new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString(), RequestTimeout = Soon };
+        configure?.Invoke(options);
+        var client = new FastPortClient(options, pushes);
         await client.ConnectAsync();
         return client;
     }

@@ -9,6 +9,7 @@ using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Handlers;
 using FastPort.Samples.Tests.Snippets;
+using FastPort.Sessions;
 using FastPort.Transports;
 using Google.Protobuf;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -72,6 +73,48 @@ public sealed class SnippetTests
         await client.ConnectAsync();
 
         Assert.Equal("subscribe", await pushed.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(30)));
+    }
+
+    [Fact]
+    public async Task Members_tell_each_other_things_and_the_server_tells_them()
+    {
+        var shown = Channel.CreateUnbounded<string>();
+        var log = Channel.CreateUnbounded<string>();
+        FastPortServerOptions options = Options();
+        options.Routing.Relay = options.Routing.Topics = true;
+        await using var server = new FastPortServer(options, new MessageHandlers());
+        RoutingSnippets.Watch(server, text => log.Writer.TryWrite(text));
+        await server.StartAsync();
+        string endpoint = server.Endpoints[0].ToString();
+        await using FastPortClient ann = await RoutingSnippets.JoinAsync(endpoint, "ann", _ => { });
+        Assert.StartsWith("ann is here", await NextAsync(log), StringComparison.Ordinal);
+        await using FastPortClient bob = await RoutingSnippets.JoinAsync(endpoint, "bob", text => shown.Writer.TryWrite(text));
+        Assert.StartsWith("bob is here", await NextAsync(log), StringComparison.Ordinal);
+
+        Assert.True(await RoutingSnippets.TellAsync(ann, "bob", "hello"));
+        Assert.Equal("ann: hello", await NextAsync(shown));
+        Assert.False(await RoutingSnippets.TellAsync(ann, "carl", "hello"));
+        Assert.Equal(2, await RoutingSnippets.AnnounceAsync(ann, "rain"));
+        Assert.Equal("news/today: rain", await NextAsync(shown));
+        Assert.Equal(SendStatus.Queued, RoutingSnippets.Alarm(server, "bob", new Echo()));
+        Assert.Equal(SendStatus.NotFound, RoutingSnippets.Alarm(server, "carl", new Echo()));
+        Assert.True(RoutingSnippets.SendHome(server, "bob"));
+        Assert.Equal("bob is gone: LocalClosed", await NextAsync(log));
+
+        static Task<string> NextAsync(Channel<string> channel) => channel.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(30));
+    }
+
+    [Fact]
+    public async Task A_router_links_two_servers()
+    {
+        await using FastPortServer far = await StartAsync();
+        await using var near = new FastPortServer(Options(), new MessageHandlers(), RoutingSnippets.LinkedTo(() => far.Routing));
+        await near.StartAsync();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = far.Endpoints[0].ToString(), RoutingId = "bob" });
+        await client.ConnectAsync();
+
+        Assert.Equal(SendStatus.Queued, RoutingSnippets.Alarm(near, "bob", new Echo()));
+        Assert.Equal(SendStatus.NotFound, RoutingSnippets.Alarm(near, "carl", new Echo()));
     }
 
     [Fact]

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
@@ -41,6 +42,42 @@ public sealed class ServerProcessTests
         Assert.NotEmpty(Directory.GetFiles(server.StatsDirectory, "latency_stats_*_server_*.json"));
         Assert.NotEmpty(Directory.GetFiles(server.StatsDirectory, "latency_stats_*_server_*.csv"));
         Assert.Empty(Directory.GetFiles(server.StatsDirectory, "*.tmp"));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Passes_messages_between_its_clients_and_lists_them_where_told_to(bool peers)
+    {
+        await using ServerProcess server = ServerProcess.Start(AnyPort, peers ? [("FastPort__Routing__Peers", "true")] : []);
+        string endpoint = await server.ListeningAsync();
+        var got = new ConcurrentQueue<string>();
+        await using var a = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RoutingId = "a" });
+        await using var b = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RoutingId = "b" });
+        b.OnRelayed(1, Echo.Parser, (echo, scoped in message) => got.Enqueue($"{echo.Payload.ToStringUtf8()} from {message.From}"));
+        await a.ConnectAsync();
+        await b.ConnectAsync();
+        await b.SubscribeAsync("news/", Echo.Parser, (echo, scoped in message) => got.Enqueue($"{echo.Payload.ToStringUtf8()} on {message.Address}"));
+
+        await a.RelayAsync("b", 1, new Echo { Payload = ByteString.CopyFromUtf8("hello") });
+        Assert.Equal(1, await a.PublishAsync("news/today", 1, new Echo { Payload = ByteString.CopyFromUtf8("rain") }));
+        FastPort.Framing.ErrorCode? refused = null;
+        try
+        {
+            Assert.Equal(["a", "b"], (await a.ListPeersAsync()).Select(static p => p.RoutingId));
+        }
+        catch (RequestFailedException e)
+        {
+            refused = e.Code;
+        }
+
+        Assert.Equal(peers ? null : FastPort.Framing.ErrorCode.UnknownType, refused);
+        for (int i = 0; i < 500 && got.Count < 2; i++)
+        {
+            await Task.Delay(20);
+        }
+
+        Assert.Equal(["hello from a", "rain on news/today"], got);
     }
 
     [Fact]

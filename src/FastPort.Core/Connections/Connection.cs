@@ -150,6 +150,12 @@ public abstract class Connection
     /// </summary>
     public abstract void Flush();
 
+    /// <summary>
+    /// As <see cref="Flush"/>, for a loop that writes to another connection: where the transport gathers what its threads send, it leaves when this thread's
+    /// present work is done.
+    /// </summary>
+    public virtual void FlushSoon() => Flush();
+
     /// <summary>Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> as soon as no more than this many bytes wait to be sent.</summary>
     /// <param name="pendingBytes">Low-water mark in bytes, 0 or more.</param>
     public abstract void NotifyWhenDrained(long pendingBytes);

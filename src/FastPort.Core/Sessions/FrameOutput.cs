@@ -271,9 +271,14 @@ internal sealed partial class FrameOutput
 
     public void FlushUnlessInBurst()
     {
-        if (!ReferenceEquals(Burst, this))
+        if (Burst is null)
         {
             _connection.Flush();
+        }
+        else if (!ReferenceEquals(Burst, this))
+        {
+            // In another session's burst: what the rest of it sends here leaves together with this.
+            _connection.FlushSoon();
         }
     }
 

@@ -218,6 +218,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for.</summary>
     public void CloseWithGoodbye(CloseReason reason)
     {
+        _end.Telling(reason);
         SendGoodbye(reason);
         _connection.Close(reason);
     }

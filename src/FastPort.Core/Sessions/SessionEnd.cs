@@ -9,6 +9,7 @@ namespace FastPort.Sessions;
 /// </summary>
 internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
 {
+    private CloseReason? _told;
     private CloseReason? _finish;
     private CloseReason? _stop;
     private CloseReason? _leave;
@@ -33,10 +34,13 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
         }
     }
 
+    /// <summary>The peer is about to be told why the connection closes: that stays the reason, however fast it goes by itself.</summary>
+    public void Telling(CloseReason reason) => Interlocked.CompareExchange(ref _told, reason, null);
+
     /// <summary>No more requests can or may come: closes as soon as nothing is under way.</summary>
     public void FinishWhenIdle(CloseReason reason)
     {
-        Interlocked.CompareExchange(ref _finish, reason, null);
+        Interlocked.CompareExchange(ref _finish, Volatile.Read(ref _told) ?? reason, null);
         FinishIfIdle();
     }
 

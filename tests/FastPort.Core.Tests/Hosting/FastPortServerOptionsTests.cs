@@ -23,6 +23,8 @@ public sealed class FastPortServerOptionsTests
         { static o => o.Session.MaxConcurrency = 0, "FastPort:Session:MaxConcurrency is 0; allowed are 1 to 10000." },
         { static o => o.Session.SendQueueFull = (SendQueueFullPolicy)7, "FastPort:Session:SendQueueFull is 7; allowed are Wait, DropOneWay, Disconnect." },
         { static o => o.Session.IdleTimeout = TimeSpan.FromSeconds(-1), "FastPort:Session:IdleTimeout is -00:00:01; allowed are 00:00:00 (off) to 1.00:00:00." },
+        { static o => o.Routing.MaxTopicsPerSession = 0, "FastPort:Routing:MaxTopicsPerSession is 0; allowed are 1 to 1000000." },
+        { static o => o.Routing.MaxTopicBytes = 1025, "FastPort:Routing:MaxTopicBytes is 1025; allowed are 1 to 1024." },
         { static o => o.Session.HandshakeTimeout = TimeSpan.FromDays(2), "FastPort:Session:HandshakeTimeout is 2.00:00:00; allowed are 00:00:00 (off) to 1.00:00:00." },
     };
 
@@ -54,6 +56,8 @@ public sealed class FastPortServerOptionsTests
         options.Session.MaxFrameBytes = 256 * 1024 * 1024;
         options.Session.SendQueueBytes = 1 << 28;
         options.Session.MaxConcurrency = 10_000;
+        options.Routing.MaxTopicsPerSession = 1_000_000;
+        options.Routing.MaxTopicBytes = 1024;
 
         Assert.Empty(options.Validate());
         Assert.Empty(new FastPortServerOptions().Validate());

@@ -49,7 +49,7 @@ public sealed class ServerRoutingTests
             await server.SessionAsync();
             Assert.Equal(SendStatus.NotFound, server.Server.Routing.TrySendTo("a", Push, []));
             await a.SayHelloAsync("a");
-            await Patience.UntilAsync(() => server.Server.Routing.TrySendTo("a", Push, []) == SendStatus.Queued, "a can be reached");
+            Assert.Equal(SendStatus.Queued, server.Server.Routing.TrySendTo("a", Push, []));
         }
 
         await server.CloseReasonAsync();
@@ -70,7 +70,7 @@ public sealed class ServerRoutingTests
             Assert.Equal(SendStatus.Queued, route.TrySend(Push, [1]));
             Assert.Equal([1], (await first.ReadFrameAsync()).Body);
             await second.SayHelloAsync("a");
-            await Patience.UntilAsync(() => ReferenceEquals(route.Session, server.Opened[1]), "the route leads to the second session");
+            Assert.Same(server.Opened[1], route.Session);
             Assert.Equal(SendStatus.Queued, route.TrySend(Push, [2]));
             Assert.Equal([2], (await second.ReadFrameAsync()).Body);
         }
@@ -166,6 +166,27 @@ public sealed class ServerRoutingTests
         a.Dispose();
         CloseReason reason = await server.CloseReasonAsync();
         Assert.Equal((CloseKind.LocalClosed, ErrorCode.Forbidden, "Zu laut."), (reason.Kind, reason.Code, reason.Message));
+    }
+
+    [Fact]
+    public async Task The_reason_of_a_kick_stays_however_fast_the_peer_goes()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        for (int i = 0; i < 50; i++)
+        {
+            using RawPeer a = await server.ConnectAsync("a");
+            Task leaving = Task.Run(async () =>
+            {
+                await a.ReadFrameAsync();
+                a.ShutdownSend();
+            });
+
+            server.Server.Routing.Kick("a", ErrorCode.Forbidden, "Go.");
+
+            await leaving.InTimeAsync();
+            await Patience.UntilAsync(() => server.Closed.Count == i + 1, "a was gone");
+            Assert.Equal("Go.", server.Closed[i].Reason.Message);
+        }
     }
 
     [Fact]

@@ -45,8 +45,7 @@ public sealed class TakeOverTests
 
         async Task AddTargetAsync()
         {
-            RawPeer target = await server.ConnectAsync();
-            await target.SayHelloAsync("target");
+            RawPeer target = await server.ConnectAsync("target");
             targets.Add(target);
             readers.Add(ReadAsync(target));
         }
@@ -156,16 +155,14 @@ public sealed class TakeOverTests
         server.Server.RoutingIdLost += (session, reason) => told.Enqueue($"lost {reason.Kind} {server.Server.FindSession("tank") is null}");
         server.Server.SessionClosed += (_, reason) => told.Enqueue($"closed {reason.Kind}");
 
-        using (RawPeer nameless = await server.ConnectAsync())
+        using (await server.ConnectAsync(""))
         {
-            await nameless.SayHelloAsync();
         }
 
         await Patience.UntilAsync(() => told.Count == 3, "the nameless one was gone");
         using (RawPeer first = await server.ConnectAsync("tank"))
-        using (RawPeer second = await server.ConnectAsync())
+        using (await server.ConnectAsync("tank"))
         {
-            await second.SayHelloAsync("tank");
             Assert.Equal(Wire.Goodbye, (await first.ReadFrameAsync()).Type);
             first.Dispose();
             await Patience.UntilAsync(() => server.Closed.Count == 2, "the first one was gone");

@@ -26,6 +26,13 @@ public sealed class FastPortMeterTests
         counters.OneWayFailed(3);
         counters.ReplyToNothing();
         counters.AcceptFailed();
+        counters.Relayed();
+        counters.RelayWaited();
+        counters.RelayFailed(RelayFailure.NotFound);
+        counters.Published(5);
+        counters.Published(0);
+        counters.Subscribed(4);
+        counters.Subscribed(-1);
 
         Assert.Equal(
             [
@@ -35,14 +42,20 @@ public sealed class FastPortMeterTests
                 "fastport.connections.accepted 2",
                 "fastport.connections.open 1",
                 "fastport.connections.rejected reason=ConnectionLimit 1",
+                "fastport.deliveries 5",
                 "fastport.errors.sent code=Internal 1",
                 "fastport.errors.sent code=Other 1",
                 "fastport.frames.dropped reason=SendQueueFull 3",
                 "fastport.messages.received 7",
                 "fastport.messages.sent 6",
                 "fastport.oneway.failures code=UnknownType 1",
+                "fastport.publications 2",
+                "fastport.relays 1",
+                "fastport.relays.failed reason=NotFound 1",
+                "fastport.relays.waited 1",
                 "fastport.replies.unmatched 1",
                 "fastport.sessions.open 1",
+                "fastport.subscriptions.open 3",
                 "fastport.timeouts kind=Write 1",
             ],
             listener.Observe());

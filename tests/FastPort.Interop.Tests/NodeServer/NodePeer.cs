@@ -58,7 +58,8 @@ internal sealed class NodePeer : IDisposable
 
 /// <summary>What the peer saw as a server.</summary>
 internal sealed record PeerReport(
-    int Connections, PeerHello[] Hellos, PeerTiming[] Echoes, uint[] Cancels, PeerGoodbye[] Goodbyes, PeerMirror[] Mirrored, PeerEnd[] Ends);
+    int Connections, PeerHello[] Hellos, PeerTiming[] Echoes, uint[] Cancels, PeerGoodbye[] Goodbyes, PeerMirror[] Mirrored, PeerRelay[] Relays, string[] Topics,
+    PeersQueryMessage[] Queries, PeerEnd[] Ends);
 
 /// <summary>A Hello: its frame, its body in hexadecimal, and the body decoded.</summary>
 internal sealed record PeerHello(PeerFrame Frame, string Body, HelloMessage Hello);
@@ -75,3 +76,8 @@ internal sealed record PeerGoodbye(uint Code, string Reason);
 
 /// <summary>The client's reply to a request of the peer's, and whether its body was that of the request.</summary>
 internal sealed record PeerMirror(PeerFrame Frame, bool Equal);
+
+/// <summary>A Relay; its body in hexadecimal.</summary>
+internal sealed record PeerRelay(string To, uint Type, string Body, string From);
+
+internal sealed record PeersQueryMessage(string Prefix, uint Limit, string After);

@@ -1,11 +1,12 @@
 // node client.mjs <scenario> <port> [<arguments as JSON>]: plays one scenario and writes what it saw as JSON.
 import * as echo from './scenarios/echo.mjs';
 import * as errors from './scenarios/errors.mjs';
+import * as routing from './scenarios/routing.mjs';
 import * as sessions from './scenarios/sessions.mjs';
 import * as streams from './scenarios/streams.mjs';
 
 const [scenario, port, json] = process.argv.slice(2);
-const scenarios = { ...echo, ...errors, ...sessions, ...streams };
+const scenarios = { ...echo, ...errors, ...routing, ...sessions, ...streams };
 if (!Object.hasOwn(scenarios, scenario)) {
   throw new Error(`There is no scenario '${scenario}'; there are ${Object.keys(scenarios).join(', ')}.`);
 }

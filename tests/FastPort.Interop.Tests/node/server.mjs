@@ -13,9 +13,10 @@ const options = {
   bytewise: false, // every reply in writes of one byte
   reverse: 0, // hold this many Echo requests, then answer the last one first
   goodbyeAfterEcho: false, // on the first connection only
+  peers: [], // what Peers answers
   ...JSON.parse(process.argv[2] ?? '{}'),
 };
-const report = { connections: 0, hellos: [], echoes: [], cancels: [], goodbyes: [], mirrored: [], ends: [] };
+const report = { connections: 0, hellos: [], echoes: [], cancels: [], goodbyes: [], mirrored: [], relays: [], topics: [], queries: [], ends: [] };
 const open = new Set();
 
 const server = net.createServer({ allowHalfOpen: true }, (socket) => {
@@ -30,6 +31,7 @@ const server = net.createServer({ allowHalfOpen: true }, (socket) => {
 
 class ServedPeer {
   #held = [];
+  #prefixes = new Set();
   #writing = Promise.resolve();
 
   constructor(connection, number) {
@@ -65,6 +67,20 @@ class ServedPeer {
       case Own.Mirror:
         this.#mirror(frame);
         break;
+      case Type.Relay:
+        this.#relay(frame);
+        break;
+      case Type.Subscribe:
+      case Type.Unsubscribe:
+        this.#subscribe(frame);
+        break;
+      case Type.Publish:
+        this.#publish(frame);
+        break;
+      case Type.Peers:
+        report.queries.push(decode('PeersQuery', frame.body));
+        this.#reply(frame, encode('PeerList', { peers: options.peers }));
+        break;
     }
   }
 
@@ -88,6 +104,43 @@ class ServedPeer {
     const answer = await this.connection.request(Own.Mirror, frame.body, { flags: Flag.Timing });
     report.mirrored.push({ frame: describe(answer), equal: frame.body.equals(answer.body) });
     this.#reply(frame, answer.body);
+  }
+
+  /** Every routing id but one is the client itself. */
+  #relay(frame) {
+    const relay = decode('Relay', frame.body);
+    report.relays.push({ ...relay, body: relay.body.toString('hex') });
+    if (relay.to === 'nobody') {
+      this.#reply(frame, encode('Error', { code: 12, message: 'Nobody is called that.' }), Flag.Error);
+      return;
+    }
+
+    this.#write(encodeFrame({ type: Type.Relay, flags: Flag.OneWay, body: encode('Relay', { ...relay, from: 'nœud' }) }));
+    if ((frame.flags & Flag.OneWay) === 0) {
+      this.#reply(frame, Buffer.alloc(0));
+    }
+  }
+
+  #subscribe(frame) {
+    const { prefix } = decode('Topic', frame.body);
+    report.topics.push(`${frame.type === Type.Subscribe ? '+' : '-'}${prefix} on ${this.number}`);
+    if (frame.type === Type.Subscribe) {
+      this.#prefixes.add(prefix);
+    } else {
+      this.#prefixes.delete(prefix);
+    }
+
+    this.#reply(frame, Buffer.alloc(0));
+  }
+
+  #publish(frame) {
+    const publication = decode('Publication', frame.body);
+    const matches = Array.from(this.#prefixes).some((prefix) => publication.topic.startsWith(prefix));
+    if (matches) {
+      this.#write(encodeFrame({ type: Type.Publish, flags: Flag.OneWay, body: encode('Publication', { ...publication, from: '' }) }));
+    }
+
+    this.#reply(frame, encode('Delivered', { sessions: matches ? 1 : 0 }));
   }
 
   #reply(request, body, flags = 0) {

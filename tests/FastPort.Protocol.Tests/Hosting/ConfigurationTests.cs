@@ -21,6 +21,8 @@ public sealed class ConfigurationTests
             ("FastPort:Session:MaxFrameBytes", "4096"),
             ("FastPort:Session:SendQueueFull", "dropOneWay"),
             ("FastPort:Session:IdleTimeout", "00:10:00"),
+            ("FastPort:Routing:Relay", "true"),
+            ("FastPort:Routing:MaxTopicBytes", "77"),
         ]);
 
         var options = host.Host.Services.GetRequiredService<FastPortServerOptions>();
@@ -33,6 +35,7 @@ public sealed class ConfigurationTests
         Assert.Equal(4096, options.Session.MaxFrameBytes);
         Assert.Equal(SendQueueFullPolicy.DropOneWay, options.Session.SendQueueFull);
         Assert.Equal(TimeSpan.FromMinutes(10), options.Session.IdleTimeout);
+        Assert.Equal((true, false, false, 77), (options.Routing.Relay, options.Routing.Topics, options.Routing.Peers, options.Routing.MaxTopicBytes));
         Assert.Equal(new FastPortServerOptions().MaxConnectionsPerAddress, options.MaxConnectionsPerAddress);
     }
 
@@ -63,6 +66,7 @@ public sealed class ConfigurationTests
     [InlineData("FastPort:Session:SendQueueFull", "17", "17", "Wait, DropOneWay, Disconnect")]
     [InlineData("FastPort:Session:IdleTimeout", "-00:00:01", "-00:00:01", "00:00:00 (off) to 1.00:00:00")]
     [InlineData("FastPort:Session:HeartbeatInterval", "2.00:00:00", "2.00:00:00", "00:00:00 (off) to 1.00:00:00")]
+    [InlineData("FastPort:Routing:MaxTopicsPerSession", "0", "0", "1 to 1000000")]
     [InlineData("LatencyStats:FileWriteIntervalSeconds", "0", "0", "1 to 86400")]
     [InlineData("LatencyStats:MaxSamplesInMemory", "-5", "-5", "0 (none) to 10000000")]
     public async Task A_value_out_of_range_stops_the_start_with_key_value_and_range(string key, string value, string shown, string allowed)
@@ -96,6 +100,7 @@ public sealed class ConfigurationTests
     [Theory]
     [InlineData("FastPort:MaxConections", "MaxConnections, MaxConnectionsPerAddress")]
     [InlineData("FastPort:Session:MaxFrame", "MaxFrameBytes, SendQueueBytes")]
+    [InlineData("FastPort:Routing:Relays", "Relay, Topics, Peers")]
     [InlineData("LatencyStats:Directory", "OutputDirectory, OutputFilePrefix")]
     public async Task An_unknown_key_stops_the_start_with_its_path_and_the_known_ones(string key, string known)
     {

@@ -82,6 +82,8 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
 
     public override void Flush() => _output.Flush();
 
+    public override void FlushSoon() => _output.FlushSoon();
+
     public override void NotifyWhenDrained(long pendingBytes) => _output.NotifyWhenDrained(pendingBytes);
 
     public override void ResumeReading()

@@ -1,0 +1,64 @@
+using System.Threading.Channels;
+using FastPort.Clients;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol.Clients;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Protocol.Tests.Clients;
+
+/// <summary>Typed messages by routing id and topic.</summary>
+public sealed class ProtobufRoutingTests
+{
+    private readonly Channel<string> _got = Channel.CreateUnbounded<string>();
+
+    [Fact]
+    public async Task Typed_messages_are_relayed_published_and_sent_by_the_server()
+    {
+        await using Loopback loopback = await StartAsync();
+        await using FastPortClient b = await ConnectAsync(loopback, "b");
+
+        await loopback.Client.RelayAsync("b", 1, Loopback.Message("relayed"));
+        Assert.Equal("relayed from a to b", await NextAsync());
+        Assert.Equal(1, await loopback.Client.PublishAsync("news/x", 1, Loopback.Message("published")));
+        Assert.Equal("published from a to news/x", await NextAsync());
+        Assert.Equal(1, loopback.Server.Routing.Publish("news/y", 1, Loopback.Message("by the server")));
+        Assert.Equal("by the server from  to news/y", await NextAsync());
+        Assert.Equal(SendStatus.Queued, loopback.Server.Routing.TrySendTo("b", 0x1000, Loopback.Message("x")));
+        Assert.Equal(SendStatus.NotFound, loopback.Server.Routing.TrySendTo("c", 0x1000, Loopback.Message("x")));
+    }
+
+    [Fact]
+    public async Task A_body_that_is_no_such_message_is_counted_and_fills_no_log()
+    {
+        await using Loopback loopback = await StartAsync();
+        var log = new LogLines();
+        await using FastPortClient b = await ConnectAsync(loopback, "b", log);
+
+        await loopback.Client.RelayAsync("b", 1, Loopback.NoMessage);
+        await loopback.Client.PublishAsync("news/x", 1, Loopback.NoMessage);
+        await loopback.Client.RelayAsync("b", 1, Loopback.Message("behind"));
+
+        Assert.Equal("behind from a to b", await NextAsync());
+        Assert.Equal(2, b.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.MalformedBody));
+        Assert.Empty(log.Errors);
+    }
+
+    private static Task<Loopback> StartAsync() => Loopback.StartAsync(
+        new MessageHandlers(), configure: static o => o.Routing.Relay = o.Routing.Topics = true, configureClient: static o => o.RoutingId = "a");
+
+    private async Task<FastPortClient> ConnectAsync(Loopback loopback, string routingId, LogLines? log = null)
+    {
+        var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = loopback.Server.Endpoints[0].ToString(), RoutingId = routingId }, loggerFactory: log);
+        client.OnRelayed(1, Echo.Parser, (echo, scoped in message) => Note(echo, message.From, message.Address));
+        await client.ConnectAsync();
+        await client.SubscribeAsync("news/", Echo.Parser, (echo, scoped in message) => Note(echo, message.From, message.Address));
+        return client;
+    }
+
+    private void Note(Echo echo, string from, string address) => _got.Writer.TryWrite($"{echo.Payload.ToStringUtf8()} from {from} to {address}");
+
+    private Task<string> NextAsync() => _got.Reader.ReadAsync().AsTask().WaitAsync(Loopback.Soon);
+}

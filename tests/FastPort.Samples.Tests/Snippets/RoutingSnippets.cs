@@ -1,0 +1,88 @@
+using FastPort.Clients;
+using FastPort.Framing;
+using FastPort.Hosting;
+using FastPort.Protocol;
+using FastPort.Protocol.Clients;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Google.Protobuf;
+
+namespace FastPort.Samples.Tests.Snippets;
+
+/// <summary>Routing shown in docs/embedding.md.</summary>
+internal static class RoutingSnippets
+{
+    // docs: routing-server
+    public static SendStatus Alarm(FastPortServer server, string machine, Echo alarm)
+    {
+        // One look-up; who sends to a machine all the time keeps server.Routing.RouteTo(machine) instead.
+        SendStatus status = server.Routing.TrySendTo(machine, 0x1020, alarm);
+        if (status != SendStatus.Queued)
+        {
+            // NotFound: nobody has the id. Full or Dropped: its queue is full, as its policy says. Nothing is lost in silence.
+            server.Routing.Publish("alarms/undelivered", 1, alarm);
+        }
+
+        return status;
+    }
+
+    public static void Watch(FastPortServer server, Action<string> log)
+    {
+        server.RoutingIdTaken += session => log($"{session.RoutingId} is here, from {session.RemoteEndPoint}");
+        server.RoutingIdLost += (session, reason) => log($"{session.RoutingId} is gone: {reason.Kind}");
+    }
+
+    public static bool SendHome(FastPortServer server, string machine) => server.Routing.Kick(machine, ErrorCode.Forbidden, "This machine is out of service.");
+
+    // docs: end
+
+    // docs: routing-client
+    public static async Task<FastPortClient> JoinAsync(string endpoint, string name, Action<string> show)
+    {
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RoutingId = name });
+
+        // Before connecting, so that nothing comes too early. The type is the application's own; From is set by the server.
+        client.OnRelayed(1, Echo.Parser, (text, scoped in message) => show($"{message.From}: {text.Payload.ToStringUtf8()}"));
+        await client.ConnectAsync();
+        await client.SubscribeAsync("news/", Echo.Parser, (text, scoped in message) => show($"{message.Address}: {text.Payload.ToStringUtf8()}"));
+        return client;
+    }
+
+    public static async Task<bool> TellAsync(FastPortClient client, string to, string text)
+    {
+        try
+        {
+            await client.RelayAsync(to, 1, new Echo { Payload = ByteString.CopyFromUtf8(text) });
+            return true;
+        }
+        catch (RequestFailedException e) when (e.Code == ErrorCode.NotFound)
+        {
+            return false;
+        }
+    }
+
+    public static Task<int> AnnounceAsync(FastPortClient client, string text) =>
+        client.PublishAsync("news/today", 1, new Echo { Payload = ByteString.CopyFromUtf8(text) });
+
+    // docs: end
+
+    // docs: router
+    public sealed class LinkedRouter(IMessageRouter local, Func<ServerRouting> other) : IMessageRouter
+    {
+        public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct
+        {
+            SendStatus status = local.TrySend(routingId, type, in body);
+            return status == SendStatus.NotFound ? other().TrySendTo(System.Text.Encoding.UTF8.GetString(routingId), type, in body) : status;
+        }
+
+        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => local.WhenWritableAsync(routingId);
+
+        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => local.Publish(topic, type, in body);
+    }
+
+    public static FastPortServerHooks LinkedTo(Func<ServerRouting> other) => new() { Router = local => new LinkedRouter(local, other) };
+
+    // docs: end
+}
