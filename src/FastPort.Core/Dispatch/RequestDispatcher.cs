@@ -81,9 +81,27 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             }
         }
 
-        if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack))
+        if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts())))
         {
-            return RunInline(handler, header, body, received);
+            if (Invoke(handler, header, body, received) is { } postponed)
+            {
+                PauseUntil(postponed);
+                return false;
+            }
+
+            _watch.Handled(handler);
+            if (handler.Series is { } series)
+            {
+                _handled.Add(series, MonotonicClock.Nanoseconds);
+            }
+
+            return true;
+        }
+
+        if (handler.StaysOnLoop)
+        {
+            _gatekeeper?.Keep();
+            return false;
         }
 
         _queue ??= new RequestQueue(protocol, _settings.Options);
@@ -102,10 +120,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     public void Cancel(uint correlation) => _queue?.Cancel(correlation);
 
     /// <summary>Runs an inline handler that had to wait its turn, on the queue's worker.</summary>
-    /// <param name="request">The request.</param>
-    /// <param name="until">What the handler wants to wait for before it is run again; null where it is done.</param>
-    public void RunDeferred(RequestContext request, out Task? until) =>
-        Invoke(request.Handler, request.Header, new ReadOnlySequence<byte>(request.Body), request.ReceivedNanoseconds, out until);
+    public void RunDeferred(RequestContext request) =>
+        Invoke(request.Handler, request.Header, new ReadOnlySequence<byte>(request.Body), request.ReceivedNanoseconds);
 
     /// <summary>A queued handler threw; any thread.</summary>
     public void HandlerFailed(RequestContext request, Exception exception)
@@ -142,42 +158,22 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         _gatekeeper?.OnClosed();
     }
 
-    // False where the handler wants to see the frame again, which stays in the ring; it is not asked about a second time.
-    private bool RunInline(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    // The frame stays in the ring, to be seen again; the authoriser has allowed it.
+    private void PauseUntil(Task postponed)
     {
-        Invoke(handler, header, body, received, out Task? until);
-        if (until is not null)
-        {
-            _gatekeeper?.Keep();
-            _postponed = until;
-            until.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
-            return false;
-        }
-
-        _watch.Handled(handler);
-        if (handler.Series is { } series)
-        {
-            _handled.Add(series, MonotonicClock.Nanoseconds);
-        }
-
-        return true;
+        _gatekeeper?.Keep();
+        _postponed = postponed;
+        postponed.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
     }
 
-    // Tells what the handler wants to wait for before it is run again; null where it is done.
-    private void Invoke(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received, out Task? until)
+    // Null where the request was handled; else what its handler waits for, which has done nothing yet.
+    private Task? Invoke(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
         var request = new InlineRequest(protocol, header, body, received);
-        until = null;
         try
         {
             handler.Inline!(ref request);
-            until = request.PostponedUntil;
-            if (until is not null)
-            {
-                return;
-            }
-
-            if (!request.Answered)
+            if (request.PostponedUntil is null && !request.Answered)
             {
                 request.Reply(default(EmptyBody));
             }
@@ -199,5 +195,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
                 request.Fail(ErrorCode.Internal, "The request failed inside the server.");
             }
         }
+
+        return request.PostponedUntil;
     }
 }

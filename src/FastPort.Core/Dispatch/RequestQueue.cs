@@ -34,6 +34,7 @@ internal sealed class RequestQueue
     private int _count;
     private long _bytes;
     private int _waiting;
+    private int _awaitsStarts;
     private long _enqueued;
     private long _started;
 
@@ -58,6 +59,14 @@ internal sealed class RequestQueue
 
     /// <summary>Whether requests wait here that came before the one at hand, which must not overtake them. Loop only.</summary>
     public bool HoldsBack => _enqueued != Volatile.Read(ref _started);
+
+    /// <summary>Whether nothing is held back any more; where something is, the protocol is resumed as soon as all that waits here has started. Loop only.</summary>
+    public bool TryAwaitStarts()
+    {
+        // Published before looking again, as the loop enqueues nothing meanwhile: either the worker sees the flag, or we see its last start.
+        Interlocked.Exchange(ref _awaitsStarts, 1);
+        return !HoldsBack && Interlocked.Exchange(ref _awaitsStarts, 0) == 1;
+    }
 
     /// <summary>Whether one more fits; where not, the protocol is resumed as soon as one does. Loop only.</summary>
     public bool TryReserve()
@@ -181,17 +190,7 @@ internal sealed class RequestQueue
                 }
                 else if (isInline)
                 {
-                    // A handler that waits for room elsewhere is run again; whoever is behind it waits as well.
-                    while (RunInline(request) is { } until)
-                    {
-                        await until.ConfigureAwait(false);
-                        if (_protocol.IsClosed || request.IsAborted)
-                        {
-                            break;
-                        }
-                    }
-
-                    now = Handled(request, now);
+                    now = RunInline(request, now);
                 }
                 else
                 {
@@ -208,8 +207,7 @@ internal sealed class RequestQueue
                     }
                 }
 
-                // What the handler did is seen by whoever reads this count.
-                Volatile.Write(ref _started, _started + 1);
+                Started();
                 if (now - flushed > FlushAfterNanoseconds)
                 {
                     _protocol.Output.Flush();
@@ -218,6 +216,16 @@ internal sealed class RequestQueue
             }
 
             _protocol.Output.Flush();
+        }
+    }
+
+    private void Started()
+    {
+        // What the handler did is seen by whoever reads this count. A full fence: see TryAwaitStarts.
+        long started = Interlocked.Increment(ref _started);
+        if (Volatile.Read(ref _awaitsStarts) != 0 && started == Volatile.Read(ref _enqueued) && Interlocked.Exchange(ref _awaitsStarts, 0) == 1)
+        {
+            _protocol.ResumeReading();
         }
     }
 
@@ -242,13 +250,13 @@ internal sealed class RequestQueue
         return ended;
     }
 
-    private Task? RunInline(RequestContext request)
+    private long RunInline(RequestContext request, long started)
     {
         // What the handler sends leaves with the worker's next flush, as on the loop.
         FrameOutput? outer = _protocol.Output.EnterBurst();
-        _protocol.Dispatcher.RunDeferred(request, out Task? until);
+        _protocol.Dispatcher.RunDeferred(request);
         FrameOutput.ResumeBurst(outer);
-        return until;
+        return Handled(request, started);
     }
 
     private long Handled(RequestContext request, long started)

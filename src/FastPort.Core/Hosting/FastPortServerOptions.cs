@@ -74,6 +74,9 @@ public sealed class FastPortServerOptions
     /// <summary>Limits and deadlines of each session.</summary>
     public SessionOptions Session { get; } = new();
 
+    /// <summary>What peers may ask the server to pass on: relays, topics, the list of peers.</summary>
+    public RoutingOptions Routing { get; } = new();
+
     internal UnixFileMode? UnixFileMode =>
         UnixSocketPermissions is { } text && UnixPermissions.TryParse(text, out UnixFileMode mode) ? mode : null;
     /// <summary>What peers may ask the server to pass on: relays, topics, the list of peers.</summary>

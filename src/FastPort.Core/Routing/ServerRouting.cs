@@ -146,15 +146,15 @@ public sealed class ServerRouting
         var handlers = new MessageHandlers();
         if (_options.Relay)
         {
-            handlers.MapFramework(new HandlerEntry(ControlType.Relay, nameof(ControlType.Relay), new RelayHandler(_router, _counters).Handle, null));
+            Map(ControlType.Relay, nameof(ControlType.Relay), new RelayHandler(_router, _counters).Handle);
         }
 
         if (_options.Topics)
         {
             var topics = new TopicHandlers(_options, _router, _topics, _counters);
-            handlers.MapFramework(new HandlerEntry(ControlType.Subscribe, nameof(ControlType.Subscribe), topics.Subscribe, null));
-            handlers.MapFramework(new HandlerEntry(ControlType.Unsubscribe, nameof(ControlType.Unsubscribe), topics.Unsubscribe, null));
-            handlers.MapFramework(new HandlerEntry(ControlType.Publish, nameof(ControlType.Publish), topics.Publish, null));
+            Map(ControlType.Subscribe, nameof(ControlType.Subscribe), topics.Subscribe);
+            Map(ControlType.Unsubscribe, nameof(ControlType.Unsubscribe), topics.Unsubscribe);
+            Map(ControlType.Publish, nameof(ControlType.Publish), topics.Publish);
         }
 
         if (_options.Peers)
@@ -163,6 +163,9 @@ public sealed class ServerRouting
         }
 
         return handlers.Entries.Count == 0 ? null : handlers;
+
+        void Map(ushort type, string name, InlineHandler handler) =>
+            handlers.MapFramework(new HandlerEntry(type, name, handler, null) { StaysOnLoop = true });
     }
 
     internal static bool TryEncode(string routingId, Span<byte> utf8, out int bytes) => Encoding.UTF8.TryGetBytes(routingId, utf8, out bytes);
