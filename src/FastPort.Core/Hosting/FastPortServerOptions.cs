@@ -79,8 +79,6 @@ public sealed class FastPortServerOptions
 
     internal UnixFileMode? UnixFileMode =>
         UnixSocketPermissions is { } text && UnixPermissions.TryParse(text, out UnixFileMode mode) ? mode : null;
-    /// <summary>What peers may ask the server to pass on: relays, topics, the list of peers.</summary>
-    public RoutingOptions Routing { get; } = new();
 
     /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
     public IReadOnlyList<string> Validate()
