@@ -119,8 +119,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     /// <summary>The requester no longer wants the reply.</summary>
     public void Cancel(uint correlation) => _queue?.Cancel(correlation);
 
-    /// <summary>Runs an inline handler that had to wait its turn, on the queue's worker.</summary>
-    public void RunDeferred(RequestContext request) =>
+    /// <summary>Runs an inline handler that had to wait its turn, on the queue's worker. None that postpones gets here.</summary>
+    public void RunDeferred(RequestContext request) => _ =
         Invoke(request.Handler, request.Header, new ReadOnlySequence<byte>(request.Body), request.ReceivedNanoseconds);
 
     /// <summary>A queued handler threw; any thread.</summary>

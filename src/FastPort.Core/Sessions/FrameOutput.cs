@@ -134,10 +134,8 @@ internal sealed partial class FrameOutput
     }
 
     /// <summary>Copies a frame that is encoded already; one that finds no room or exceeds the limit is dropped and counted, whatever the policy.</summary>
-    public bool TryBroadcast(ReadOnlySpan<byte> frame)
-    {
-        return WasBroadcast(FrameWriter.Fits(frame.Length - FrameHeader.Size, Limit) ? TrySendEncoded(frame) : SendStatus.TooLarge);
-    }
+    public bool TryBroadcast(ReadOnlySpan<byte> frame) =>
+        WasBroadcast(FrameWriter.Fits(frame.Length - FrameHeader.Size, Limit) ? TrySendEncoded(frame) : SendStatus.TooLarge);
 
     /// <summary>As <see cref="TryBroadcast"/>, of a large body that is lent; only with true, and released once then.</summary>
     public bool TryBroadcastBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?> release, object state) =>
