@@ -31,7 +31,6 @@ internal static class HalfOpenMode
         {
             Endpoint = server.Endpoints[0].ToString(),
             Transport = transport,
-            ConnectTimeout = TimeSpan.FromSeconds(1),
             CloseTimeout = TimeSpan.Zero,
         };
         Apply(settings, clientOptions.Session);
