@@ -69,7 +69,10 @@ public sealed class ClientProcessTests : IDisposable
 
         Assert.Equal(0, await client.EndAsync());
 
-        Assert.Single(client.Output.Split('\n'), static line => line.Contains(" WRN ", StringComparison.Ordinal));
+        // On a crowded machine a handler's core may be taken away for so long that this is told too.
+        Assert.Single(
+            client.Output.Split('\n'),
+            static line => line.Contains(" WRN ", StringComparison.Ordinal) && !line.Contains("held the loop up", StringComparison.Ordinal));
     }
 
     [Fact]
