@@ -103,7 +103,7 @@ public sealed class TakeOverTests
     {
         const int Rivals = 40;
         var told = new ConcurrentQueue<(bool Taken, Session Session, CloseKind? Kind)>();
-        int inside = 0;
+        int inside = 0, overlaps = 0;
         await using TestServer server = await StartAsync(o => (o.DuplicateIdentity, o.Loops) = (policy, 2));
         server.Server.RoutingIdTaken += session => Tell(session, null);
         server.Server.RoutingIdLost += (session, reason) => Tell(session, reason);
@@ -125,7 +125,7 @@ public sealed class TakeOverTests
 
         (bool Taken, Session Session, CloseKind? Kind)[] all = [.. told];
         Assert.NotEmpty(all);
-        Assert.Equal(0, all.Length % 2);
+        Assert.Equal((0, 0), (overlaps, all.Length % 2));
         for (int i = 0; i < all.Length; i += 2)
         {
             Assert.Equal((true, false), (all[i].Taken, all[i + 1].Taken));
@@ -138,7 +138,11 @@ public sealed class TakeOverTests
 
         void Tell(Session session, CloseReason? reason)
         {
-            Assert.Equal(1, Interlocked.Increment(ref inside));
+            // What a subscriber throws is logged and no more.
+            overlaps += Interlocked.Increment(ref inside) == 1 ? 0 : 1;
+
+            // Time for another one to come between.
+            Thread.SpinWait(30_000);
             told.Enqueue((reason is null, session, reason?.Kind));
             Interlocked.Decrement(ref inside);
         }
