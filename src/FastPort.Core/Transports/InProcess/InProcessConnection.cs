@@ -163,8 +163,8 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
         bool stuck = _progress.IsStuck(nowMilliseconds, _outbound.BytesSent, _outbound.PendingBytes);
         if (_closing)
         {
-            // Until the last byte is out a peer that reads, however slowly, has the time of any writing; then draining is bounded.
-            bool patient = !_outputDown && !stuck;
+            // Until the last byte is out a peer that reads, however slowly, has the time of any writing, once; then draining is bounded.
+            bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
             if (!patient && nowMilliseconds >= Volatile.Read(ref _deadline))
             {
                 Abort(CloseReason.LocalClosed);
@@ -173,18 +173,16 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
             return;
         }
 
-        if (stuck)
-        {
-            Abort(new CloseReason(
-                CloseKind.WriteTimeout,
-                $"The peer took none of {_outbound.PendingBytes} waiting bytes for {_settings.WriteTimeout.TotalSeconds:0.#} s.",
-                Framing.ErrorCode.Timeout));
-            return;
-        }
-
         try
         {
-            Protocol!.OnTick(nowMilliseconds);
+            if (stuck)
+            {
+                CloseOnWriteTimeout(_settings.WriteTimeout);
+            }
+            else
+            {
+                Protocol!.OnTick(nowMilliseconds);
+            }
         }
         catch (Exception e)
         {
