@@ -114,6 +114,18 @@ public ref struct InlineRequest
         }
     }
 
+    /// <summary>
+    /// Sends a one-way message that the request asked for, if there is room now; also to a peer that has not said Hello, where
+    /// <see cref="Session.TrySend{TBody}"/> says <see cref="SendStatus.NotReady"/>. It answers nothing.
+    /// </summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body, encoded straight into the send queue.</param>
+    public readonly SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct => Session.TrySendAsked(type, in body);
+
+    /// <summary>As <see cref="Session.BeginBatch"/>, for what the request asked for, so also to a peer that has not said Hello.</summary>
+    public readonly SendBatch BeginBatch() => new(_protocol.Output, asked: true);
+
     /// <summary>When the handler wants to see the request again, which then is unanswered; null where it has handled it.</summary>
     internal Task? PostponedUntil { readonly get; private set; }
 

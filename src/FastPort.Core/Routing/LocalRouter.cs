@@ -49,7 +49,7 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         SharedFrame frame = SharedFrame.Encode(type, in body);
         try
         {
-            return matches.MoveNext() ? SendToAll(frame, first, matches) : frame.SendTo(first.Members);
+            return matches.MoveNext() ? SendToAll(frame, first, matches) : frame.SendTo(first.Members, asked: true);
         }
         finally
         {

@@ -9,11 +9,13 @@ internal sealed class BatchWriter(FrameOutput output)
     private ArrayPoolCircularBuffer _ring = null!;
     private int _largest;
     private int _collected;
+    private bool _asked;
     private bool _admitted;
 
-    public void Begin(ArrayPoolCircularBuffer ring)
+    public void Begin(ArrayPoolCircularBuffer ring, bool asked)
     {
         _ring = ring;
+        _asked = asked;
         _largest = FrameLimits.LargestBody(output.Limit);
         _admitted = false;
     }
@@ -69,7 +71,7 @@ internal sealed class BatchWriter(FrameOutput output)
         SendStatus status = Flush();
         if (status == SendStatus.Queued)
         {
-            status = output.AdmitBatch();
+            status = output.AdmitBatch(_asked);
         }
 
         _admitted = status == SendStatus.Queued;

@@ -11,19 +11,25 @@ internal sealed partial class FrameOutput
     // One is kept for the next batch: a session seldom has two at a time.
     private BatchWriter? _spareBatch;
 
-    public BatchWriter BeginBatch()
+    /// <param name="asked">Whether the peer's request asked for what is sent.</param>
+    public BatchWriter BeginBatch(bool asked)
     {
         BatchWriter batch = Interlocked.Exchange(ref _spareBatch, null) ?? new BatchWriter(this);
-        batch.Begin(_connection.BeginBatch());
+        batch.Begin(_connection.BeginBatch(), asked);
         return batch;
     }
 
     /// <summary>Whether a batch may go on: what the policy says where the queue is full.</summary>
-    public SendStatus AdmitBatch()
+    public SendStatus AdmitBatch(bool asked)
     {
         if (_goodbyeSaid || _connection.IsClosing)
         {
             return SendStatus.Closed;
+        }
+
+        if (!asked && !MayPush)
+        {
+            return SendStatus.NotReady;
         }
 
         return Room.IsFull && !Room.TryMake() ? Room.Refuse() : SendStatus.Queued;

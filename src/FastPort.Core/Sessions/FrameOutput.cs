@@ -16,6 +16,7 @@ internal sealed partial class FrameOutput
     private long _sentOnLoop;
     private long _sentElsewhere;
     private int _peerLimit;
+    private bool _mayPush;
 
     // Set within the connection's final write, looked at within every other, so that no request follows a Goodbye on the wire.
     private volatile bool _goodbyeSaid;
@@ -25,6 +26,13 @@ internal sealed partial class FrameOutput
         _connection = connection;
         _peerLimit = options.MaxFrameBytes;
         Room = new SendRoom(connection, options);
+    }
+
+    /// <summary>Whether what the peer did not ask for may be sent: always by the connecting side, by the accepting one after Hello.</summary>
+    public bool MayPush
+    {
+        get => Volatile.Read(ref _mayPush);
+        set => Volatile.Write(ref _mayPush, value);
     }
 
     /// <summary>The bound on what waits for the peer.</summary>

@@ -61,7 +61,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     public void OnOpened(Connection connection)
     {
         _connection = connection;
-        Output = new FrameOutput(connection, _settings.Options);
+        Output = new FrameOutput(connection, _settings.Options) { MayPush = _handshake is null };
         Session = new Session(this, connection);
         SessionSeries = _settings.SessionStats?.ForSession((ulong)Session.Id);
         _end = new SessionEnd(this, connection);
@@ -213,6 +213,15 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     }
 
     /// <summary>The accepting side has welcomed the peer.</summary>
+    public void Identified()
+    {
+        Output.MayPush = true;
+        Session.IsIdentified = true;
+        _deadlines.Identified(_settings.Options.HeartbeatInterval);
+        _settings.Host.OnIdentified(Session);
+    }
+
+    /// <summary>All that follows from the peer's Hello has been done.</summary>
     public void AfterHello() => _end.AfterHello();
 
     /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for.</summary>
@@ -226,7 +235,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     public void SendGoodbye(CloseReason reason)
     {
         // A server sends nothing unsolicited before Hello; the connecting side has no such rule.
-        if (_handshake is null || Session.IsIdentified)
+        if (Output.MayPush)
         {
             Output.WriteGoodbye(new CodeBody(reason.Code, reason.Message));
         }

@@ -91,9 +91,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         }
 
         // After the Welcome, so that nothing unsolicited goes before it.
-        session.IsIdentified = true;
-        protocol.Deadlines.Identified(heartbeat);
-        protocol.Settings.Host.OnIdentified(session);
+        protocol.Identified();
         if (identity is not null)
         {
             EnterIdentity(identity);

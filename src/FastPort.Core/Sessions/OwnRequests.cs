@@ -38,6 +38,11 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
             return SendStatus.Closed;
         }
 
+        if (!output.MayPush)
+        {
+            return SendStatus.NotReady;
+        }
+
         if (output.Room.IsFull && !output.Room.TryMake())
         {
             if (_settings.Options.SendQueueFull != SendQueueFullPolicy.Disconnect)

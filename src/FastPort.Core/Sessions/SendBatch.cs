@@ -14,14 +14,14 @@ public readonly ref struct SendBatch
 {
     private readonly BatchWriter _writer;
 
-    internal SendBatch(FrameOutput output) => _writer = output.BeginBatch();
+    internal SendBatch(FrameOutput output, bool asked) => _writer = output.BeginBatch(asked);
 
     /// <summary>Adds a message.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded at once.</param>
     /// <returns>
     /// Queued: it is collected, and lost only with the session. Full: the send queue is; dispose the batch, await <see cref="Session.WhenWritableAsync"/>,
-    /// begin another. Dropped, Closed, TooLarge: as with <see cref="Session.TrySend{TBody}"/>.
+    /// begin another. Dropped, Closed, TooLarge, NotReady: as with <see cref="Session.TrySend{TBody}"/>.
     /// </returns>
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => _writer.TrySend(type, in body);

@@ -20,4 +20,10 @@ public enum SendStatus
 
     /// <summary>No session has the routing id that the message was sent to, or the one that has it is closing; nothing was taken.</summary>
     NotFound,
+
+    /// <summary>
+    /// The peer has not said Hello, and a server sends nothing unsolicited before; nothing was taken. Send again from <see cref="Hosting.FastPortServer.SessionIdentified"/>
+    /// on. What a request asked for may be sent before: through <see cref="Dispatch.RequestContext"/> or <see cref="Dispatch.InlineRequest"/>.
+    /// </summary>
+    NotReady,
 }

@@ -7,7 +7,8 @@ namespace FastPort.Sessions;
 
 /// <summary>
 /// One peer that speaks the frame protocol: who it is, what it sent, and the way to send to it. Safe from any thread. A session lives as long
-/// as its connection; a client that reconnects gets a new one.
+/// as its connection; a client that reconnects gets a new one. On the accepting side all sends here say <see cref="SendStatus.NotReady"/> until
+/// the peer has said Hello.
 /// </summary>
 public sealed class Session
 {
@@ -74,7 +75,7 @@ public sealed class Session
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded straight into the send queue.</param>
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct => _protocol.Output.TrySendOneWay(type, in body);
+        where TBody : IFrameBody, allows ref struct => _protocol.Output.MayPush ? TrySendAsked(type, in body) : NotReady;
 
     /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
     /// <param name="type">Message type.</param>
@@ -97,7 +98,7 @@ public sealed class Session
     /// </param>
     /// <param name="state">Handed to <paramref name="release"/>.</param>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null) =>
-        _protocol.Output.TrySendBorrowed(type, body, release, state);
+        _protocol.Output.MayPush ? _protocol.Output.TrySendBorrowed(type, body, release, state) : NotReady;
 
     /// <summary>
     /// Begins a burst: what the calling thread sends on this session until the burst is disposed leaves together, with one flush. Keep it
@@ -109,18 +110,14 @@ public sealed class Session
     /// Begins a batch: the fastest way to send many one-way messages, several times that of <see cref="BeginBurst"/>. Keep it short too: its last
     /// messages are on their way when it is disposed or flushed.
     /// </summary>
-    public SendBatch BeginBatch() => new(_protocol.Output);
+    public SendBatch BeginBatch() => new(_protocol.Output, asked: false);
 
     /// <summary>Sends a one-way message, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
     public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
-        where TBody : IFrameBody
-    {
-        SendStatus status = TrySend(type, in body);
-        return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
-    }
+        where TBody : IFrameBody => _protocol.Output.MayPush ? SendAskedAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(NotReady);
 
     /// <summary>Sends a one-way message of raw bytes, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
     /// <param name="type">Message type.</param>
@@ -176,6 +173,20 @@ public sealed class Session
     /// <summary>Who has to be told that the session has ended.</summary>
     internal ref SessionHolders Holders => ref _holders;
 
+    /// <summary>As <see cref="TrySend{TBody}"/>, for what the peer's request asked for.</summary>
+    internal SendStatus TrySendAsked<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct => _protocol.Output.TrySendOneWay(type, in body);
+
+    /// <summary>As <see cref="SendAsync{TBody}"/>, for what the peer's request asked for.</summary>
+    internal ValueTask<SendStatus> SendAskedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
+        where TBody : IFrameBody
+    {
+        SendStatus status = TrySendAsked(type, in body);
+        return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
+    }
+
+    private SendStatus NotReady => IsClosed ? SendStatus.Closed : SendStatus.NotReady;
+
     private async ValueTask<SendStatus> SendSlowAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
@@ -183,7 +194,7 @@ public sealed class Session
         do
         {
             await WhenWritableAsync(cancellationToken).ConfigureAwait(false);
-            status = TrySend(type, in body);
+            status = TrySendAsked(type, in body);
         }
         while (status == SendStatus.Full);
         return status;

@@ -48,7 +48,7 @@ public sealed class SessionGroup : ISessionHolder
 
     /// <summary>
     /// Sends a one-way message to every member. A member whose send queue is full does not get it (and is dropped or disconnected as its
-    /// policy says); nobody waits for it.
+    /// policy says), nor does one whose peer has not said Hello; nobody waits for it.
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded once.</param>
@@ -60,7 +60,7 @@ public sealed class SessionGroup : ISessionHolder
         SharedFrame frame = SharedFrame.Encode(type, in body);
         try
         {
-            return frame.SendTo(_members.Members);
+            return frame.SendTo(_members.Members, asked: false);
         }
         finally
         {

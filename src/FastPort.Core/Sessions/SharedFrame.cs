@@ -62,12 +62,14 @@ internal sealed class SharedFrame
     }
 
     /// <summary>Sends to each; nobody waits for one without room. Returns how many send queues took it.</summary>
-    public int SendTo(ReadOnlySpan<Session?> sessions)
+    /// <param name="sessions">The receivers.</param>
+    /// <param name="asked">Whether they asked for it. What nobody asked for goes to those alone who have said Hello.</param>
+    public int SendTo(ReadOnlySpan<Session?> sessions, bool asked)
     {
         int sent = 0;
         foreach (Session? session in sessions)
         {
-            if (session is not null && SendTo(session))
+            if (session is not null && (asked || session.Protocol.Output.MayPush) && SendTo(session))
             {
                 sent++;
             }

@@ -59,7 +59,7 @@ public static class DiagnosticsHandlers
 
             // Asked first, also under the policy that drops: a batch is let in while another thread is just sending, however much waits already.
             await context.Session.WhenWritableAsync(context.Aborted).ConfigureAwait(false);
-            switch (SendSome(context.Session, body, ref left))
+            switch (SendSome(context, body, ref left))
             {
                 case SendStatus.Queued when left == 0:
                     return;
@@ -75,9 +75,9 @@ public static class DiagnosticsHandlers
         }
     }
 
-    private static SendStatus SendSome(Session session, ZeroBody body, ref ulong left)
+    private static SendStatus SendSome(RequestContext context, ZeroBody body, ref ulong left)
     {
-        using SendBatch batch = session.BeginBatch();
+        using SendBatch batch = context.BeginBatch();
         for (int room = BatchBytes; room > 0 && left != 0; room -= FrameHeader.Size + body.Size)
         {
             SendStatus status = batch.TrySend(DiagnosticType.Sink, in body);

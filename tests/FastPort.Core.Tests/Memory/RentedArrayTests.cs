@@ -70,7 +70,7 @@ public sealed class RentedArrayTests
     {
         var pool = new TrackingArrayPool();
         await using TestServer server = await StartAsync(pool);
-        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
         List<LentBuffer> lent = [];
         var buffer = new LentBuffer(50_000);

@@ -20,7 +20,7 @@ public sealed class BorrowedSendTests
         const int Threads = 4;
         const int Frames = 60;
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.SendQueueBytes = 256 * 1024);
-        using RawPeer peer = await server.ConnectAsync(receiveBuffer);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer);
         Session session = await server.SessionAsync();
         ConcurrentBag<LentBuffer> lent = [];
 
@@ -67,7 +67,7 @@ public sealed class BorrowedSendTests
     public async Task Aborting_in_the_middle_releases_everything_once_before_the_connection_is_over()
     {
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.SendQueueBytes = 1024 * 1024);
-        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
         List<LentBuffer> lent = [];
         var refused = new LentBuffer(Large);
@@ -93,7 +93,7 @@ public sealed class BorrowedSendTests
     public async Task A_peer_that_resets_in_the_middle_has_everything_released_once()
     {
         await using TestServer server = await TestServer.StartAsync();
-        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
         List<LentBuffer> lent = [];
         for (var next = new LentBuffer(Large); session.TrySendBorrowed(Type, next.Bytes, LentBuffer.Release, next) == SendStatus.Queued; next = new LentBuffer(Large))
@@ -113,10 +113,11 @@ public sealed class BorrowedSendTests
     public async Task What_is_not_flushed_yet_is_released_once_by_a_close_and_by_an_abort(bool inOrder)
     {
         await using TestServer server = await TestServer.StartAsync();
-        using RawPeer peer = await server.ConnectAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         byte[] sent = Wire.Bytes(Large);
         var lent = new LentBuffer(Large);
+        await Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "the Welcome was booked");
 
         SendBurst burst = session.BeginBurst();
         Assert.Equal(SendStatus.Queued, session.TrySendBorrowed(Type, lent.Bytes, LentBuffer.Release, lent));
@@ -148,7 +149,7 @@ public sealed class BorrowedSendTests
     {
         await using TestServer server = await TestServer.StartAsync(options: static o =>
             (o.Session.MaxFrameBytes, o.Session.SendQueueBytes) = (128 * 1024, 128 * 1024));
-        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
         var large = new LentBuffer(session.LargestBody + 1);
 
@@ -192,7 +193,7 @@ public sealed class BorrowedSendTests
     public async Task A_small_body_is_copied_and_released_at_once()
     {
         await using TestServer server = await TestServer.StartAsync();
-        using RawPeer peer = await server.ConnectAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         var lent = new LentBuffer(100);
 
@@ -206,7 +207,7 @@ public sealed class BorrowedSendTests
     public async Task A_release_that_throws_is_logged_and_the_connection_goes_on()
     {
         await using TestServer server = await TestServer.StartAsync();
-        using RawPeer peer = await server.ConnectAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         byte[] body = Wire.Bytes(Large);
 

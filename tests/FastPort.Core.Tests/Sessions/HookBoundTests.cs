@@ -25,7 +25,7 @@ public sealed class HookBoundTests
 
         _time.Advance(TimeSpan.FromSeconds(2.9));
         Assert.False(_asked.Single().IsCancellationRequested);
-        _time.Advance(TimeSpan.FromSeconds(0.2));
+        await PassUntilAsync(() => server.Log.WithId(2008).Count == 1);
 
         WireFrame error = await peer.ReadFrameAsync();
         Assert.Equal((Slow, 3, 1u, 7u), (error.Type, error.Flags, error.Correlation, error.ErrorCode));
@@ -36,19 +36,9 @@ public sealed class HookBoundTests
         // The next question has a token of its own.
         await AskedAsync(2);
         Assert.False(_asked.Last().IsCancellationRequested);
-
-        // The hook's limit runs from its return, which nothing tells.
-        Task<WireFrame> next = peer.ReadFrameAsync();
-        await Patience.UntilAsync(
-            () =>
-            {
-                _time.Advance(TimeSpan.FromMilliseconds(100));
-                return next.IsCompleted;
-            },
-            "the second question was given up");
-        Assert.Equal([3], (await next).Body);
+        await PassUntilAsync(() => server.Log.WithId(2008).Count == 2);
+        Assert.Equal([3], (await peer.ReadFrameAsync()).Body);
         Assert.Equal(1, server.Counts.OneWayFailuresWith(7));
-        Assert.Equal(2, server.Log.WithId(2008).Count);
 
         // What it says afterwards is not heard.
         _late.SetResult();
@@ -96,7 +86,7 @@ public sealed class HookBoundTests
         await peer.SendAsync(Wire.HelloRequest(1));
         await AskedAsync(1);
 
-        _time.Advance(TimeSpan.FromSeconds(3.1));
+        await PassUntilAsync(() => server.Log.WithId(2008).Count == 1);
 
         WireFrame error = await peer.ReadFrameAsync();
         Assert.Equal((Wire.Hello, 3, 1u, 5u), (error.Type, error.Flags, error.Correlation, error.ErrorCode));
@@ -142,13 +132,7 @@ public sealed class HookBoundTests
         peer.Reset();
 
         await AskedAsync(1);
-        await Patience.UntilAsync(
-            () =>
-            {
-                _time.Advance(TimeSpan.FromMilliseconds(100));
-                return server.Closed.Count == 1;
-            },
-            "the session ended");
+        await PassUntilAsync(() => server.Closed.Count == 1);
         Assert.Equal(CloseKind.ConnectionLost, (await server.CloseReasonAsync()).Kind);
         await Patience.UntilAsync(() => _asked.Single().IsCancellationRequested, "the hook was told");
     }
@@ -172,10 +156,12 @@ public sealed class HookBoundTests
     [Fact]
     public async Task A_reset_reaches_the_handlers_of_a_session_that_is_not_read_because_its_queue_is_full()
     {
+        var running = new TaskCompletionSource();
         var cancelled = new TaskCompletionSource();
         await using TestServer server = await TestServer.StartAsync(
             h => h.MapQueued(0x1002, async c =>
             {
+                running.TrySetResult();
                 await using (c.Aborted.Register(() => cancelled.TrySetResult()))
                 {
                     await cancelled.Task;
@@ -186,17 +172,12 @@ public sealed class HookBoundTests
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
         await peer.SendAsync(Wire.Request(0x1002, 1), Wire.Request(0x1002, 2));
+        await running.Task.InTimeAsync();
         await Patience.UntilAsync(() => session.MessagesReceived == 1 && session.Connection.BytesReceived == 24, "the second request had to wait");
 
         peer.Reset();
 
-        await Patience.UntilAsync(
-            () =>
-            {
-                _time.Advance(TimeSpan.FromMilliseconds(100));
-                return cancelled.Task.IsCompleted;
-            },
-            "the handler was told");
+        await PassUntilAsync(() => cancelled.Task.IsCompleted);
         Assert.Equal(CloseKind.ConnectionLost, (await server.CloseReasonAsync()).Kind);
     }
 
@@ -234,6 +215,15 @@ public sealed class HookBoundTests
         _asked.Enqueue(token);
         await _late.Task;
     }
+
+    // The time of a question begins a moment after the hook was called.
+    private Task PassUntilAsync(Func<bool> condition) => Patience.UntilAsync(
+        () =>
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+            return condition();
+        },
+        "time had passed");
 
     private Task AskedAsync(int times) => Patience.UntilAsync(() => _asked.Count >= times, "the hook was asked");
 }

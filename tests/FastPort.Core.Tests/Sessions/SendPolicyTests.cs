@@ -15,7 +15,7 @@ public sealed class SendPolicyTests
     public async Task Wait_holds_the_sender_back_and_loses_nothing()
     {
         await using TestServer server = await StartAsync(SendQueueFullPolicy.Wait);
-        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
 
         int queued = Fill(session, SendStatus.Full);
@@ -40,7 +40,7 @@ public sealed class SendPolicyTests
     public async Task DropOneWay_drops_one_way_messages_alone_and_counts_them()
     {
         await using TestServer server = await StartAsync(SendQueueFullPolicy.DropOneWay);
-        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
 
         int queued = Fill(session, SendStatus.Dropped);
@@ -62,9 +62,9 @@ public sealed class SendPolicyTests
     public async Task Disconnect_ends_the_slow_consumer_alone()
     {
         await using TestServer server = await StartAsync(SendQueueFullPolicy.Disconnect);
-        using RawPeer other = await server.ConnectAsync();
+        using RawPeer other = await server.ConnectKnownAsync();
         await other.PingAsync();
-        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync(1);
 
         Fill(session, SendStatus.Closed);
@@ -90,7 +90,7 @@ public sealed class SendPolicyTests
                 }
             }),
             o => (o.Session.SendQueueFull, o.Session.SendQueueBytes) = (policy, 4096));
-        using RawPeer peer = await server.ConnectAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
 
         await peer.SendAsync(Wire.Request(0x1001, 1), [.. Enumerable.Range(0, 20).SelectMany(static i => Wire.Request(TestServer.Echo, 2, new byte[1000]))]);
 
@@ -114,9 +114,9 @@ public sealed class SendPolicyTests
         var group = new SessionGroup();
         await using TestServer server = await StartAsync(SendQueueFullPolicy.DropOneWay);
         server.Server.SessionOpened += group.Add;
-        using RawPeer slow = await server.ConnectAsync(receiveBuffer: 4096);
+        using RawPeer slow = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session slowSession = await server.SessionAsync();
-        using RawPeer quick = await server.ConnectAsync();
+        using RawPeer quick = await server.ConnectKnownAsync();
         await quick.PingAsync();
 
         for (int i = 0; slowSession.MessagesDropped < 10; i++)
@@ -132,8 +132,7 @@ public sealed class SendPolicyTests
     {
         var release = new TaskCompletionSource();
         await using TestServer server = await TestServer.StartAsync(h => h.MapQueued(0x1001, async _ => await release.Task));
-        using RawPeer peer = await server.ConnectAsync();
-        await peer.SayHelloAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
         Assert.Equal(2u, (await peer.ReadFrameAsync()).Correlation);
 

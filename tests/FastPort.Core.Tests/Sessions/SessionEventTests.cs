@@ -72,7 +72,7 @@ public sealed class SessionEventTests
     {
         await using TestServer server = await TestServer.StartAsync();
         server.Server.SessionClosed += static (_, _) => throw new InvalidOperationException("A defect in a subscriber.");
-        RawPeer peer = await server.ConnectAsync();
+        RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         Assert.Equal(SendStatus.Queued, session.TryRequest(0x1001, default(FastPort.Framing.EmptyBody), new DefectivePending(), timing: false, TimeSpan.Zero, out uint correlation));
         Assert.Equal(correlation, (await peer.ReadFrameAsync()).Correlation);
@@ -91,7 +91,7 @@ public sealed class SessionEventTests
     {
         var time = new FakeTimeProvider();
         await using TestServer server = await TestServer.StartAsync(hooks: h => h.Time = time);
-        using RawPeer peer = await server.ConnectAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         var pending = new RecordingPending();
         session.TryRequest(0x1001, default(FastPort.Framing.EmptyBody), pending, timing: false, TimeSpan.FromSeconds(2), out uint correlation);

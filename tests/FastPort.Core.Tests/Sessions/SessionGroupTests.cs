@@ -15,7 +15,7 @@ public sealed class SessionGroupTests
         await using TestServer server = await TestServer.StartAsync();
         var group = new SessionGroup();
         var other = new SessionGroup();
-        using RawPeer a = await server.ConnectAsync();
+        using RawPeer a = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         int countAtClose = -1;
         server.Server.SessionClosed += (_, _) => countAtClose = group.Count;
@@ -44,7 +44,7 @@ public sealed class SessionGroupTests
         const int Messages = 10;
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.SendQueueBytes = 16 * 1024 * 1024);
         var group = new SessionGroup();
-        RawPeer[] peers = [await server.ConnectAsync(), await server.ConnectAsync(), await server.ConnectAsync(receiveBuffer: 8192)];
+        RawPeer[] peers = [await server.ConnectKnownAsync(), await server.ConnectKnownAsync(), await server.ConnectKnownAsync(receiveBuffer: 8192)];
         await Patience.UntilAsync(() => server.Opened.Count == 3, "all were there");
         foreach (Session session in server.Opened)
         {
@@ -82,7 +82,7 @@ public sealed class SessionGroupTests
         List<RawPeer> peers = [];
         for (int i = 0; i < Members; i++)
         {
-            peers.Add(await server.ConnectAsync(receiveBuffer: 8192));
+            peers.Add(await server.ConnectKnownAsync(receiveBuffer: 8192));
             group.Add(await server.SessionAsync(i));
         }
 
@@ -100,7 +100,7 @@ public sealed class SessionGroupTests
     {
         await using TestServer server = await TestServer.StartAsync();
         var group = new SessionGroup();
-        using RawPeer a = await server.ConnectAsync();
+        using RawPeer a = await server.ConnectKnownAsync();
         group.Add(await server.SessionAsync());
 
         Assert.Throws<InvalidOperationException>(() => group.Broadcast(Push, default(ThrowingBody)));

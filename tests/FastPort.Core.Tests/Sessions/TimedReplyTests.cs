@@ -15,7 +15,7 @@ public sealed class TimedReplyTests
     public async Task A_reply_of_the_limit_with_its_timing_block_is_accepted_by_the_session_that_asked_for_it()
     {
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.MaxFrameBytes = Limit);
-        using RawPeer peer = await server.ConnectAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
         var pending = new CountedReply();
 
         await AskAsync(server, peer, pending, timing: true);
@@ -31,7 +31,7 @@ public sealed class TimedReplyTests
     public async Task A_reply_over_the_limit_or_with_a_block_nobody_asked_for_is_refused(bool timing, int bytes)
     {
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.MaxFrameBytes = Limit);
-        using RawPeer peer = await server.ConnectAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
         var pending = new CountedReply();
 
         await AskAsync(server, peer, pending, timing);

@@ -55,6 +55,14 @@ internal sealed class TestServer : IAsyncDisposable
 
     public Task<RawPeer> ConnectAsync(int receiveBuffer = 0) => RawPeer.ConnectAsync(Endpoint, receiveBuffer);
 
+    /// <summary>A peer that has said Hello, so that the server may send to it unasked.</summary>
+    public async Task<RawPeer> ConnectKnownAsync(int receiveBuffer = 0)
+    {
+        RawPeer peer = await ConnectAsync(receiveBuffer);
+        await peer.SayHelloAsync();
+        return peer;
+    }
+
     /// <summary>The one session there is, once it is there.</summary>
     public async Task<Session> SessionAsync(int index = 0)
     {
