@@ -12,7 +12,7 @@ public sealed class FastPortServerOptions
     /// <summary>The configuration section.</summary>
     public const string SectionName = "FastPort";
 
-    /// <summary>Where to listen. Defaults to none configured, which means <c>tcp://127.0.0.1:6628</c>.</summary>
+    /// <summary>Where to listen: <c>tcp://</c>, <c>unix://</c> and <c>inproc://</c> URIs (<see cref="Endpoint"/>). Defaults to none configured, which means <c>tcp://127.0.0.1:6628</c>.</summary>
     public IList<string> Endpoints { get; set; } = [];
 
     /// <summary>What carries TCP and Unix sockets, unless hooks bring transports. Defaults to <see cref="TransportKind.Auto"/>.</summary>

@@ -190,6 +190,19 @@ public sealed class InProcessTests
     }
 
     [Fact]
+    public async Task A_defect_in_the_senders_notice_does_not_reach_the_peers_pump()
+    {
+        var server = new TestProtocol();
+        await using TestLink open = TestLink.Open(Link);
+        (TestProtocol client, _) = await open.ConnectAsync(new TestProtocol { Drained = static () => throw new InvalidOperationException("A defect.") }, server);
+
+        client.Connection.NotifyWhenDrained(0);
+
+        Assert.Equal(CloseKind.Internal, (await client.ClosedAsync()).Kind);
+        Assert.Equal(CloseKind.ConnectionLost, (await server.ClosedAsync()).Kind);
+    }
+
+    [Fact]
     public async Task A_server_can_have_the_same_name_in_no_other_listener_of_the_process_whoever_made_the_transport()
     {
         string uri = $"inproc://{Guid.NewGuid():n}";

@@ -123,6 +123,34 @@ public sealed class LendingTests
     }
 
     [Theory, EveryLink]
+    public async Task What_a_protocol_has_consumed_is_released_though_it_pauses(string link)
+    {
+        var server = new TestProtocol();
+        server.OnBytes = input =>
+        {
+            server.Collect(input);
+            return server.ReceivedBytes < 20_010 ? ReceiveOutcome.Continue : ReceiveOutcome.Pause;
+        };
+        await using TestLink open = TestLink.Open(link);
+        (TestProtocol client, _) = await open.ConnectAsync(server: server);
+        var first = new LentBuffer(20_000);
+        var second = new LentBuffer(30_000);
+
+        Assert.True(client.TryWrite(new byte[10]));
+        Assert.True(client.TryLend(first.Bytes, LentBuffer.Release, first));
+        client.Connection.Flush();
+        await server.ReceivedAsync(20_010);
+        await AllReleasedAsync([first]);
+        Assert.True(client.TryLend(second.Bytes, LentBuffer.Release, second));
+        client.Connection.Flush();
+        server.OnBytes = server.Collect;
+        server.Connection.ResumeReading();
+
+        await server.ReceivedAsync(50_010);
+        await AllReleasedAsync([second]);
+    }
+
+    [Theory, EveryLink]
     public async Task All_is_released_once_before_the_end_whoever_aborts_and_whenever(string link)
     {
         var random = new Random(15);

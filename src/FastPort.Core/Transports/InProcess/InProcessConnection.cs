@@ -199,8 +199,19 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
         Signal(LinkSignals.Look);
     }
 
-    /// <summary>Waiting bytes fell to what was asked for; by the peer's pump.</summary>
-    internal void OutputDrained() => Protocol?.OnOutputDrained();
+    /// <summary>Waiting bytes fell to what was asked for; by the peer's pump, or by whoever asked.</summary>
+    internal void OutputDrained()
+    {
+        try
+        {
+            Protocol?.OnOutputDrained();
+        }
+        catch (Exception e)
+        {
+            // The peer's pump must not pay for a defect on this side.
+            Fault(e);
+        }
+    }
 
     /// <summary>Calls the release of memory that this end's writers lent; by whoever has it, under no lock.</summary>
     internal void Release(in BorrowedSegments.Segment segment)

@@ -35,13 +35,12 @@ internal sealed partial class LinkLane
 
         lock (_gate)
         {
-            HasEnded = _ending;
-            if (_dropped || _filling.IsEmpty)
+            bool taken = !_dropped && TrySwap();
+            HasEnded = _ending && (_dropped || IsTaken);
+            if (!taken)
             {
                 return false;
             }
-
-            Swap();
         }
 
         NotifyIfDrained();
@@ -68,6 +67,10 @@ internal sealed partial class LinkLane
             if (!_dropped)
             {
                 _filling.Ring.TryReleaseWhenEmpty();
+                foreach (SendRing spare in _spares ?? [])
+                {
+                    spare.Ring.TryReleaseWhenEmpty();
+                }
             }
         }
     }
@@ -80,7 +83,7 @@ internal sealed partial class LinkLane
         lock (_gate)
         {
             _receiverGone = true;
-            undelivered = !_closed && !_outputDown && (_ending || !_filling.IsEmpty);
+            undelivered = !_closed && !_outputDown && (_ending || !IsTaken);
 
             // One more until all are released below: the sender's end waits for that as well.
             _lent++;
@@ -109,17 +112,31 @@ internal sealed partial class LinkLane
     }
 
     // Under the gate.
-    private void Swap()
+    private bool TrySwap()
     {
-        (_filling, Reading) = (Reading, _filling);
+        if (_ready is not null && _ready.TryDequeue(out SendRing? batch))
+        {
+            (_spares ??= []).Push(Reading);
+            Reading = batch;
+        }
+        else if (!_filling.IsEmpty)
+        {
+            (_filling, Reading) = (Reading, _filling);
 
-        // The next burst is likely as large as this one; the memory falls back by an eighth per burst when it is not.
-        _sizeHint = Math.Max(Math.Max(Reading.Ring.Length, _sizeHint - (_sizeHint >> 3)), SendRing.MinimumCapacity);
+            // The next burst is likely as large as this one; the memory falls back by an eighth per burst when it is not.
+            _sizeHint = Math.Max(Math.Max(Reading.Ring.Length, _sizeHint - (_sizeHint >> 3)), SendRing.MinimumCapacity);
+        }
+        else
+        {
+            return false;
+        }
+
         _lent += Reading.BorrowedCount;
         Volatile.Write(ref _received, _received + Reading.Ring.Length + Reading.BorrowedBytes);
 
         // A full fence before the mark for the notice is looked at. What the sender left behind is counted already.
         Interlocked.Add(ref _sent, _outputDown ? 0 : Reading.Ring.Length);
+        return true;
     }
 
     private void Returned()

@@ -7,15 +7,16 @@ namespace FastPort.Transports.InProcess;
 
 /// <summary>
 /// One direction of a link: two <see cref="SendRing"/>s, one that the sender's writers fill and one that the receiver reads. A burst is handed over by
-/// swapping them, so the receiver reads the very array that was written to, and what two rings hold is the most that is ever on its way.
+/// swapping them, so the receiver reads the very array that was written to. Batches come in rings of their own, which wait in line before the one being
+/// filled.
 /// <para>
-/// <see cref="_gate"/> guards <see cref="_filling"/>, the swap and the flags. The ring being read belongs to the receiver's pump, which alone swaps.
+/// <see cref="_gate"/> guards what is written and not taken, the swap and the flags. The ring being read belongs to the receiver's pump, which alone swaps.
 /// The lock is held for one write or for the swap, never during a call elsewhere. Segments borrowed from the sender's writers belong to whoever the ring
 /// beside them belongs to; their release is called under no lock.
 /// </para>
 /// <para>
 /// Bytes count as sent when the receiver has taken their ring; borrowed ones when their owner has them back, as until then they bind the owner's memory.
-/// What is left in the ring when the sender ends in order counts as sent, too: it stays there for the receiver, as it would in a socket's buffers.
+/// What is left when the sender ends in order counts as sent, too: it stays here for the receiver, as it would in a socket's buffers.
 /// </para>
 /// </summary>
 internal sealed partial class LinkLane
@@ -94,25 +95,6 @@ internal sealed partial class LinkLane
 
         // EndWrite counts from here on: bytes beside the ring then cost it nothing.
         _writeStart -= memory.Length;
-        return true;
-    }
-
-    /// <summary>A ring that can become the one being filled.</summary>
-    public ArrayPoolCircularBuffer CreateBatch() => new(SendRing.MinimumCapacity, _settings.MaxSendBytes, _settings.Pool);
-
-    /// <summary>Makes a batch what is being filled, without a copy; false where something is there that it would have to follow. Between BeginWrite and EndWrite only.</summary>
-    /// <param name="batch">From <see cref="CreateBatch"/>; an empty ring of the same kind afterwards.</param>
-    public bool TryTakeIn(ref ArrayPoolCircularBuffer batch)
-    {
-        if (!_filling.IsEmpty)
-        {
-            return false;
-        }
-
-        batch = _filling.Exchange(batch);
-
-        // EndWrite counts from here on.
-        _writeStart = _filling.Ring.ReadPosition;
         return true;
     }
 
@@ -204,13 +186,13 @@ internal sealed partial class LinkLane
     // Under the gate. True once, when nothing is left that only the sender has: the caller owes the sender the news.
     private bool TryGoDown()
     {
-        if (!_ending || _outputDown || _closed || _lent != 0 || _filling.BorrowedCount != 0)
+        if (!_ending || _outputDown || _closed || _lent != 0 || Untaken.Any(static ring => ring.BorrowedCount != 0))
         {
             return false;
         }
 
         _outputDown = true;
-        Interlocked.Add(ref _sent, _filling.Ring.Length);
+        Interlocked.Add(ref _sent, Untaken.Sum(static ring => (long)ring.Ring.Length));
         return true;
     }
 
@@ -223,7 +205,11 @@ internal sealed partial class LinkLane
         }
 
         _dropped = true;
-        _filling.Ring.Dispose();
+        foreach (SendRing ring in Untaken.Concat(_spares ?? []))
+        {
+            ring.Ring.Dispose();
+        }
+
         Volatile.Write(ref _written, Volatile.Read(ref _sent));
         return true;
     }
@@ -231,9 +217,12 @@ internal sealed partial class LinkLane
     // Outside the gate, after TryDrop: nobody writes any more.
     private void ReleaseUnsent()
     {
-        while (_filling.TryDrop(out BorrowedSegments.Segment unsent))
+        foreach (SendRing ring in Untaken)
         {
-            _sender.Release(unsent);
+            while (ring.TryDrop(out BorrowedSegments.Segment unsent))
+            {
+                _sender.Release(unsent);
+            }
         }
     }
 

@@ -35,6 +35,8 @@ internal sealed class TestProtocol : IConnectionProtocol
 
     public Action? Ended { get; init; }
 
+    public Action? Drained { get; init; }
+
     public bool StaysOpen { get; init; }
 
     public Task<CloseReason> Closed => _closed.Task;
@@ -109,6 +111,7 @@ internal sealed class TestProtocol : IConnectionProtocol
     void IConnectionProtocol.OnOutputDrained()
     {
         Interlocked.Increment(ref _drains);
+        Drained?.Invoke();
         Interlocked.Exchange(ref _drained, null)?.TrySetResult();
     }
 

@@ -1,0 +1,46 @@
+using FastPort.Buffers;
+using FastPort.Transports.Sockets;
+
+namespace FastPort.Transports.InProcess;
+
+/// <content>Batches: rings that were filled without the lock, and those that wait in line for the receiver. Guarded by the gate.</content>
+internal sealed partial class LinkLane
+{
+    // A shorter one is better copied: rings that wait hold an array each.
+    private const int InLineAtLeast = 32 * 1024;
+
+    // In order, before the ring being filled; made with the first batch that finds something waiting.
+    private Queue<SendRing>? _ready;
+
+    // Empty ones.
+    private Stack<SendRing>? _spares;
+
+    private IEnumerable<SendRing> Untaken => _ready is null ? [_filling] : _ready.Append(_filling);
+
+    private bool IsTaken => _filling.IsEmpty && _ready is null or { Count: 0 };
+
+    /// <summary>A ring that <see cref="TryTakeIn"/> takes.</summary>
+    public ArrayPoolCircularBuffer CreateBatch() => new(SendRing.MinimumCapacity, _settings.MaxSendBytes, _settings.Pool);
+
+    /// <summary>Appends a batch without a copy; false where a copy is better, or as much waits already as a ring may hold. Between BeginWrite and EndWrite only.</summary>
+    /// <param name="batch">From <see cref="CreateBatch"/>; an empty ring of the same kind afterwards.</param>
+    public bool TryTakeIn(ref ArrayPoolCircularBuffer batch)
+    {
+        if (!_filling.IsEmpty)
+        {
+            if (batch.Length < InLineAtLeast || PendingBytes + batch.Length > _settings.MaxSendBytes)
+            {
+                return false;
+            }
+
+            (_ready ??= []).Enqueue(_filling);
+            _filling = _spares is not null && _spares.TryPop(out SendRing? spare) ? spare : new SendRing(_settings.MaxSendBytes, _settings.Pool);
+        }
+
+        batch = _filling.Exchange(batch);
+
+        // EndWrite counts from here on.
+        _writeStart = _filling.Ring.ReadPosition;
+        return true;
+    }
+}
