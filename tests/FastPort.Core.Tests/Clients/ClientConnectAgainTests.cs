@@ -17,7 +17,11 @@ public sealed class ClientConnectAgainTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         Task<byte[]> waiting = Request(client);
         Task connecting = client.ConnectAsync();
-        (await server.AcceptAsync()).Dispose();
+        using (ScriptedPeer unwilling = await server.AcceptAsync())
+        {
+            await unwilling.ReadAsync();
+        }
+
         await Assert.ThrowsAsync<RequestFailedException>(() => connecting.InTimeAsync());
 
         Assert.Equal(RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => waiting.InTimeAsync())).Failure);
