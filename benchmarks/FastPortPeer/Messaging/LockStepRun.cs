@@ -37,7 +37,7 @@ internal sealed class LockStepRun(FastPortServer server, MessageContent content)
     {
         try
         {
-            content.Verify(request.Body, _number);
+            content.Verify(ref request, _number);
             Next();
         }
         catch (PeerException e)

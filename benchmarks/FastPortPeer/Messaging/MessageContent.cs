@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
+using FastPort.Dispatch;
 using FastPort.Framing;
 
 namespace FastPortPeer.Messaging;
@@ -49,20 +50,20 @@ internal sealed class MessageContent
 
     /// <summary>Reads a received message's mark and verifies what can be told of it.</summary>
     /// <exception cref="PeerException">Its length, its edges or its number are wrong.</exception>
-    public MessageMark Verify(in ReadOnlySequence<byte> body, long expectedNumber)
+    public MessageMark Verify(ref InlineRequest request, long expectedNumber)
     {
-        if (body.Length != Size)
+        if (request.BodySize != Size)
         {
-            throw new PeerException($"A message has {body.Length} bytes instead of {Size}.");
+            throw new PeerException($"A message has {request.BodySize} bytes instead of {Size}.");
         }
 
-        if (body.IsSingleSegment)
+        if (request.TryGetBodySpan(out ReadOnlySpan<byte> bytes))
         {
-            ReadOnlySpan<byte> bytes = body.FirstSpan;
             return Verify(bytes[..EdgeBytes], bytes[^EdgeBytes..], expectedNumber);
         }
 
         // The message lies across the wrap of the receive ring.
+        ReadOnlySequence<byte> body = request.Body;
         Span<byte> head = stackalloc byte[EdgeBytes];
         Span<byte> tail = stackalloc byte[EdgeBytes];
         body.Slice(0, EdgeBytes).CopyTo(head);

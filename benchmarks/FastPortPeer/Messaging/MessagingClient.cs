@@ -69,7 +69,7 @@ internal sealed class MessagingClient : IAsyncDisposable
 
     private void Take(ref InlineRequest request)
     {
-        MessageMark mark = _content.Verify(request.Body, _number);
+        MessageMark mark = _content.Verify(ref request, _number);
         if (_first < 0 && mark.Phase == MessagePhase.Measured)
         {
             _first = _number;

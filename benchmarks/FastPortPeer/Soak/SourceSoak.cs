@@ -42,7 +42,7 @@ internal sealed class SourceSoak(SoakTarget target) : SoakLoad("stream from the 
 
     private void Count(ref InlineRequest request)
     {
-        Volatile.Write(ref _bytes, _bytes + request.Body.Length);
+        Volatile.Write(ref _bytes, _bytes + request.BodySize);
         Volatile.Write(ref _messages, _messages + 1);
     }
 }

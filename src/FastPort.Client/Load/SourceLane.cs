@@ -60,7 +60,7 @@ internal sealed class SourceLane : ILane
 
     /// <summary>The handlers of this lane's client: the stream's messages.</summary>
     public static MessageHandlers Handlers() => new MessageHandlers().MapInline(
-        DiagnosticType.Sink, static (ref InlineRequest request) => ((StreamCount?)request.Session.State)?.Add(request.Body.Length), "Sink");
+        DiagnosticType.Sink, static (ref InlineRequest request) => ((StreamCount?)request.Session.State)?.Add(request.BodySize), "Sink");
 
     public void OnConnected(Session session)
     {

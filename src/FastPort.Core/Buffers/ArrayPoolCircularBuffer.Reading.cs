@@ -66,6 +66,24 @@ public sealed partial class ArrayPoolCircularBuffer
             : GetWrappedSequence(start, beforeWrap, length);
     }
 
+    /// <summary>The same range where it lies in one piece; false where it wraps.</summary>
+    /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
+    /// <param name="length">Bytes of the range, 0 to <see cref="Length"/> less <paramref name="offset"/>.</param>
+    /// <param name="span">The range; empty with false.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
+    public bool TryGetReadableSpan(int offset, int length, out ReadOnlySpan<byte> span)
+    {
+        CheckRange(offset, length);
+        int start = _head + offset;
+        if (length <= _capacity - start)
+        {
+            span = new ReadOnlySpan<byte>(_array, start, length);
+            return true;
+        }
+
+        return TryGetBehindWrap(start, length, out span);
+    }
+
     /// <summary>Copies unread bytes, across the wrap, without consuming them.</summary>
     /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
     /// <param name="destination">Is filled altogether; its length is at most <see cref="Length"/> less <paramref name="offset"/>.</param>
@@ -103,6 +121,14 @@ public sealed partial class ArrayPoolCircularBuffer
         _head = head < _capacity ? head : Wrap(head);
         _length = length - count;
         _readPosition += count;
+    }
+
+    private bool TryGetBehindWrap(int start, int length, out ReadOnlySpan<byte> span)
+    {
+        // With nothing behind the wrap that is asked for, and with no array, any range is in one piece.
+        bool whole = length == 0 || start >= _capacity;
+        span = length == 0 || !whole ? default : BehindWrap(start - _capacity, length).Span;
+        return whole;
     }
 
     // With a start behind the wrap, beforeWrap is 0 or negative.

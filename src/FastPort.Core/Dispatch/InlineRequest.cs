@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
 
@@ -14,13 +15,26 @@ public ref struct InlineRequest
     private readonly FrameProtocol _protocol;
     private readonly FrameHeader _header;
 
-    internal InlineRequest(FrameProtocol protocol, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    // One of the two: the ring with the frame at its head, or the request that had to wait, with its copy. The body is looked for when it is asked for.
+    private readonly ArrayPoolCircularBuffer? _input;
+    private readonly RequestContext? _deferred;
+
+    internal InlineRequest(FrameProtocol protocol, in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         _protocol = protocol;
         _header = header;
-        Body = body;
+        _input = input;
         ReceivedNanoseconds = received;
         Answered = header.IsOneWay;
+    }
+
+    internal InlineRequest(FrameProtocol protocol, RequestContext deferred)
+    {
+        _protocol = protocol;
+        _header = deferred.Header;
+        _deferred = deferred;
+        ReceivedNanoseconds = deferred.ReceivedNanoseconds;
+        Answered = _header.IsOneWay;
     }
 
     /// <summary>The session the message came from.</summary>
@@ -36,13 +50,32 @@ public ref struct InlineRequest
     public readonly bool IsOneWay => _header.IsOneWay;
 
     /// <summary>The body: one segment, or two where it lies across the wrap of the ring. Valid until the handler returns.</summary>
-    public ReadOnlySequence<byte> Body { get; }
+    public readonly ReadOnlySequence<byte> Body =>
+        _deferred is null ? _input!.GetReadableSequence(FrameHeader.Size, _header.BodySize) : new ReadOnlySequence<byte>(_deferred.Body);
+
+    /// <summary>Bytes of the body.</summary>
+    public readonly int BodySize => _header.BodySize;
 
     /// <summary>When the message was in memory, on the monotonic clock, in nanoseconds.</summary>
     public long ReceivedNanoseconds { get; }
 
     /// <summary>Whether an answer has been given (always true for one-way messages).</summary>
     public bool Answered { get; private set; }
+
+    /// <summary>
+    /// The body in one piece, which is the fast way to most; false where it lies across the wrap of the ring, for which there is <see cref="Body"/>.
+    /// </summary>
+    /// <param name="body">The body, valid until the handler returns; empty with false.</param>
+    public readonly bool TryGetBodySpan(out ReadOnlySpan<byte> body)
+    {
+        if (_deferred is null)
+        {
+            return _input!.TryGetReadableSpan(FrameHeader.Size, _header.BodySize, out body);
+        }
+
+        body = _deferred.Body.Span;
+        return true;
+    }
 
     /// <summary>Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.</summary>
     /// <param name="body">The reply's body.</param>

@@ -1,4 +1,3 @@
-using System.Buffers;
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
@@ -36,7 +35,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     }
 
     /// <summary>False to be asked again about the same frame after a resume.</summary>
-    public bool TryDispatch(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    public bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         if (_postponed is not null)
         {
@@ -83,7 +82,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
 
         if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts())))
         {
-            if (Invoke(handler, header, body, received) is { } postponed)
+            var request = new InlineRequest(protocol, header, input, received);
+            if (Invoke(handler, ref request) is { } postponed)
             {
                 PauseUntil(postponed);
                 return false;
@@ -112,7 +112,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
 
         end.BeginWork();
-        _queue.Enqueue(new RequestContext(protocol, handler, header, RentedBuffer.CopyOf(body, _settings.Options.Pool), received));
+        _queue.Enqueue(new RequestContext(protocol, handler, header, RentedBuffer.CopyOf(input.GetReadableSequence(FrameHeader.Size, header.BodySize), _settings.Options.Pool), received));
         return true;
     }
 
@@ -120,8 +120,11 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     public void Cancel(uint correlation) => _queue?.Cancel(correlation);
 
     /// <summary>Runs an inline handler that had to wait its turn, on the queue's worker. None that postpones gets here.</summary>
-    public void RunDeferred(RequestContext request) => _ =
-        Invoke(request.Handler, request.Header, new ReadOnlySequence<byte>(request.Body), request.ReceivedNanoseconds);
+    public void RunDeferred(RequestContext deferred)
+    {
+        var request = new InlineRequest(protocol, deferred);
+        _ = Invoke(deferred.Handler, ref request);
+    }
 
     /// <summary>A queued handler threw; any thread.</summary>
     public void HandlerFailed(RequestContext request, Exception exception)
@@ -167,9 +170,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     }
 
     // Null where the request was handled; else what its handler waits for, which has done nothing yet.
-    private Task? Invoke(HandlerEntry handler, in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    private Task? Invoke(HandlerEntry handler, ref InlineRequest request)
     {
-        var request = new InlineRequest(protocol, header, body, received);
         try
         {
             handler.Inline!(ref request);
@@ -178,7 +180,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
                 request.Reply(default(EmptyBody));
             }
         }
-        catch (RequestRefusedException e) when (header.IsOneWay || !request.Answered)
+        catch (RequestRefusedException e) when (request.IsOneWay || !request.Answered)
         {
             request.Fail(e.Code, e.Message);
         }
@@ -186,7 +188,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         {
             SessionLog.HandlerFailed(_settings.Logger, protocol.Session, handler.Name, e);
             handler.Series?.RecordError();
-            if (header.IsOneWay)
+            if (request.IsOneWay)
             {
                 replies.CountOneWayFailure(ErrorCode.Internal);
             }

@@ -30,7 +30,12 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
     /// <summary>A handler has returned.</summary>
     public void Handled(HandlerEntry handler)
     {
-        _last = handler;
+        if (!ReferenceEquals(_last, handler))
+        {
+            // Not each time: it costs the collector's write barrier.
+            _last = handler;
+        }
+
         long tick = _clock.NowMilliseconds;
         if (tick != _tick)
         {

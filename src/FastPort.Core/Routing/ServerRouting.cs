@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Text;
 using FastPort.Dispatch;
 using FastPort.Framing;
@@ -35,8 +36,7 @@ public sealed class ServerRouting
     public Session? Find(string routingId)
     {
         ArgumentNullException.ThrowIfNull(routingId);
-        Span<byte> utf8 = stackalloc byte[IdentityRegistry.MaxIdBytes];
-        return TryEncode(routingId, utf8, out int bytes) ? _identities.Find(utf8[..bytes])?.Session : null;
+        return _identities.Find(routingId)?.Session;
     }
 
     /// <summary>Sends a one-way message to the session with a routing id if there is room now.</summary>
@@ -44,6 +44,7 @@ public sealed class ServerRouting
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded straight into the send queue.</param>
     /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
+    [SkipLocalsInit]
     public SendStatus TrySendTo<TBody>(string routingId, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {

@@ -85,6 +85,11 @@ internal sealed partial class FrameProtocol
             return true;
         }
 
+        return header.Type <= ControlType.Cancel ? DispatchControl(header, input, received) : Dispatcher.TryDispatch(header, input, received);
+    }
+
+    private bool DispatchControl(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    {
         ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size, header.BodySize);
         switch (header.Type)
         {
@@ -100,7 +105,7 @@ internal sealed partial class FrameProtocol
                 _control.OnCancel(header, body, received);
                 return true;
             default:
-                return Dispatcher.TryDispatch(header, body, received);
+                return Dispatcher.TryDispatch(header, input, received);
         }
     }
 

@@ -23,6 +23,9 @@ internal sealed class IdentityRegistry
     private readonly ConcurrentDictionary<byte[], RoutingIdentity> _identities = new(Utf8Comparer.Instance);
     private readonly ConcurrentDictionary<byte[], RoutingIdentity>.AlternateLookup<ReadOnlySpan<byte>> _bySpan;
 
+    // The same by the id as the embedding program has it, which would have to be encoded for each look-up.
+    private readonly ConcurrentDictionary<string, RoutingIdentity> _byText = new(StringComparer.Ordinal);
+
     public IdentityRegistry() => _bySpan = _identities.GetAlternateLookup<ReadOnlySpan<byte>>();
 
     /// <summary>The identities in use, those included whose session cannot be reached yet.</summary>
@@ -50,6 +53,7 @@ internal sealed class IdentityRegistry
             {
                 identity = new RoutingIdentity(routingId, utf8);
                 _identities[utf8] = identity;
+                _byText[routingId] = identity;
             }
             else if (!takeOver)
             {
@@ -104,10 +108,14 @@ internal sealed class IdentityRegistry
             {
                 identity.Owner = null;
                 _identities.TryRemove(identity.Utf8, out _);
+                _byText.TryRemove(identity.Id, out _);
             }
         }
     }
 
     /// <summary>The identity with this id in UTF-8; null where nobody has it.</summary>
     public RoutingIdentity? Find(ReadOnlySpan<byte> utf8) => _bySpan.TryGetValue(utf8, out RoutingIdentity? identity) ? identity : null;
+
+    /// <summary>The identity with this id; null where nobody has it.</summary>
+    public RoutingIdentity? Find(string routingId) => _byText.TryGetValue(routingId, out RoutingIdentity? identity) ? identity : null;
 }

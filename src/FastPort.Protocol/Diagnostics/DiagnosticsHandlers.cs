@@ -23,7 +23,7 @@ public static class DiagnosticsHandlers
             .MapQueued(DiagnosticType.Source, StreamSourceAsync, "Source");
     }
 
-    private static void CountSink(ref InlineRequest request) => SinkCount.Of(request.Session).Add(request.Body.Length);
+    private static void CountSink(ref InlineRequest request) => SinkCount.Of(request.Session).Add(request.BodySize);
 
     private static void ReportSink(ref InlineRequest request)
     {

@@ -29,7 +29,7 @@ public static class ProtobufHandlers
             type,
             (ref InlineRequest request) =>
             {
-                if (TryParse(parser, request.Body, out TRequest? message))
+                if (TryParse(parser, ref request, out TRequest? message))
                 {
                     request.Reply(new ProtobufBody(handler(message!, request.Session)));
                 }
@@ -57,7 +57,7 @@ public static class ProtobufHandlers
             type,
             (ref InlineRequest request) =>
             {
-                if (TryParse(parser, request.Body, out TMessage? message))
+                if (TryParse(parser, ref request, out TMessage? message))
                 {
                     handler(message!, request.Session);
                 }
@@ -87,7 +87,7 @@ public static class ProtobufHandlers
             type,
             async context =>
             {
-                if (TryParse(parser, new ReadOnlySequence<byte>(context.Body), out TRequest? message))
+                if (TryParse(parser, context.Body.Span, out TRequest? message))
                 {
                     TReply reply = await handler(message!, context).ConfigureAwait(false);
                     if (!context.Answered)
@@ -119,7 +119,7 @@ public static class ProtobufHandlers
             type,
             context =>
             {
-                if (TryParse(parser, new ReadOnlySequence<byte>(context.Body), out TMessage? message))
+                if (TryParse(parser, context.Body.Span, out TMessage? message))
                 {
                     return handler(message!, context);
                 }
@@ -132,12 +132,32 @@ public static class ProtobufHandlers
 
     private static string Malformed(ushort type, string name) => $"The body of message 0x{type:X4} is no {name} message.";
 
+    private static bool TryParse<T>(MessageParser<T> parser, scoped ref InlineRequest request, out T? message)
+        where T : IMessage<T> =>
+        request.TryGetBodySpan(out ReadOnlySpan<byte> body) ? TryParse(parser, body, out message) : TryParse(parser, request.Body, out message);
+
+    private static bool TryParse<T>(MessageParser<T> parser, ReadOnlySpan<byte> body, out T? message)
+        where T : IMessage<T>
+    {
+        try
+        {
+            message = parser.ParseFrom(body);
+            return true;
+        }
+        catch (InvalidProtocolBufferException)
+        {
+            message = default;
+            return false;
+        }
+    }
+
+    // Across the wrap of the ring.
     private static bool TryParse<T>(MessageParser<T> parser, in ReadOnlySequence<byte> body, out T? message)
         where T : IMessage<T>
     {
         try
         {
-            message = body.IsSingleSegment ? parser.ParseFrom(body.FirstSpan) : parser.ParseFrom(body);
+            message = parser.ParseFrom(body);
             return true;
         }
         catch (InvalidProtocolBufferException)

@@ -28,6 +28,7 @@ public sealed class ArrayPoolCircularBufferMisuseTests : IDisposable
         { nameof(ArrayPoolCircularBuffer.FirstReadableMemory), ring => _ = ring.FirstReadableMemory },
         { nameof(ArrayPoolCircularBuffer.GetReadableSpans), ring => ring.GetReadableSpans(out _, out _) },
         { nameof(ArrayPoolCircularBuffer.GetReadableSequence), ring => ring.GetReadableSequence(0, 0) },
+        { nameof(ArrayPoolCircularBuffer.TryGetReadableSpan), ring => ring.TryGetReadableSpan(0, 0, out _) },
         { nameof(ArrayPoolCircularBuffer.CopyTo), ring => ring.CopyTo(0, []) },
         { nameof(ArrayPoolCircularBuffer.Consume), ring => ring.Consume(0) },
         { nameof(ArrayPoolCircularBuffer.GetWritableSpan), ring => ring.GetWritableSpan() },

@@ -333,6 +333,8 @@ public sealed class ArrayPoolCircularBufferTests
                 ring.CopyTo(offset, copy);
                 Assert.True(expected.AsSpan(offset, length).SequenceEqual(copy));
                 Assert.True(expected.AsSpan(offset, length).SequenceEqual(ring.GetReadableSequence(offset, length).ToArray()));
+                Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
+                Assert.True(span.IsEmpty || span.SequenceEqual(expected.AsSpan(offset, length)));
             }
         }
     }

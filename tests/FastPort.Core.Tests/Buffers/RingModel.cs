@@ -248,6 +248,8 @@ internal sealed class RingModel : IDisposable
         ReadOnlySequence<byte> sequence = _ring.GetReadableSequence(offset, length);
         Assert.Equal(expected[offset..(offset + length)], sequence.ToArray());
         Assert.Equal(length, sequence.Length);
+        Assert.Equal(sequence.IsSingleSegment, _ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
+        Assert.Equal(sequence.IsSingleSegment ? expected[offset..(offset + length)] : [], span.ToArray());
         byte[] copy = new byte[length];
         _ring.CopyTo(offset, copy);
         Assert.Equal(expected[offset..(offset + length)], copy);

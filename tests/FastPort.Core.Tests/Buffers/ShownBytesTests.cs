@@ -48,6 +48,8 @@ public sealed class ShownBytesTests
             for (int length = 0; length <= left.Length - offset; length++)
             {
                 Assert.Equal(left[offset..(offset + length)], ring.GetReadableSequence(offset, length).ToArray());
+                Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
+                Assert.True(span.IsEmpty || span.SequenceEqual(left.AsSpan(offset, length)));
                 byte[] copy = new byte[length];
                 ring.CopyTo(offset, copy);
                 Assert.Equal(left[offset..(offset + length)], copy);

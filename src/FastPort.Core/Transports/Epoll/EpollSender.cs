@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.Epoll;
@@ -12,7 +13,7 @@ namespace FastPort.Transports.Epoll;
 /// </summary>
 internal sealed class EpollSender
 {
-    private const int DirectFromBytes = 128 * 1024;
+    private const int DirectFromBytes = 32 * 1024;
 
     private const int SharedLanesPerTurn = 8;
 
@@ -66,12 +67,23 @@ internal sealed class EpollSender
     }
 
     /// <summary>
-    /// Sends on a thread that is not the loop's. False where the loop has to do it: it is awake and will without being woken, or the
-    /// socket is blocked, or this would be the second time since the loop last received: who sends message upon message gains more from
-    /// a loop that is awake and sends them together. With much waiting the writer sends all the same: it must not outrun the loop.
+    /// Sends on a thread that is not the loop's. False where the loop has to be asked for it: it is awake and will without being woken, or
+    /// this would be the second time since the loop last received: who sends message upon message gains more from a loop that is awake and
+    /// sends them together. With half a batch's chunk waiting the writer sends all the same: a system call for so much is no waste, waking the
+    /// loop is, and the writer must not outrun it. While the socket is blocked there is nothing to ask for: its event makes the loop go on.
     /// </summary>
     public bool TrySendDirectly(EpollLoop loop)
     {
+        if (_blocked && !_output.IsEnding && !_output.IsFinal)
+        {
+            // What was written comes before this reading, and the loop looks for it after it has cleared the mark: one of the two sees the other.
+            Interlocked.MemoryBarrier();
+            if (_blocked)
+            {
+                return true;
+            }
+        }
+
         if (_blocked || _output.IsEnding || _output.IsFinal || !IsDirectWorthwhile(loop)
             || Interlocked.CompareExchange(ref _role, Taken, Free) != Free)
         {
@@ -155,7 +167,12 @@ internal sealed class EpollSender
 
     private void SendAll()
     {
-        _blocked = false;
+        if (_blocked)
+        {
+            _blocked = false;
+            Interlocked.MemoryBarrier();
+        }
+
         if (_sharedLane is not null && !SendShared(1, out _))
         {
             return;
@@ -273,6 +290,7 @@ internal sealed class EpollSender
         return true;
     }
 
+    [SkipLocalsInit]
     private unsafe nint Send(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
     {
         fixed (byte* one = first, two = second)
