@@ -33,7 +33,7 @@ public sealed class ClientTransportTests : IDisposable
 
     // Those of the client, which all its connections share, and as many of the server.
     [Theory]
-    [InlineData(4, "--loops", "2")]
+    [InlineData(6, "--loops", "3")]
     [InlineData(0, "--transport", "sockets")]
     public async Task Both_sides_run_on_the_loops_that_were_asked_for_whatever_the_configuration_says(int loops, params string[] options)
     {
@@ -43,7 +43,7 @@ public sealed class ClientTransportTests : IDisposable
         }
 
         using var client = new ClientProcess(
-            _directory, [.. Load, "--duration", "10m", .. options], ("FastPort__Transport", "Epoll"), ("FastPort__Loops", "3"));
+            _directory, [.. Load, "--duration", "10m", .. options], ("FastPort__Transport", "Epoll"), ("FastPort__Loops", "5"));
         await client.ReadToAsync("echo to ");
 
         Assert.Equal(loops, client.CountLoops());
