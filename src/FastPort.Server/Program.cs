@@ -15,12 +15,14 @@ var queuedEcho = new Option<bool>("--queued-echo")
 {
     Description = "Also answer message type 0x1001 as Echo does, but through a queued handler (for measurements).",
 };
+var transport = new TransportOptions();
 var root = new RootCommand("FastPort server: Echo, Sink and Source over framed Protocol Buffers messages. Configured by appsettings.json and environment variables.")
 {
     listen,
     queuedEcho,
 };
+transport.AddTo(root);
 root.SetAction((result, cancellationToken) =>
-    ServerProgram.RunAsync(result.GetValue(listen) ?? [], result.GetValue(queuedEcho), cancellationToken));
+    ServerProgram.RunAsync(result.GetValue(listen) ?? [], result.GetValue(queuedEcho), transport.Read(result), cancellationToken));
 
 return await ProgramRun.InvokeAsync(root, args, Console.Error);

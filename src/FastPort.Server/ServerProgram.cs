@@ -16,10 +16,10 @@ internal static class ServerProgram
 {
     private const ushort QueuedEchoType = 0x1001;
 
-    public static Task<int> RunAsync(string[] listen, bool queuedEcho, CancellationToken cancellationToken) => ProgramRun.ReportAsync(
+    public static Task<int> RunAsync(string[] listen, bool queuedEcho, TransportChoice transport, CancellationToken cancellationToken) => ProgramRun.ReportAsync(
         async () =>
         {
-            using IHost host = Build(listen, queuedEcho);
+            using IHost host = Build(listen, queuedEcho, transport);
             await host.StartAsync(cancellationToken).ConfigureAwait(false);
             foreach (Endpoint endpoint in host.Services.GetRequiredService<FastPortServer>().Endpoints)
             {
@@ -32,10 +32,10 @@ internal static class ServerProgram
         },
         Console.Error);
 
-    private static IHost Build(string[] listen, bool queuedEcho)
+    private static IHost Build(string[] listen, bool queuedEcho, TransportChoice transport)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
-        ProgramRun.AddSettings(builder.Configuration);
+        ProgramRun.AddSettings(builder.Configuration, transport);
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
         builder.Logging.AddSerilog(Log.Logger);
 

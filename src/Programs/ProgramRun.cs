@@ -80,9 +80,12 @@ internal static class ProgramRun
         }
     }
 
-    /// <summary>Adds appsettings.json, found beside the program, and the environment, which overrides it.</summary>
-    public static void AddSettings(IConfigurationBuilder configuration) =>
-        configuration.SetBasePath(AppContext.BaseDirectory).AddJsonFile("appsettings.json", optional: false).AddEnvironmentVariables();
+    /// <summary>Adds appsettings.json, found beside the program, the environment, which overrides it, and what the command line says, which overrides both.</summary>
+    public static void AddSettings(IConfigurationBuilder configuration, TransportChoice transport) => configuration
+        .SetBasePath(AppContext.BaseDirectory)
+        .AddJsonFile("appsettings.json", optional: false)
+        .AddEnvironmentVariables()
+        .AddInMemoryCollection(transport.ToConfiguration());
 
     /// <summary>Makes the logger of section <c>Serilog</c>.</summary>
     /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>

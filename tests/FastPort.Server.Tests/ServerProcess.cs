@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Text;
+using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Server.Tests;
@@ -85,6 +86,8 @@ internal sealed partial class ServerProcess : IAsyncDisposable
 
         return new ServerProcess(directory, Path.Combine(program, "FastPort.Server.dll"), arguments, environment);
     }
+
+    public int CountLoops() => LoopThreads.Count(_process.Id);
 
     /// <summary>The first endpoint it says it listens on.</summary>
     public async Task<string> ListeningAsync()

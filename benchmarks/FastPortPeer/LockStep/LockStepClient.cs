@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Text.Json;
 using FastPort.Clients;
 using FastPort.Sessions;
-using FastPort.Transports.Epoll;
 
 namespace FastPortPeer.LockStep;
 
@@ -31,8 +30,8 @@ internal static class LockStepClient
 
     public static async Task RunAsync(LockStepSettings settings)
     {
-        var transport = new EpollTransport(new EpollOptions { Loops = 1, SpinMicroseconds = settings.SpinMicroseconds });
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = settings.Endpoint, Reconnect = false }, transport: transport);
+        var options = new FastPortClientOptions { Endpoint = settings.Endpoint, Loops = 1, SpinMicroseconds = settings.SpinMicroseconds, Reconnect = false };
+        await using var client = new FastPortClient(options);
         await client.ConnectAsync();
         Session session = client.Session ?? throw new PeerException("The connection has ended.");
         await TripsAsync(new EchoTrip(session, settings.Size, settings.WarmUp));

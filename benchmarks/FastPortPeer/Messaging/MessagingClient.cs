@@ -2,7 +2,6 @@ using System.Diagnostics;
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Sessions;
-using FastPort.Transports.Epoll;
 
 namespace FastPortPeer.Messaging;
 
@@ -30,12 +29,11 @@ internal sealed class MessagingClient : IAsyncDisposable
             Endpoint = endpoint,
             Transport = settings.Transport,
             RoutingId = MessagingSettings.ClientId,
+            Loops = 1,
+            SpinMicroseconds = settings.SpinMicroseconds,
             Reconnect = false,
         };
-
-        // A client's options do not say how its loops wait; a transport of its own does. A link inside the process has no loops.
-        EpollTransport? spinning = settings.SpinMicroseconds is { } spin ? new EpollTransport(new EpollOptions { Loops = 1, SpinMicroseconds = spin }) : null;
-        _client = new FastPortClient(options, new MessageHandlers().MapInline(MessagingSettings.MessageType, OnMessage), transport: spinning);
+        _client = new FastPortClient(options, new MessageHandlers().MapInline(MessagingSettings.MessageType, OnMessage));
         _client.Disconnected += (_, reason) => _failed.TrySetException(new PeerException($"The connection has ended: {reason}"));
     }
 

@@ -24,7 +24,7 @@ internal sealed class ClientCommands : ICommands
 
             using var interruption = new Interruption(status is null ? null : status.Abandon);
             var builder = new ConfigurationBuilder();
-            ProgramRun.AddSettings(builder);
+            ProgramRun.AddSettings(builder, settings.Transport);
             IConfigurationRoot configuration = builder.Build();
             Log.Logger = ProgramRun.CreateLogger(configuration);
             using var loggerFactory = new SerilogLoggerFactory(Log.Logger);

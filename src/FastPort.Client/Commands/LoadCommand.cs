@@ -1,6 +1,7 @@
 using System.CommandLine;
 using FastPort.Client.Load;
 using FastPort.Framing;
+using FastPort.Programs;
 
 namespace FastPort.Client.Commands;
 
@@ -16,13 +17,13 @@ internal sealed class LoadCommand
         CustomParser = OptionParsers.Endpoint,
     };
 
-    private readonly Option<int> _connections = OptionParsers.Whole(
+    private readonly Option<int> _connections = WholeNumberOption.Create(
         "--connections", "Connections.", "N", Defaults.Connections, 1, LoadSettings.MaxConnections);
 
-    private readonly Option<int> _inFlight = OptionParsers.Whole(
+    private readonly Option<int> _inFlight = WholeNumberOption.Create(
         "--in-flight", "Requests in flight per connection.", "N", Defaults.InFlight, 1, LoadSettings.MaxInFlight);
 
-    private readonly Option<int> _size = OptionParsers.Whole(
+    private readonly Option<int> _size = WholeNumberOption.Create(
         "--size", "Payload bytes of a message, up to the server's frame limit.", "BYTES", Defaults.Size, 0, EchoPayload.LargestPayload(FrameLimits.LargestBody(FrameLimits.Maximum)));
 
     private readonly Option<TimeSpan> _duration = OptionParsers.Duration(
@@ -50,12 +51,15 @@ internal sealed class LoadCommand
 
     private readonly Option<bool> _noProgress = new("--no-progress") { Description = "Shows no live line." };
 
+    private readonly TransportOptions _transport = new();
+
     private LoadCommand(Func<LoadSettings, Task<int>> run)
     {
         Command = new Command("load", "Loads a server and reports its latencies.")
         {
             _server, _connections, _inFlight, _size, _duration, _warmUp, _rate, _mode, _json, _noProgress,
         };
+        _transport.AddTo(Command);
         Command.Validators.Add(result =>
         {
             if (result.GetResult(_rate) is not null && result.GetResult(_mode)?.GetValueOrDefault<LoadMode>() is LoadMode.Sink or LoadMode.Source)
@@ -83,6 +87,7 @@ internal sealed class LoadCommand
         Rate = result.GetValue(_rate),
         Mode = result.GetValue(_mode),
         JsonPath = result.GetValue(_json),
+        Transport = _transport.Read(result),
         Progress = !result.GetValue(_noProgress),
     };
 }

@@ -12,25 +12,6 @@ internal static class OptionParsers
     private static readonly SearchValues<char> NumberCharacters = SearchValues.Create("0123456789.");
     private static readonly TimeSpan LongestDuration = TimeSpan.FromDays(7);
 
-    /// <summary>A whole number within a range.</summary>
-    public static Option<int> Whole(string name, string description, string helpName, int defaultValue, int minimum, int maximum) => new(name)
-    {
-        Description = description,
-        HelpName = helpName,
-        DefaultValueFactory = _ => defaultValue,
-        CustomParser = result =>
-        {
-            string text = Token(result);
-            if (int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out int value) && value >= minimum && value <= maximum)
-            {
-                return value;
-            }
-
-            result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} is '{text}'; give a whole number from {minimum} to {maximum}."));
-            return defaultValue;
-        },
-    };
-
     /// <summary>A time with its unit.</summary>
     public static Option<TimeSpan> Duration(string name, string description, TimeSpan defaultValue, TimeSpan minimum) => new(name)
     {

@@ -112,6 +112,7 @@ internal sealed class LoadConnections : IAsyncDisposable
     internal static FastPortClientOptions Options(LoadSettings settings, string server, int bodySize)
     {
         var options = new FastPortClientOptions { Endpoint = server, Timing = true, ClientName = "FastPort.Client load" };
+        settings.Transport.ApplyTo(options);
         options.Session.MaxFrameBytes = Math.Clamp(bodySize + FrameHeader.MinimumLength, FrameLimits.Default, FrameLimits.Maximum);
 
         // Room for all requests in flight, so that the closed loop never waits for its own queue.

@@ -1,3 +1,5 @@
+using FastPort.Programs;
+
 namespace FastPort.Client.Load;
 
 /// <summary>What a load run was asked to do. Immutable.</summary>
@@ -36,6 +38,9 @@ internal sealed record LoadSettings
 
     /// <summary>Where the result goes as JSON; null for nowhere.</summary>
     public string? JsonPath { get; init; }
+
+    /// <summary>What the connections run on; a server inside this process takes it from the configuration, where the command line wins.</summary>
+    public TransportChoice Transport { get; init; } = new();
 
     public bool Progress { get; init; } = true;
 

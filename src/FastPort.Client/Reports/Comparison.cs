@@ -90,6 +90,12 @@ internal sealed class Comparison
         Compare("in_flight", before.InFlight, after.InFlight);
         Compare("payload_bytes", before.PayloadBytes, after.PayloadBytes);
         Compare("rate", before.Rate, after.Rate);
+        if (before.Transport is not null && after.Transport is not null)
+        {
+            // Results of earlier versions do not tell.
+            Compare("transport", before.Transport, after.Transport);
+        }
+
         Compare("os", before.Environment.Os, after.Environment.Os);
         Compare("cpu_count", before.Environment.CpuCount, after.Environment.CpuCount);
         Compare("runtime", before.Environment.Runtime, after.Environment.Runtime);

@@ -49,6 +49,9 @@ internal sealed record LoadResult
 
     public required LoadEnvironment Environment { get; init; }
 
+    /// <summary>The transport of the load client's connections, epoll or sockets; null in results of versions that did not tell.</summary>
+    public string? Transport { get; init; }
+
     /// <summary>Each connection's figures in the order of their numbers; null where they were not measured, and in results read back.</summary>
     public IReadOnlyList<ConnectionFigures>? PerConnection { get; init; }
 
@@ -77,6 +80,7 @@ internal sealed record LoadResult
             MissedSends = measured.Missed,
             Reconnects = measured.Reconnects,
             Environment = LoadEnvironment.Current,
+            Transport = settings.Transport.ClientTransport,
             PerConnection = settings.MeasuresSessions ? ConnectionFigures.From(measured.Latencies) : null,
         };
     }

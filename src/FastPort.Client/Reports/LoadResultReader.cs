@@ -59,6 +59,7 @@ internal static class LoadResultReader
             ServerTime = document.ServerTime,
             Network = document.Network,
             Environment = document.Environment,
+            Transport = document.Transport,
             MissedSends = document.MissedSends,
             Reconnects = document.Reconnects ?? 0,
         };
@@ -81,6 +82,7 @@ internal static class LoadResultReader
         [property: JsonPropertyName("rtt_us")] LatencyFigures? RoundTrip = null,
         [property: JsonPropertyName("server_us")] LatencyFigures? ServerTime = null,
         [property: JsonPropertyName("network_us")] LatencyFigures? Network = null,
+        string? Transport = null,
         long? MissedSends = null,
         long? Reconnects = null);
 }

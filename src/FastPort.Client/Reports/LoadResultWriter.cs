@@ -58,6 +58,7 @@ internal static class LoadResultWriter
     // What schema 1 leaves open.
     private static void WriteMore(Utf8JsonWriter json, LoadResult result)
     {
+        json.WriteString("transport", result.Transport);
         if (result.MissedSends is { } missed)
         {
             json.WriteNumber("missed_sends", missed);

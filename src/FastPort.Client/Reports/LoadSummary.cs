@@ -21,7 +21,7 @@ internal static class LoadSummary
         return string.Create(
             CultureInfo.InvariantCulture,
             $"""
-            {LoadResult.NameOf(settings.Mode)} to {where}
+            {LoadResult.NameOf(settings.Mode)} to {where} over {settings.Transport.ClientTransport}
             {settings.Connections} connections x {settings.InFlight} in flight, {settings.Size} bytes, {loop}, {settings.WarmUp.TotalSeconds:0.###} s warm-up, {settings.Duration.TotalSeconds:0.###} s measured
             {sessions}
             """);

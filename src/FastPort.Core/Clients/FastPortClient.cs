@@ -54,7 +54,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         _options = options;
         _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Client");
         var endpoint = Endpoint.Parse(options.Endpoint);
-        transport ??= TransportSelection.Shared(options.Transport, endpoint.Scheme);
+        transport ??= TransportSelection.Shared(options.Transport, options.ToEpollOptions(), endpoint.Scheme);
         if (transport?.Supports(endpoint.Scheme) != true)
         {
             throw new ArgumentException($"No transport serves '{endpoint.Scheme}' of {endpoint}; use {TransportSelection.Examples}.", nameof(options));

@@ -1,5 +1,6 @@
 using FastPort.Sessions;
 using FastPort.Transports;
+using FastPort.Transports.Epoll;
 
 namespace FastPort.Clients;
 
@@ -10,10 +11,24 @@ public sealed class FastPortClientOptions
     public string Endpoint { get; set; } = "tcp://127.0.0.1:6628";
 
     /// <summary>
-    /// What carries TCP and Unix sockets, unless the client is given a transport. With Epoll all clients of the process share one set of event loops.
-    /// Defaults to <see cref="TransportKind.Auto"/>.
+    /// What carries TCP and Unix sockets, unless the client is given a transport. With Epoll all clients of the process that have the same
+    /// <see cref="Loops"/> and <see cref="SpinMicroseconds"/> share one set of event loops. Defaults to <see cref="TransportKind.Auto"/>.
     /// </summary>
     public TransportKind Transport { get; set; } = TransportKind.Auto;
+
+    /// <summary>
+    /// Event loops of the Epoll transport, each one thread; 0 to 256, 0 for one per core the process may use. They are those of all clients with the same
+    /// values here and in <see cref="SpinMicroseconds"/>, not this client's own: a thousand such clients with 1 have one thread. Every other pair of
+    /// values is a set of its own, with so many threads more while it has connections, so give clients of one process the same. A transport of one's
+    /// own shares nothing. Defaults to 0.
+    /// </summary>
+    public int Loops { get; set; }
+
+    /// <summary>
+    /// How long an event loop, or this end of an <c>inproc://</c> link, looks for work before it sleeps, in microseconds, 0 to 1,000,000. Defaults to null: adaptive
+    /// (<see cref="EpollOptions.SpinMicroseconds"/>).
+    /// </summary>
+    public int? SpinMicroseconds { get; set; }
 
     /// <summary>Time for one attempt to connect and to be welcomed; above 0. Defaults to 5 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
@@ -65,6 +80,7 @@ public sealed class FastPortClientOptions
         }
 
         TransportSelection.Check(problems, Section, Transport);
+        ToEpollOptions().Validate(Section, problems);
         Positive(nameof(ConnectTimeout), ConnectTimeout);
         Positive(nameof(ReconnectDelay), ReconnectDelay);
         if (MaxReconnectDelay < ReconnectDelay)
@@ -85,4 +101,6 @@ public sealed class FastPortClientOptions
             }
         }
     }
+
+    internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds };
 }

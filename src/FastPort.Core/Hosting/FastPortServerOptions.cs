@@ -22,7 +22,7 @@ public sealed class FastPortServerOptions
     public int Loops { get; set; }
 
     /// <summary>
-    /// How long an event loop looks for work before it sleeps, in microseconds, 0 to 1,000,000. Defaults to null: adaptive
+    /// How long an event loop, or the server's end of an <c>inproc://</c> link, looks for work before it sleeps, in microseconds, 0 to 1,000,000. Defaults to null: adaptive
     /// (<see cref="EpollOptions.SpinMicroseconds"/>).
     /// </summary>
     public int? SpinMicroseconds { get; set; }

@@ -19,7 +19,6 @@ internal sealed class LoopWaiting
     private readonly TimeProvider _time;
     private readonly int _maxSpinners;
     private readonly long _spinTicks;
-    private readonly bool _adaptive;
     private int _score;
     private long _since;
     private bool _counted;
@@ -33,12 +32,15 @@ internal sealed class LoopWaiting
     {
         _time = time;
         _maxSpinners = maxSpinners;
-        _adaptive = spinMicroseconds is null;
+        SpinMicroseconds = spinMicroseconds;
         _spinTicks = (long)((spinMicroseconds ?? AdaptiveMicroseconds) * (time.TimestampFrequency / 1e6));
     }
 
+    /// <summary>What it was told; null: adaptive.</summary>
+    public int? SpinMicroseconds { get; }
+
     /// <summary>Whether waits are timed at all: not where spinning is switched off or could never be allowed.</summary>
-    private bool IsActive => _spinTicks > 0 && (!_adaptive || _maxSpinners > 0);
+    private bool IsActive => _spinTicks > 0 && (SpinMicroseconds is not null || _maxSpinners > 0);
 
     /// <summary>There is nothing to do: true where the loop may spin, until <see cref="GoOn"/> says no.</summary>
     public bool TryBegin()
@@ -49,7 +51,7 @@ internal sealed class LoopWaiting
         }
 
         _since = _time.GetTimestamp();
-        if (!_adaptive)
+        if (SpinMicroseconds is not null)
         {
             return true;
         }
@@ -85,7 +87,7 @@ internal sealed class LoopWaiting
     /// <summary>The wait begun with <see cref="TryBegin"/> is over: work has come.</summary>
     public void Woken()
     {
-        if (_adaptive && IsActive)
+        if (SpinMicroseconds is null && IsActive)
         {
             bool wasShort = _time.GetTimestamp() - _since < _spinTicks;
             _score = wasShort ? Math.Min(_score + 1, MaxScore) : Math.Max(_score - 2, 0);

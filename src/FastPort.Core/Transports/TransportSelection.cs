@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.InProcess;
 using FastPort.Transports.Sockets;
@@ -10,25 +11,32 @@ internal static class TransportSelection
     /// <summary>For messages about a scheme that nobody serves.</summary>
     public const string Examples = "tcp://host:port, unix:///path or inproc://name";
 
-    // One for all clients of the process that bring no transport of their own: a program with a thousand clients must not have a thousand threads.
-    private static readonly Lazy<EpollTransport> SharedEpoll = new(static () => new EpollTransport());
+    // One for all clients of the process that bring no transport of their own and ask for loops of one kind: a program with a thousand clients must not
+    // have a thousand threads. Never removed: those that nobody uses have no threads, and a program knows few kinds.
+    private static readonly ConcurrentDictionary<EpollOptions, EpollTransport> SharedEpoll = new();
 
-    // These have no threads and no state.
+    // It has no threads and no state.
     private static readonly SocketTransport Sockets = new();
-    private static readonly InProcessTransport InProcess = new();
 
     /// <summary>What Auto means on this system. Set by tests alone, which run over every transport.</summary>
     internal static TransportKind Auto { get; set; } = EpollTransport.IsSupported ? TransportKind.Epoll : TransportKind.Sockets;
 
     /// <summary>Transports of its own for a server; the first that serves a scheme is taken.</summary>
     public static IReadOnlyList<ITransport> Create(TransportKind kind, EpollOptions options) =>
-        UsesEpoll(kind) ? [new EpollTransport(options), InProcess] : [Sockets, InProcess];
+        [UsesEpoll(kind) ? new EpollTransport(options) : Sockets, new InProcessTransport(options.SpinMicroseconds)];
 
-    /// <summary>The process's transport for clients; null where none serves the scheme.</summary>
-    public static ITransport? Shared(TransportKind kind, string scheme)
+    /// <summary>The process's transport for clients with these options; null where none serves the scheme.</summary>
+    public static ITransport? Shared(TransportKind kind, EpollOptions options, string scheme)
     {
-        ITransport first = UsesEpoll(kind) ? SharedEpoll.Value : Sockets;
-        return first.Supports(scheme) ? first : InProcess.Supports(scheme) ? InProcess : null;
+        ITransport first = UsesEpoll(kind) ? SharedEpoll.GetOrAdd(options, static o => new EpollTransport(o)) : Sockets;
+        if (first.Supports(scheme))
+        {
+            return first;
+        }
+
+        // Nothing of it is worth sharing.
+        var inProcess = new InProcessTransport(options.SpinMicroseconds);
+        return inProcess.Supports(scheme) ? inProcess : null;
     }
 
     public static void Check(List<string> problems, string section, TransportKind kind)

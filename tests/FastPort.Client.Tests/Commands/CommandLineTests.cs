@@ -1,6 +1,7 @@
 using FastPort.Client.Commands;
 using FastPort.Client.Load;
 using FastPort.Programs;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Client.Tests.Commands;
@@ -36,7 +37,8 @@ public sealed class CommandLineTests
     {
         await RunAsync(
             "load", "--server", "tcp://[::1]:7000", "--connections", "100000", "--in-flight", "1", "--size", "0", "--duration", "500ms", "--warmup", "0s",
-            "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--no-progress");
+            "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--no-progress",
+            "--transport", "sockets", "--loops", "256", "--spin-us", "0");
 
         Assert.Equal(
             new LoadSettings
@@ -51,6 +53,7 @@ public sealed class CommandLineTests
                 Mode = LoadMode.Echo,
                 JsonPath = "out.json",
                 Progress = false,
+                Transport = new TransportChoice { Kind = TransportKind.Sockets, Loops = 256, SpinMicroseconds = 0 },
             },
             _commands.Load);
     }
@@ -93,6 +96,11 @@ public sealed class CommandLineTests
     [InlineData("--rate is 'fast'; give messages per second", "load", "--rate", "fast")]
     [InlineData("--rate works with --mode echo only", "load", "--rate", "5", "--mode", "sink")]
     [InlineData("--mode is 'ping'; give echo, sink or source.", "load", "--mode", "ping")]
+    [InlineData("--transport is 'tcp'; give auto", "load", "--transport", "tcp")]
+    [InlineData("--loops is '-1'; give a whole number from 0 to 256.", "load", "--loops", "-1")]
+    [InlineData("--loops is '257'; give a whole number from 0 to 256.", "load", "--loops", "257")]
+    [InlineData("--spin-us is '1000001'; give a whole number from 0 to 1000000.", "load", "--spin-us", "1000001")]
+    [InlineData("--spin-us is 'long'; give a whole number from 0 to 1000000.", "load", "--spin-us", "long")]
     [InlineData("--server: '127.0.0.1:6628' is not an endpoint", "load", "--server", "127.0.0.1:6628")]
     [InlineData("--server is 'udp://x'; write it as tcp://host:port", "load", "--server", "udp://x")]
     [InlineData("--server is 'inproc://x'; write it as tcp://host:port", "load", "--server", "inproc://x")]

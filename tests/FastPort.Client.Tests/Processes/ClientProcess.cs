@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Text;
+using FastPort.Core.Tests.Support;
 using Xunit;
 
 namespace FastPort.Client.Tests.Processes;
@@ -61,6 +62,8 @@ internal sealed class ClientProcess : IDisposable
     public Task<string> Error { get; }
 
     public string Output => _output.ToString();
+
+    public int CountLoops() => LoopThreads.Count(_process.Id);
 
     /// <summary>Reads standard output up to the line that begins so.</summary>
     public async Task ReadToAsync(string beginning)

@@ -19,6 +19,7 @@ public sealed class LoadResultJsonTests
                 "bytes_per_s", "rtt_us", "server_us", "network_us", "environment",
             ],
             names[..16]);
+        Assert.Equal("epoll", json.RootElement.GetProperty("transport").GetString());
         Assert.Equal(1, json.RootElement.GetProperty("schema").GetInt32());
         Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("rate").ValueKind);
         foreach (string block in (string[])["rtt_us", "server_us", "network_us"])
@@ -63,7 +64,7 @@ public sealed class LoadResultJsonTests
     [Fact]
     public void What_was_written_is_read_back()
     {
-        foreach (LoadResult result in (LoadResult[])[Results.Before, Results.After, Results.Sink, Results.Before with { Rate = 12.5, MissedSends = 4, Reconnects = 2 }])
+        foreach (LoadResult result in (LoadResult[])[Results.Before, Results.After, Results.Sink, Results.Before with { Transport = null }, Results.Before with { Rate = 12.5, MissedSends = 4, Reconnects = 2 }])
         {
             LoadResult read = LoadResultReader.Parse(LoadResultWriter.ToUtf8(result));
 

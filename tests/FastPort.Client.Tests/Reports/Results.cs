@@ -24,6 +24,7 @@ internal static class Results
         ServerTime = new LatencyFigures(53_300, 1, 234, 200, 250, 300, 400, 500, 600),
         Network = new LatencyFigures(53_300, 99, 95_796, 99_800, 109_750, 179_700, 217_588.1, 299_500, 399_400),
         Environment = Here,
+        Transport = "epoll",
     };
 
     public static readonly LoadResult After = Before with

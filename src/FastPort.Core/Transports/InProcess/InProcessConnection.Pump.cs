@@ -12,15 +12,16 @@ internal sealed partial class InProcessConnection
     private const int Looks = 25;
 
     private int _word = LinkSignals.Active;
-    private readonly LoopWaiting _waiting = new(spinMicroseconds: null);
 
     // The protocol said Pause and has not been offered its bytes since.
     private bool _held;
     private bool _inputEndReported;
 
+    internal LoopWaiting Waiting { get; }
+
     void IThreadPoolWorkItem.Execute()
     {
-        _waiting.Woken();
+        Waiting.Woken();
         try
         {
             Pump();
@@ -79,7 +80,7 @@ internal sealed partial class InProcessConnection
     // True where something came.
     private bool Linger()
     {
-        if (_held || _closing || !_waiting.TryBegin())
+        if (_held || _closing || !Waiting.TryBegin())
         {
             return false;
         }
@@ -89,11 +90,11 @@ internal sealed partial class InProcessConnection
         {
             came = CameSoon();
         }
-        while (!came && ThreadPool.PendingWorkItemCount == 0 && _waiting.GoOn());
-        _waiting.EndSpin();
+        while (!came && ThreadPool.PendingWorkItemCount == 0 && Waiting.GoOn());
+        Waiting.EndSpin();
         if (came)
         {
-            _waiting.Woken();
+            Waiting.Woken();
         }
 
         return came;

@@ -36,8 +36,9 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
     private volatile bool _lost;
     private volatile bool _outputDown;
 
-    private InProcessConnection(Endpoint endpoint, ConnectionSettings settings)
+    private InProcessConnection(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds)
     {
+        Waiting = new LoopWaiting(spinMicroseconds);
         _settings = settings;
         _address = new InProcessEndPoint(endpoint);
         _progress = new WriteProgress(settings.WriteTimeout);
@@ -59,12 +60,12 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
 
     /// <summary>Makes both ends of a link.</summary>
     public static (InProcessConnection Connecting, InProcessConnection Accepted) CreatePair(
-        Endpoint endpoint, ConnectionSettings connecting, ConnectionSettings accepting)
+        Endpoint endpoint, (ConnectionSettings Settings, int? Spin) connecting, (ConnectionSettings Settings, int? Spin) accepting)
     {
-        var first = new InProcessConnection(endpoint, connecting);
-        var second = new InProcessConnection(endpoint, accepting);
-        var there = new LinkLane(first, second, connecting);
-        var back = new LinkLane(second, first, accepting);
+        var first = new InProcessConnection(endpoint, connecting.Settings, connecting.Spin);
+        var second = new InProcessConnection(endpoint, accepting.Settings, accepting.Spin);
+        var there = new LinkLane(first, second, connecting.Settings);
+        var back = new LinkLane(second, first, accepting.Settings);
         first.Join(there, back);
         second.Join(back, there);
         return (first, second);

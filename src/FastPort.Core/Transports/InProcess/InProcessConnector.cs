@@ -4,7 +4,7 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>Makes links to the listener of a name.</summary>
-internal sealed class InProcessConnector(Endpoint endpoint, ConnectionSettings settings) : ITransportConnector
+internal sealed class InProcessConnector(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportConnector
 {
     [SuppressMessage("Design", "MA0042:Do not use blocking calls in an async method", Justification = "Nothing here waits.")]
     public ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
@@ -14,7 +14,7 @@ internal sealed class InProcessConnector(Endpoint endpoint, ConnectionSettings s
             return ValueTask.FromCanceled<Connection>(cancellationToken);
         }
 
-        return InProcessListener.Find(endpoint.Host)?.TryConnect(settings) is { } connection
+        return InProcessListener.Find(endpoint.Host)?.TryConnect(settings, spinMicroseconds) is { } connection
             ? new ValueTask<Connection>(connection)
             : ValueTask.FromException<Connection>(new EndpointException(
                 endpoint, $"Cannot connect to {endpoint}: nothing listens there in this process. Is the server running, and in this process?"));

@@ -8,7 +8,7 @@ namespace FastPort.Transports.InProcess;
 /// Listens at a name of the process. Links are handed over one after the other by a work item of the pool, not on the connecting thread: what
 /// accepts them is other people's code, and the connecting thread may hold their locks.
 /// </summary>
-internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings settings) : ITransportListener, IThreadPoolWorkItem
+internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportListener, IThreadPoolWorkItem
 {
     private static readonly ConcurrentDictionary<string, InProcessListener> ByName = new(StringComparer.Ordinal);
 
@@ -36,9 +36,10 @@ internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings se
     }
 
     /// <summary>Makes a link and returns the connecting side's end; null where the listener has been stopped.</summary>
-    public InProcessConnection? TryConnect(ConnectionSettings connecting)
+    public InProcessConnection? TryConnect(ConnectionSettings connecting, int? connectingSpin)
     {
-        (InProcessConnection connection, InProcessConnection accepted) = InProcessConnection.CreatePair(endpoint, connecting, settings);
+        (InProcessConnection connection, InProcessConnection accepted) = InProcessConnection.CreatePair(
+            endpoint, (connecting, connectingSpin), (settings, spinMicroseconds));
         _waiting.Enqueue(accepted);
         if (_stopped)
         {

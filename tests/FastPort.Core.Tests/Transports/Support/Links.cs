@@ -17,7 +17,8 @@ internal static class Links
             LinkKind.Tcp("tcp by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.Unix("unix by sockets", static () => new SocketTransport()),
             LinkKind.Unix("unix by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
-            LinkKind.InProcess(),
+            LinkKind.InProcess("in process", static () => new InProcessTransport()),
+            LinkKind.InProcess("in process, spinning", static () => new InProcessTransport(spinMicroseconds: 200)),
         }.Where(static link => link.IsSupported),
     ];
 
@@ -59,11 +60,11 @@ internal sealed class LinkKind
         ConnectRawAsync = SocketEnd.ConnectAsync,
     };
 
-    public static LinkKind InProcess() => new()
+    public static LinkKind InProcess(string name, Func<ITransport> transport) => new()
     {
-        Name = "in process",
+        Name = name,
         IsSupported = true,
-        CreateTransport = static () => new InProcessTransport(),
+        CreateTransport = transport,
 
         // Names are the process's, and tests run side by side.
         Uri = static directory => $"inproc://{directory.Path}",

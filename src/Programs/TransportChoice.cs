@@ -1,0 +1,46 @@
+using System.Globalization;
+using FastPort.Clients;
+using FastPort.Hosting;
+using FastPort.Transports;
+using FastPort.Transports.Epoll;
+
+namespace FastPort.Programs;
+
+/// <summary>What the command line says about the transport; null where it says nothing. Immutable.</summary>
+internal sealed record TransportChoice
+{
+    public TransportKind? Kind { get; init; }
+
+    public int? Loops { get; init; }
+
+    public int? SpinMicroseconds { get; init; }
+
+    /// <summary>The transport that carries a client's connections, as <c>--transport</c> and the JSON result name it: epoll or sockets.</summary>
+    public string ClientTransport => Kind switch
+    {
+        TransportKind.Epoll => "epoll",
+        TransportKind.Sockets => "sockets",
+        _ => EpollTransport.IsSupported ? "epoll" : "sockets",
+    };
+
+    /// <summary>The choice as keys of section <c>FastPort</c>: laid over a configuration it wins over what is there, and is checked with it.</summary>
+    public IEnumerable<KeyValuePair<string, string?>> ToConfiguration()
+    {
+        (string Key, string? Value)[] all =
+        [
+            (nameof(FastPortServerOptions.Transport), Kind?.ToString()),
+            (nameof(FastPortServerOptions.Loops), Loops?.ToString(CultureInfo.InvariantCulture)),
+            (nameof(FastPortServerOptions.SpinMicroseconds), SpinMicroseconds?.ToString(CultureInfo.InvariantCulture)),
+        ];
+        return all.Where(static one => one.Value is not null)
+            .Select(static one => KeyValuePair.Create($"{FastPortServerOptions.SectionName}:{one.Key}", one.Value));
+    }
+
+    /// <summary>Sets what was said, and leaves the rest.</summary>
+    public void ApplyTo(FastPortClientOptions options)
+    {
+        options.Transport = Kind ?? options.Transport;
+        options.Loops = Loops ?? options.Loops;
+        options.SpinMicroseconds = SpinMicroseconds ?? options.SpinMicroseconds;
+    }
+}

@@ -1,0 +1,63 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using FastPort.Transports;
+using FastPort.Transports.Epoll;
+
+namespace FastPort.Programs;
+
+/// <summary>The options about the transport, the same for every command that has them.</summary>
+internal sealed class TransportOptions
+{
+    private readonly Option<TransportKind?> _transport = new("--transport")
+    {
+        Description = "What carries TCP and Unix sockets: event loops over epoll (Linux only), or the runtime's sockets; auto is epoll where there is one.",
+        HelpName = "auto|epoll|sockets",
+        CustomParser = ReadKind,
+    };
+
+    private readonly Option<int?> _loops = WholeNumberOption.Create(
+        "--loops", "Event loops of epoll, each one thread; 0 for one per core.", "N", 0, EpollOptions.MaxLoops);
+
+    private readonly Option<int?> _spinMicroseconds = WholeNumberOption.Create(
+        "--spin-us", "How long an event loop looks for work before it sleeps, in microseconds; 0 never spins. Without it loops spin only while it pays.", "N", 0, EpollOptions.MaxSpinMicroseconds);
+
+    public void AddTo(Command command)
+    {
+        command.Add(_transport);
+        command.Add(_loops);
+        command.Add(_spinMicroseconds);
+    }
+
+    public TransportChoice Read(ParseResult result) => new()
+    {
+        Kind = result.GetValue(_transport),
+        Loops = result.GetValue(_loops),
+        SpinMicroseconds = result.GetValue(_spinMicroseconds),
+    };
+
+    /// <summary>What is wrong with a value of <c>--transport</c>; null where it is good.</summary>
+    /// <param name="text">The value.</param>
+    /// <param name="hasEpoll">Whether the system has epoll.</param>
+    /// <param name="kind">What it means, where it is good.</param>
+    internal static string? Parse(string text, bool hasEpoll, out TransportKind kind)
+    {
+        // In any case, as in the configuration, and by name alone: TryParse takes numbers too.
+        string allowed = hasEpoll ? "auto, epoll or sockets" : "auto or sockets";
+        if (!Enum.TryParse(text, ignoreCase: true, out kind) || !kind.ToString().Equals(text, StringComparison.OrdinalIgnoreCase))
+        {
+            return $"--transport is '{text}'; give {allowed}.";
+        }
+
+        return kind == TransportKind.Epoll && !hasEpoll ? $"--transport is '{text}', which only Linux has; give {allowed}." : null;
+    }
+
+    private static TransportKind? ReadKind(ArgumentResult result)
+    {
+        if (Parse(result.Tokens.Count == 0 ? string.Empty : result.Tokens[0].Value, EpollTransport.IsSupported, out TransportKind kind) is { } problem)
+        {
+            result.AddError(problem);
+        }
+
+        return kind;
+    }
+}
