@@ -110,7 +110,8 @@ internal sealed class PeersScenario : ContestScenario
         return new Workload(
             $"{PayloadSize.Text(SmallPayload)}, lock-step, both ends spin, {(unixSocket ? "Unix socket" : "TCP")}",
             [
-                new ServerContestant(fastPort, engine, context) { LeadInSeconds = Math.Min(1, context.Options.WarmupSeconds) },
+                // Its client is a new .NET process each time.
+                new ServerContestant(fastPort, engine, context) { LeadInSeconds = context.Options.WarmupSeconds },
                 new ServerContestant(candidates.Raw(RawBothEnds, RawWait.Recv, unixSocket), raw, context),
             ],
             [new RatioQuestion(Metric.RoundTripP50, FastPortBothEnds, RawBothEnds, Target.AtMost(target))]);
