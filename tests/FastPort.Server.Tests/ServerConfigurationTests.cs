@@ -41,10 +41,10 @@ public sealed class ServerConfigurationTests
 
     [Theory]
     [InlineData("FastPort__MaxConnections", "0", "FastPort:MaxConnections is 0", "1 to 1000000")]
-    [InlineData("FastPort__MaxConnections", "many", "FastPort:MaxConnections", "many")]
+    [InlineData("FastPort__MaxConnections", "many", "FastPort:MaxConnections is 'many'", "1 to 1000000")]
     [InlineData("FastPort__Session__MaxFrameBytes", "100", "FastPort:Session:MaxFrameBytes is 100", "1024 to")]
     [InlineData("FastPort__Session__HeartbeatInterval", "-00:00:01", "FastPort:Session:HeartbeatInterval is -00:00:01", "00:00:00 (off) to")]
-    [InlineData("FastPort__Session__SendQueueFull", "Explode", "FastPort:Session:SendQueueFull", "Explode")]
+    [InlineData("FastPort__Session__SendQueueFull", "Explode", "FastPort:Session:SendQueueFull is 'Explode'", "Wait, DropOneWay, Disconnect")]
     [InlineData("FastPort__ShutdownTimeout", "1.00:00:00", "FastPort:ShutdownTimeout", "01:00:00")]
     [InlineData("FastPort__ServerName", " ", "FastPort:ServerName is empty", "name")]
     [InlineData("LatencyStats__FileWriteIntervalSeconds", "0", "LatencyStats:FileWriteIntervalSeconds is 0", "1 to")]

@@ -1,3 +1,4 @@
+using FastPort.Configuration;
 using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
@@ -72,34 +73,29 @@ public sealed class FastPortClientOptions
     /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
     public IReadOnlyList<string> Validate()
     {
-        const string Section = "FastPortClient";
         List<string> problems = [];
+        OptionSection.Visit("FastPortClient", problems, configured: null, Check);
+        return problems;
+    }
+
+    private void Check(OptionSection section)
+    {
         if (!Transports.Endpoint.TryParse(Endpoint, out _, out string? problem))
         {
-            problems.Add($"{Section}:{nameof(Endpoint)}: {problem}");
+            section.Add(nameof(Endpoint), problem);
         }
 
-        TransportSelection.Check(problems, Section, Transport);
-        ToEpollOptions().Validate(Section, problems);
+        TransportSelection.Describe(section, nameof(Transport), Transport);
+        ToEpollOptions().Check(section);
         Positive(nameof(ConnectTimeout), ConnectTimeout);
         Positive(nameof(ReconnectDelay), ReconnectDelay);
-        if (MaxReconnectDelay < ReconnectDelay)
-        {
-            problems.Add($"{Section}:{nameof(MaxReconnectDelay)} is {MaxReconnectDelay:c}; allowed are values from ReconnectDelay ({ReconnectDelay:c}) upwards.");
-        }
+        section.Time(
+            nameof(MaxReconnectDelay), MaxReconnectDelay, time => time >= ReconnectDelay, $"allowed are values from ReconnectDelay ({ReconnectDelay:c}) upwards");
+        section.Timeout(nameof(RequestTimeout), RequestTimeout);
+        section.Timeout(nameof(CloseTimeout), CloseTimeout);
+        section.Section(nameof(Session), Session.Describe);
 
-        OptionCheck.Timeout(problems, Section, nameof(RequestTimeout), RequestTimeout);
-        OptionCheck.Timeout(problems, Section, nameof(CloseTimeout), CloseTimeout);
-        Session.Validate($"{Section}:{nameof(Session)}", problems);
-        return problems;
-
-        void Positive(string key, TimeSpan value)
-        {
-            if (value <= TimeSpan.Zero)
-            {
-                problems.Add($"{Section}:{key} is {value:c}; allowed are values above 00:00:00.");
-            }
-        }
+        void Positive(string key, TimeSpan value) => section.Time(key, value, static time => time > TimeSpan.Zero, "allowed are values above 00:00:00");
     }
 
     internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds };

@@ -1,3 +1,4 @@
+using FastPort.Configuration;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Transports;
@@ -84,42 +85,48 @@ public sealed class FastPortServerOptions
     public IReadOnlyList<string> Validate()
     {
         List<string> problems = [];
+        OptionSection.Visit(SectionName, problems, configured: null, Describe);
+        return problems;
+    }
+
+    internal void Describe(OptionSection section)
+    {
+        Endpoints = section.List(nameof(Endpoints), Endpoints, $"give a list of URIs: {TransportSelection.Examples}");
         foreach (string endpoint in Endpoints)
         {
             if (!Endpoint.TryParse(endpoint, out _, out string? problem))
             {
-                problems.Add($"{SectionName}:{nameof(Endpoints)}: {problem}");
+                section.Add(nameof(Endpoints), problem);
             }
         }
 
-        TransportSelection.Check(problems, SectionName, Transport);
-        ToEpollOptions().Validate(SectionName, problems);
-        if (UnixSocketPermissions is { } permissions && !UnixPermissions.TryParse(permissions, out _))
-        {
-            problems.Add($"{SectionName}:{nameof(UnixSocketPermissions)} is '{permissions}'; allowed are 0000 to 0777, octal.");
-        }
-
-        OptionCheck.Range(problems, SectionName, nameof(MaxConnections), MaxConnections, 1, 1_000_000);
-        OptionCheck.Range(problems, SectionName, nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000);
-        OptionCheck.Defined(problems, SectionName, nameof(DuplicateIdentity), DuplicateIdentity);
-        if (ShutdownTimeout < TimeSpan.Zero || ShutdownTimeout > TimeSpan.FromHours(1))
-        {
-            problems.Add($"{SectionName}:{nameof(ShutdownTimeout)} is {ShutdownTimeout:c}; allowed are 00:00:00 to 01:00:00.");
-        }
-
-        if (ShutdownGrace < TimeSpan.Zero || ShutdownGrace > ShutdownTimeout)
-        {
-            problems.Add($"{SectionName}:{nameof(ShutdownGrace)} is {ShutdownGrace:c}; allowed are 00:00:00 to ShutdownTimeout ({ShutdownTimeout:c}).");
-        }
-
-        if (string.IsNullOrWhiteSpace(ServerName))
-        {
-            problems.Add($"{SectionName}:{nameof(ServerName)} is empty; give the server a name.");
-        }
-
-        Session.Validate($"{SectionName}:{nameof(Session)}", problems);
-        Routing.Validate($"{SectionName}:{nameof(Routing)}", problems);
-        return problems;
+        Transport = TransportSelection.Describe(section, nameof(Transport), Transport);
+        Loops = EpollOptions.DescribeLoops(section, nameof(Loops), Loops);
+        SpinMicroseconds = EpollOptions.DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);
+        PinLoops = section.Flag(nameof(PinLoops), PinLoops);
+        ServerName = section.Text(nameof(ServerName), ServerName, static name => !string.IsNullOrWhiteSpace(name), "give the server a name");
+        MaxConnections = section.Number(nameof(MaxConnections), MaxConnections, 1, 1_000_000);
+        MaxConnectionsPerAddress = section.Number(nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000);
+        UnixSocketPermissions = section.Text(
+            nameof(UnixSocketPermissions),
+            UnixSocketPermissions,
+            static text => text is null || UnixPermissions.TryParse(text, out _),
+            "allowed are 0000 to 0777, octal");
+        MeasureSessions = section.Flag(nameof(MeasureSessions), MeasureSessions);
+        RequireRoutingId = section.Flag(nameof(RequireRoutingId), RequireRoutingId);
+        DuplicateIdentity = section.Choice(nameof(DuplicateIdentity), DuplicateIdentity);
+        ShutdownTimeout = section.Time(
+            nameof(ShutdownTimeout),
+            ShutdownTimeout,
+            static time => time >= TimeSpan.Zero && time <= TimeSpan.FromHours(1),
+            "allowed are 00:00:00 to 01:00:00");
+        ShutdownGrace = section.Time(
+            nameof(ShutdownGrace),
+            ShutdownGrace,
+            time => time >= TimeSpan.Zero && time <= ShutdownTimeout,
+            $"allowed are 00:00:00 to ShutdownTimeout ({ShutdownTimeout:c})");
+        section.Section(nameof(Session), Session.Describe);
+        section.Section(nameof(Routing), Routing.Describe);
     }
 
     internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops };

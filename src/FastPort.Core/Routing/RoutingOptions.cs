@@ -1,4 +1,4 @@
-using FastPort.Sessions;
+using FastPort.Configuration;
 
 namespace FastPort.Routing;
 
@@ -23,10 +23,15 @@ public sealed class RoutingOptions
     /// <summary>Appends a sentence for every value out of its range.</summary>
     /// <param name="section">Configuration path of this section, for the messages.</param>
     /// <param name="problems">Receives the sentences.</param>
-    public void Validate(string section, ICollection<string> problems)
+    public void Validate(string section, ICollection<string> problems) => OptionSection.Visit(section, problems, configured: null, Describe);
+
+    internal void Describe(OptionSection section)
     {
-        OptionCheck.Range(problems, section, nameof(MaxTopicsPerSession), MaxTopicsPerSession, 1, 1_000_000);
-        OptionCheck.Range(problems, section, nameof(MaxTopicBytes), MaxTopicBytes, 1, TopicLimits.MaxBytes);
+        Relay = section.Flag(nameof(Relay), Relay);
+        Topics = section.Flag(nameof(Topics), Topics);
+        Peers = section.Flag(nameof(Peers), Peers);
+        MaxTopicsPerSession = section.Number(nameof(MaxTopicsPerSession), MaxTopicsPerSession, 1, 1_000_000);
+        MaxTopicBytes = section.Number(nameof(MaxTopicBytes), MaxTopicBytes, 1, TopicLimits.MaxBytes);
     }
 }
 

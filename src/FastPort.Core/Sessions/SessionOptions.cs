@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Framing;
 using Microsoft.Extensions.Logging;
@@ -85,32 +86,31 @@ public sealed class SessionOptions
     /// <summary>Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30 s.</summary>
     public TimeSpan UserTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>
-    /// Where rings and copied bodies get their arrays; tests count them. Defaults to <see cref="ArrayPool{T}.Shared"/>. A field, as the
-    /// generated binding takes every property for a key.
-    /// </summary>
-    internal ArrayPool<byte> Pool = ArrayPool<byte>.Shared;
+    /// <summary>Where rings and copied bodies get their arrays; tests count them. Defaults to <see cref="ArrayPool{T}.Shared"/>.</summary>
+    internal ArrayPool<byte> Pool { get; set; } = ArrayPool<byte>.Shared;
 
     /// <summary>Appends a sentence for every value out of its range.</summary>
     /// <param name="section">Configuration path of this section, for the messages.</param>
     /// <param name="problems">Receives the sentences.</param>
-    public void Validate(string section, ICollection<string> problems)
+    public void Validate(string section, ICollection<string> problems) => OptionSection.Visit(section, problems, configured: null, Describe);
+
+    internal void Describe(OptionSection section)
     {
-        OptionCheck.Range(problems, section, nameof(MaxFrameBytes), MaxFrameBytes, FrameLimits.Minimum, FrameLimits.Maximum);
-        OptionCheck.Range(problems, section, nameof(SendQueueBytes), SendQueueBytes, 4096, 256 * 1024 * 1024);
-        OptionCheck.Range(problems, section, nameof(MaxInFlightRequests), MaxInFlightRequests, 1, 1_000_000);
-        OptionCheck.Range(problems, section, nameof(MaxQueuedBytes), MaxQueuedBytes, 1024, 1024 * 1024 * 1024);
-        OptionCheck.Range(problems, section, nameof(MaxConcurrency), MaxConcurrency, 1, 10_000);
-        OptionCheck.Defined(problems, section, nameof(SendQueueFull), SendQueueFull);
-        OptionCheck.Timeout(problems, section, nameof(HandshakeTimeout), HandshakeTimeout);
-        OptionCheck.Timeout(problems, section, nameof(HookTimeout), HookTimeout);
-        OptionCheck.Timeout(problems, section, nameof(FrameTimeout), FrameTimeout);
-        OptionCheck.Timeout(problems, section, nameof(IdleTimeout), IdleTimeout);
-        OptionCheck.Timeout(problems, section, nameof(WriteTimeout), WriteTimeout);
-        OptionCheck.Timeout(problems, section, nameof(HeartbeatInterval), HeartbeatInterval);
-        OptionCheck.Timeout(problems, section, nameof(SlowHandlerThreshold), SlowHandlerThreshold);
-        OptionCheck.Timeout(problems, section, nameof(KeepAlive), KeepAlive);
-        OptionCheck.Timeout(problems, section, nameof(UserTimeout), UserTimeout);
+        MaxFrameBytes = section.Number(nameof(MaxFrameBytes), MaxFrameBytes, FrameLimits.Minimum, FrameLimits.Maximum);
+        SendQueueBytes = section.Number(nameof(SendQueueBytes), SendQueueBytes, 4096, 256 * 1024 * 1024);
+        SendQueueFull = section.Choice(nameof(SendQueueFull), SendQueueFull);
+        MaxInFlightRequests = section.Number(nameof(MaxInFlightRequests), MaxInFlightRequests, 1, 1_000_000);
+        MaxQueuedBytes = section.Number(nameof(MaxQueuedBytes), MaxQueuedBytes, 1024, 1024 * 1024 * 1024);
+        MaxConcurrency = section.Number(nameof(MaxConcurrency), MaxConcurrency, 1, 10_000);
+        HandshakeTimeout = section.Timeout(nameof(HandshakeTimeout), HandshakeTimeout);
+        HookTimeout = section.Timeout(nameof(HookTimeout), HookTimeout);
+        FrameTimeout = section.Timeout(nameof(FrameTimeout), FrameTimeout);
+        IdleTimeout = section.Timeout(nameof(IdleTimeout), IdleTimeout);
+        WriteTimeout = section.Timeout(nameof(WriteTimeout), WriteTimeout);
+        HeartbeatInterval = section.Timeout(nameof(HeartbeatInterval), HeartbeatInterval);
+        SlowHandlerThreshold = section.Timeout(nameof(SlowHandlerThreshold), SlowHandlerThreshold);
+        KeepAlive = section.Timeout(nameof(KeepAlive), KeepAlive);
+        UserTimeout = section.Timeout(nameof(UserTimeout), UserTimeout);
     }
 
     internal ConnectionSettings ToConnectionSettings(ConnectionClock clock, ILogger logger) => new()

@@ -1,3 +1,5 @@
+using FastPort.Configuration;
+
 namespace FastPort.Telemetry;
 
 /// <summary>How <see cref="LatencyStats"/> are kept and written: the configuration section <c>LatencyStats</c>.</summary>
@@ -36,35 +38,30 @@ public sealed class LatencyStatsOptions
     /// <returns>A message per wrong value, naming key, value and allowed range; empty when all is well.</returns>
     public IReadOnlyList<string> Validate()
     {
-        var failures = new List<string>();
-        if (string.IsNullOrWhiteSpace(OutputDirectory) || OutputDirectory.AsSpan().ContainsAny(Path.GetInvalidPathChars()))
-        {
-            failures.Add($"{SectionName}:{nameof(OutputDirectory)} is '{Shown(OutputDirectory)}'; give the path of a directory.");
-        }
+        List<string> problems = [];
+        OptionSection.Visit(SectionName, problems, configured: null, Describe);
+        return problems;
+    }
 
-        if (string.IsNullOrWhiteSpace(OutputFilePrefix) || OutputFilePrefix.Length > 100 || OutputFilePrefix.AsSpan().ContainsAny(InvalidInNames))
-        {
-            failures.Add(
-                $"{SectionName}:{nameof(OutputFilePrefix)} is '{Shown(OutputFilePrefix)}'; " +
-                "give 1 to 100 characters valid in a file name, no directory separators.");
-        }
-
-        if (FileWriteIntervalSeconds is < 1 or > MaxFileWriteIntervalSeconds)
-        {
-            failures.Add(
-                $"{SectionName}:{nameof(FileWriteIntervalSeconds)} is {FileWriteIntervalSeconds}; give 1 to {MaxFileWriteIntervalSeconds} seconds.");
-        }
-
-        if (MaxSamplesInMemory is < 0 or > MaxSamplesLimit)
-        {
-            failures.Add($"{SectionName}:{nameof(MaxSamplesInMemory)} is {MaxSamplesInMemory}; give 0 (none) to {MaxSamplesLimit} samples.");
-        }
-
-        return failures;
+    internal void Describe(OptionSection section)
+    {
+        EnableConsoleOutput = section.Flag(nameof(EnableConsoleOutput), EnableConsoleOutput);
+        EnableFileOutput = section.Flag(nameof(EnableFileOutput), EnableFileOutput);
+        OutputDirectory = section.Text(
+            nameof(OutputDirectory),
+            OutputDirectory,
+            static path => !string.IsNullOrWhiteSpace(path) && !path.AsSpan().ContainsAny(Path.GetInvalidPathChars()),
+            "give the path of a directory");
+        OutputFilePrefix = section.Text(
+            nameof(OutputFilePrefix),
+            OutputFilePrefix,
+            static prefix => !string.IsNullOrWhiteSpace(prefix) && prefix.Length <= 100 && !prefix.AsSpan().ContainsAny(InvalidInNames),
+            "give 1 to 100 characters valid in a file name, no directory separators");
+        FileWriteIntervalSeconds = section.Number(
+            nameof(FileWriteIntervalSeconds), FileWriteIntervalSeconds, 1, MaxFileWriteIntervalSeconds, $"give 1 to {MaxFileWriteIntervalSeconds} seconds");
+        MaxSamplesInMemory = section.Number(nameof(MaxSamplesInMemory), MaxSamplesInMemory, 0, MaxSamplesLimit, $"give 0 (none) to {MaxSamplesLimit} samples");
     }
 
     // The same on every system, so that a configuration moves between them.
     private static ReadOnlySpan<char> InvalidInNames => "/\\:*?\"<>|\0\r\n\t";
-
-    private static string Shown(string? value) => (value ?? "").Replace("\0", "\\0", StringComparison.Ordinal);
 }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using FastPort.Configuration;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.InProcess;
 using FastPort.Transports.Sockets;
@@ -39,13 +40,16 @@ internal static class TransportSelection
         return inProcess.Supports(scheme) ? inProcess : null;
     }
 
-    public static void Check(List<string> problems, string section, TransportKind kind)
+    /// <summary>The option that names the kind.</summary>
+    public static TransportKind Describe(OptionSection section, string key, TransportKind value)
     {
-        Sessions.OptionCheck.Defined(problems, section, "Transport", kind);
+        TransportKind kind = section.Choice(key, value);
         if (kind == TransportKind.Epoll && !EpollTransport.IsSupported)
         {
-            problems.Add($"{section}:Transport is Epoll, which only Linux has; allowed here are Auto and Sockets.");
+            section.Refuse(key, "Epoll, which only Linux has", "allowed here are Auto and Sockets");
         }
+
+        return kind;
     }
 
     private static bool UsesEpoll(TransportKind kind) =>

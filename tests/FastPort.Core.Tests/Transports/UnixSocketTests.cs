@@ -63,7 +63,8 @@ public sealed class UnixSocketTests : IDisposable
     {
         var options = new FastPortServerOptions { UnixSocketPermissions = permissions };
 
-        Assert.Equal([$"FastPort:UnixSocketPermissions is '{permissions}'; allowed are 0000 to 0777, octal."], options.Validate());
+        string shown = permissions.Length == 0 ? "empty" : $"'{permissions}'";
+        Assert.Equal([$"FastPort:UnixSocketPermissions is {shown}; allowed are 0000 to 0777, octal."], options.Validate());
     }
 
     [Fact]

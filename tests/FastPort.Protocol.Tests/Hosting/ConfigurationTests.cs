@@ -1,5 +1,8 @@
+using System.Reflection;
 using FastPort.Hosting;
 using FastPort.Sessions;
+using FastPort.Telemetry;
+using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -37,6 +40,29 @@ public sealed class ConfigurationTests
         Assert.Equal(TimeSpan.FromMinutes(10), options.Session.IdleTimeout);
         Assert.Equal((true, false, false, 77), (options.Routing.Relay, options.Routing.Topics, options.Routing.Peers, options.Routing.MaxTopicBytes));
         Assert.Equal(new FastPortServerOptions().MaxConnectionsPerAddress, options.MaxConnectionsPerAddress);
+    }
+
+    [Fact]
+    public void The_six_keys_of_LatencyStats_are_read()
+    {
+        var configuration = new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
+        {
+            ["LatencyStats:EnableConsoleOutput"] = "false",
+            ["LatencyStats:EnableFileOutput"] = "false",
+            ["LatencyStats:OutputDirectory"] = "/var/stats",
+            ["LatencyStats:OutputFilePrefix"] = "mine",
+            ["LatencyStats:FileWriteIntervalSeconds"] = "5",
+            ["LatencyStats:MaxSamplesInMemory"] = "0",
+        }).Build();
+
+        var options = FastPortConfiguration.BindLatencyStats(configuration);
+
+        Assert.False(options.EnableConsoleOutput);
+        Assert.False(options.EnableFileOutput);
+        Assert.Equal("/var/stats", options.OutputDirectory);
+        Assert.Equal("mine", options.OutputFilePrefix);
+        Assert.Equal(5, options.FileWriteIntervalSeconds);
+        Assert.Equal(0, options.MaxSamplesInMemory);
     }
 
     [Fact]
@@ -82,19 +108,110 @@ public sealed class ConfigurationTests
     }
 
     [Theory]
-    [InlineData("FastPort:MaxConnections", "many")]
-    [InlineData("FastPort:Session:MaxFrameBytes", "1 MiB")]
-    [InlineData("FastPort:Session:IdleTimeout", "5 minutes")]
-    [InlineData("FastPort:DuplicateIdentity", "Maybe")]
-    [InlineData("LatencyStats:EnableFileOutput", "perhaps")]
-    public async Task A_value_that_cannot_be_read_stops_the_start_with_key_and_value(string key, string value)
+    [InlineData("FastPort:MaxConnections", "many", "allowed are 1 to 1000000")]
+    [InlineData("FastPort:MaxConnections", "99999999999", "allowed are 1 to 1000000")]
+    [InlineData("FastPort:Loops", "1.5", "allowed are values from 0 (one per core) to 256")]
+    [InlineData("FastPort:SpinMicroseconds", "adaptive", "allowed are values from 0 to 1000000, or none for adaptive")]
+    [InlineData("FastPort:Transport", "Quic", "allowed are Auto, Epoll, Sockets")]
+    [InlineData("FastPort:DuplicateIdentity", "Maybe", "allowed are Refuse, TakeOver")]
+    [InlineData("FastPort:DuplicateIdentity", "Refuse, TakeOver", "allowed are Refuse, TakeOver")]
+    [InlineData("FastPort:RequireRoutingId", "1", "allowed are true, false")]
+    [InlineData("FastPort:ShutdownTimeout", "soon", "allowed are 00:00:00 to 01:00:00")]
+    [InlineData("FastPort:Endpoints", "tcp://127.0.0.1:7000", "give a list of URIs: tcp://host:port, unix:///path or inproc://name")]
+    [InlineData("FastPort:Session:MaxFrameBytes", "1 MiB", "allowed are 1024 to 268435456")]
+    [InlineData("FastPort:Session:IdleTimeout", "5 minutes", "allowed are 00:00:00 (off) to 1.00:00:00")]
+    [InlineData("FastPort:Session:SendQueueFull", "1", "allowed are Wait, DropOneWay, Disconnect")]
+    [InlineData("FastPort:Session", "default", "give a section with keys")]
+    [InlineData("FastPort:Routing:Relay", "on", "allowed are true, false")]
+    [InlineData("LatencyStats:EnableFileOutput", "perhaps", "allowed are true, false")]
+    [InlineData("LatencyStats:FileWriteIntervalSeconds", "1m", "give 1 to 86400 seconds")]
+    public async Task A_value_that_cannot_be_read_stops_the_start_with_key_value_and_what_is_allowed(string key, string value, string allowed)
     {
         using IHost host = TestHost.Build(settings: [(key, value)]);
 
         FastPortOptionsException failure = await Assert.ThrowsAsync<FastPortOptionsException>(() => host.StartAsync());
 
-        Assert.Contains(key, failure.Message, StringComparison.Ordinal);
-        Assert.Contains(value, failure.Message, StringComparison.Ordinal);
+        Assert.Equal($"{key} is '{value}'; {allowed}.", Assert.Single(failure.Problems));
+    }
+
+    [Fact]
+    public void A_section_in_the_place_of_a_value_is_named()
+    {
+        FastPortOptionsException failure = Assert.Throws<FastPortOptionsException>(() => Bind(("FastPort:MaxConnections:0", "5"), ("FastPort:Endpoints:0:Port", "7000")));
+
+        Assert.Equal(
+            [
+                "FastPort:Endpoints is a list of sections; give a list of URIs: tcp://host:port, unix:///path or inproc://name.",
+                "FastPort:MaxConnections is a section; allowed are 1 to 1000000.",
+            ],
+            failure.Problems);
+    }
+
+    [Fact]
+    public void Keys_without_a_value_leave_the_default_and_an_empty_number_that_may_be_none_is_none()
+    {
+        FastPortServerOptions options = Bind(
+            ("FastPort:MaxConnections", null), ("FastPort:Endpoints", ""), ("FastPort:Session", ""), ("FastPort:SpinMicroseconds", ""), ("FastPort:UnixSocketPermissions", null));
+
+        Assert.Equal(new FastPortServerOptions().MaxConnections, options.MaxConnections);
+        Assert.Empty(options.Endpoints);
+        Assert.Null(options.SpinMicroseconds);
+        Assert.Null(options.UnixSocketPermissions);
+    }
+
+    /// <summary>A value other than the default for every property there is, so that none is forgotten or read from another's key.</summary>
+    [Fact]
+    public void Every_option_is_read_from_the_key_of_its_name()
+    {
+        int next = 5000;
+        Dictionary<string, string?> settings = [];
+        Dictionary<string, string?> expected = [];
+        var defaults = new FastPortServerOptions();
+        Give("FastPort", defaults);
+        Give("FastPort:Session", defaults.Session);
+        Give("FastPort:Routing", defaults.Routing);
+        Give("LatencyStats", new LatencyStatsOptions());
+        settings["FastPort:Routing:MaxTopicBytes"] = expected["FastPort:Routing:MaxTopicBytes"] = "77";
+        settings["FastPort:Loops"] = expected["FastPort:Loops"] = "3";
+        settings["FastPort:UnixSocketPermissions"] = expected["FastPort:UnixSocketPermissions"] = "0660";
+        settings.Remove("FastPort:Endpoints");
+        settings["FastPort:Endpoints:0"] = expected["FastPort:Endpoints"] = "inproc://here";
+        settings["FastPort:Transport"] = expected["FastPort:Transport"] = nameof(TransportKind.Sockets);
+
+        IConfiguration configuration = new ConfigurationBuilder().AddInMemoryCollection(settings).Build();
+        FastPortServerOptions options = FastPortConfiguration.BindServer(configuration);
+        Dictionary<string, string?> read = [];
+        Take("FastPort", options);
+        Take("FastPort:Session", options.Session);
+        Take("FastPort:Routing", options.Routing);
+        Take("LatencyStats", FastPortConfiguration.BindLatencyStats(configuration));
+
+        Assert.Equal(expected.OrderBy(static p => p.Key), read.OrderBy(static p => p.Key));
+
+        void Give(string section, object options)
+        {
+            foreach (PropertyInfo property in options.GetType().GetProperties().Where(static p => p.CanWrite))
+            {
+                object? value = property.GetValue(options);
+                settings[$"{section}:{property.Name}"] = expected[$"{section}:{property.Name}"] = value switch
+                {
+                    bool flag => flag ? "False" : "True",
+                    Enum => Enum.GetNames(property.PropertyType)[1],
+                    TimeSpan => TimeSpan.FromMilliseconds(next++ - (property.Name == nameof(FastPortServerOptions.ShutdownGrace) ? 1000 : 0)).ToString("c"),
+                    string => $"text{next++}",
+                    _ => $"{next++}",
+                };
+            }
+        }
+
+        void Take(string section, object options)
+        {
+            foreach (PropertyInfo property in options.GetType().GetProperties().Where(static p => p.CanWrite))
+            {
+                object? value = property.GetValue(options);
+                read[$"{section}:{property.Name}"] = value is IList<string> list ? string.Join(' ', list) : value?.ToString();
+            }
+        }
     }
 
     [Theory]
@@ -111,6 +228,14 @@ public sealed class ConfigurationTests
         string problem = Assert.Single(failure.Problems);
         Assert.StartsWith($"{key} is no known key", problem, StringComparison.Ordinal);
         Assert.Contains(known, problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Unknown_keys_and_wrong_values_are_reported_together()
+    {
+        FastPortOptionsException failure = Assert.Throws<FastPortOptionsException>(() => Bind(("FastPort:MaxConnections", "many"), ("FastPort:Session:Idle", "5")));
+
+        Assert.Equal(2, failure.Problems.Count);
     }
 
     [Fact]
@@ -133,4 +258,9 @@ public sealed class ConfigurationTests
 
         Assert.Equal(2, failure.Problems.Count);
     }
+
+    private static FastPortServerOptions Bind(params (string Key, string? Value)[] settings) =>
+        FastPortConfiguration.BindServer(new ConfigurationBuilder()
+            .AddInMemoryCollection(settings.Select(static s => KeyValuePair.Create(s.Key, s.Value)))
+            .Build());
 }

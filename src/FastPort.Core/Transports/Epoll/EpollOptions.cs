@@ -1,3 +1,5 @@
+using FastPort.Configuration;
+
 namespace FastPort.Transports.Epoll;
 
 /// <summary>How the Linux event loops run. Immutable.</summary>
@@ -22,17 +24,16 @@ public sealed record EpollOptions
     /// <summary>Whether loop n is bound to the n-th core that the process may use. Defaults to false: the scheduler places them.</summary>
     public bool PinLoops { get; init; }
 
-    /// <summary>Adds a sentence with key, value and allowed range for each value outside its range.</summary>
-    internal void Validate(string section, List<string> problems)
-    {
-        if (Loops is < 0 or > MaxLoops)
-        {
-            problems.Add($"{section}:{nameof(Loops)} is {Loops}; allowed are values from 0 (one per core) to {MaxLoops}.");
-        }
+    internal static int DescribeLoops(OptionSection section, string key, int value) =>
+        section.Number(key, value, 0, MaxLoops, $"allowed are values from 0 (one per core) to {MaxLoops}");
 
-        if (SpinMicroseconds is < 0 or > MaxSpinMicroseconds)
-        {
-            problems.Add($"{section}:{nameof(SpinMicroseconds)} is {SpinMicroseconds}; allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive.");
-        }
+    internal static int? DescribeSpin(OptionSection section, string key, int? value) =>
+        section.OptionalNumber(key, value, 0, MaxSpinMicroseconds, $"allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
+
+    /// <summary>Adds a sentence with key, value and allowed range for each value outside its range.</summary>
+    internal void Check(OptionSection section)
+    {
+        DescribeLoops(section, nameof(Loops), Loops);
+        DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);
     }
 }

@@ -1,3 +1,4 @@
+using FastPort.Configuration;
 using System.Net;
 using FastPort.Connections;
 using FastPort.Transports.Unix;
@@ -25,7 +26,7 @@ public sealed class EpollTransport : ITransport
 
         options ??= new EpollOptions();
         List<string> problems = [];
-        options.Validate("Epoll", problems);
+        OptionSection.Visit("Epoll", problems, configured: null, options.Check);
         if (problems.Count != 0)
         {
             throw new ArgumentOutOfRangeException(nameof(options), string.Join(' ', problems));
