@@ -1,18 +1,21 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using System.Text;
 using FastPort.Clients;
-using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Routing;
+using FastPort.Sessions;
 
 namespace FastPortPeer.Soak;
 
 /// <summary>
-/// Messages from one client to another by routing id, through the server: numbered, so that each arrives once and in order. Speaks <see cref="SoakTypes.Relay"/>;
-/// a server that serves the protocol's own Relay (0x0004) takes the same load with that type and body.
+/// Messages from one client to another by routing id, through the server's Relay: requests and one-way ones by turns, numbered, so that each arrives once
+/// and in order.
 /// </summary>
 internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
 {
+    private const uint Numbered = 1;
     private const string ReceiverId = "soak-receiver";
+    private const string SenderId = "soak-sender";
     private const int InFlight = 16;
     private const int LargestPayload = 2048;
 
@@ -24,14 +27,16 @@ internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
 
     protected override async Task RunRoundsAsync(CancellationToken stop)
     {
-        MessageHandlers handlers = new MessageHandlers().MapInline(SoakTypes.Relayed, Take);
-        await using FastPortClient receiver = await ConnectAsync(handlers, ReceiverId);
-        await using FastPortClient sender = await ConnectAsync(routingId: "soak-sender");
+        // The handler is there before the sender is.
+        await using FastPortClient receiver = await ConnectAsync(routingId: ReceiverId);
+        receiver.OnRelayed(Numbered, Take);
+        await using FastPortClient sender = await ConnectAsync(routingId: SenderId);
         var random = new Random(3);
         long number = 0;
         while (!stop.IsCancellationRequested)
         {
-            // Requests of one session are handled in order, so the numbers arrive in order, too.
+            // Messages of one session are relayed in order, so the numbers arrive in order, too. Each round ends with a request, whose reply says that all
+            // before it were relayed.
             Task[] inFlight = [.. Enumerable.Range(0, InFlight).Select(_ => SendAsync(sender, number++, random.Next(LargestPayload)))];
             await Task.WhenAll(inFlight);
         }
@@ -46,22 +51,27 @@ internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
 
     private async Task SendAsync(FastPortClient sender, long number, int payload)
     {
-        byte[] body = new byte[1 + ReceiverId.Length + sizeof(long) + payload];
-        body[0] = (byte)ReceiverId.Length;
-        Encoding.UTF8.GetBytes(ReceiverId, body.AsSpan(1));
-        BinaryPrimitives.WriteInt64LittleEndian(body.AsSpan(1 + ReceiverId.Length), number);
+        byte[] body = new byte[sizeof(long) + payload];
+        BinaryPrimitives.WriteInt64LittleEndian(body, number);
         Account.Sent();
-        await sender.RequestAsync(SoakTypes.Relay, body, cancellationToken: CancellationToken.None);
+        if (number % 2 != 0)
+        {
+            await sender.RelayAsync(ReceiverId, Numbered, body, cancellationToken: CancellationToken.None);
+        }
+        else if (await sender.RelayOneWayAsync(ReceiverId, Numbered, new SequenceBody(new(body)), CancellationToken.None) is not SendStatus.Queued and var status)
+        {
+            throw new PeerException($"A one-way relay was not sent: {status}.");
+        }
     }
 
-    private void Take(ref InlineRequest request)
+    private void Take(scoped in RoutedMessage message)
     {
         Span<byte> head = stackalloc byte[sizeof(long)];
-        request.Body.Slice(0, head.Length).CopyTo(head);
+        message.Body.Slice(0, head.Length).CopyTo(head);
         long number = BinaryPrimitives.ReadInt64LittleEndian(head);
-        if (number != _received)
+        if (number != _received || message.From != SenderId)
         {
-            Account.Deviation($"Relayed message {number} came where {_received} was due.");
+            Account.Deviation($"Relayed message {number} of '{message.From}' came where {_received} of '{SenderId}' was due.");
         }
 
         // From here on as if all before had come: what is missing shows in the account's sum.
