@@ -53,7 +53,11 @@ internal sealed class BatchWriter(FrameOutput output)
 
         int messages = _collected;
         _collected = 0;
-        return output.AppendBatch(ref _ring, messages);
+        SendStatus status = output.AppendBatch(ref _ring, messages);
+
+        // What comes after a chunk that was dropped is asked about anew, so that it is refused and not promised.
+        _admitted &= status == SendStatus.Queued;
+        return status;
     }
 
     public void End()

@@ -35,6 +35,9 @@ public readonly ref struct SendBatch
     /// <returns>Queued, also where nothing was collected; Closed where the session has said Goodbye or ended, and then what was collected is dropped and counted.</returns>
     public SendStatus Flush() => _writer.Flush();
 
-    /// <summary>Ends the batch, flushed.</summary>
+    /// <summary>
+    /// Ends the batch, flushed. Where the session has said Goodbye or ended meanwhile, what is still collected is dropped and counted
+    /// (<see cref="Session.MessagesDropped"/>); that is told by <see cref="Flush"/> alone, so call it last where you have to know.
+    /// </summary>
     public void Dispose() => _writer.End();
 }

@@ -161,6 +161,43 @@ public sealed class SendBatchTests
     }
 
     [Fact]
+    public async Task A_batch_that_is_disposed_after_a_Goodbye_is_dropped_and_counted()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
+        Session session = await server.SessionAsync();
+
+        using (SendBatch batch = session.BeginBatch())
+        {
+            Assert.Equal(SendStatus.Queued, batch.TrySend(0x1001, [1]));
+            Assert.Equal(SendStatus.Queued, batch.TrySend(0x1001, [2]));
+            session.Close();
+        }
+
+        Assert.Equal(2, session.MessagesDropped);
+        Assert.Equal(Wire.Goodbye, (await peer.ReadFrameAsync()).Type);
+        await peer.ExpectEndAsync();
+    }
+
+    [Fact]
+    public async Task Nothing_is_collected_any_more_once_a_flush_has_failed()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
+        Session session = await server.SessionAsync();
+
+        using (SendBatch batch = session.BeginBatch())
+        {
+            batch.TrySend(0x1001, [1]);
+            session.Close();
+            Assert.Equal(SendStatus.Closed, batch.Flush());
+            Assert.Equal(SendStatus.Closed, batch.TrySend(0x1001, [2]));
+        }
+
+        Assert.Equal(1, session.MessagesDropped);
+    }
+
+    [Fact]
     public async Task A_session_ends_though_threads_go_on_with_batches()
     {
         await using TestServer server = await TestServer.StartAsync();
