@@ -8,8 +8,10 @@ namespace FastPort.Sessions;
 /// </summary>
 internal sealed class SendRoom(Connection connection, SessionOptions options)
 {
-    // What may wait above the bound before it is known whether the peer takes it: one batch.
-    private const int Slack = FrameOutput.BatchChunk;
+    // What may wait above the bound before it is known whether the peer takes it. One batch for senders that can wait. More for those that cannot, but not
+    // all of the connection's reserve: what exceeds that costs the session, whatever its policy says, and replies need it.
+    private readonly int _slack =
+        options.SendQueueFull == SendQueueFullPolicy.Wait ? FrameOutput.BatchChunk : Math.Max(FrameOutput.BatchChunk, 2 * options.MaxFrameBytes);
 
     private readonly Lock _gate = new();
     private TaskCompletionSource? _drained;
@@ -28,7 +30,7 @@ internal sealed class SendRoom(Connection connection, SessionOptions options)
 
         // Where another thread is just sending, the peer has not been found wanting yet: nobody is dropped or disconnected for it. Who can wait waits all
         // the same before it outruns that thread.
-        return !IsFull || (!connection.IsSendBlocked && (options.SendQueueFull != SendQueueFullPolicy.Wait || connection.PendingBytes < options.SendQueueBytes + Slack));
+        return !IsFull || (!connection.IsSendBlocked && connection.PendingBytes < options.SendQueueBytes + _slack);
     }
 
     /// <summary>There is none for a one-way message: what the policy makes of it.</summary>

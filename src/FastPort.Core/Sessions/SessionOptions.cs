@@ -125,7 +125,7 @@ public sealed class SessionOptions
         // Room for the largest frame and what came with it.
         MaxReceiveBytes = MaxFrameBytes + (64 * 1024),
 
-        // The bound lets one message exceed it, and the replies of handlers that run already are written whatever waits.
-        MaxSendBytes = (int)Math.Min(SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (64 * 1024), 1 << 30),
+        // The bound lets one message exceed it, or two batches (SendRoom), and the replies of handlers that run already are written whatever waits.
+        MaxSendBytes = (int)Math.Min(SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (2 * FrameOutput.BatchChunk), 1 << 30),
     };
 }
