@@ -26,7 +26,10 @@ public sealed class Route
     /// <summary>Where it leads.</summary>
     public string RoutingId { get; }
 
-    /// <summary>The session that has the id now; null where there is none in this server.</summary>
+    /// <summary>
+    /// The session that has the id now; null where there is none in this server. For batches (<see cref="Session.BeginBatch"/>), each of which is one
+    /// session's: after a take-over it returns Closed, and the next is begun here.
+    /// </summary>
     public Session? Session
     {
         get

@@ -84,6 +84,43 @@ public sealed class ServerRoutingTests
         Assert.Equal([3], (await third.ReadFrameAsync()).Body);
     }
 
+    [Fact]
+    public async Task A_take_over_ends_a_batch_with_a_status_and_the_route_leads_to_the_next()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
+        Route route = server.Server.Routing.RouteTo("a");
+        using RawPeer first = await server.ConnectAsync("a");
+        using RawPeer second = await server.ConnectAsync();
+        Session before = route.Session!;
+
+        // A batch belongs to the thread that began it: one of its own, which the take-over finds in the middle.
+        using var begun = new SemaphoreSlim(0);
+        using var takenOver = new SemaphoreSlim(0);
+        Task<(SendStatus Flushed, SendStatus Sent)> batch = Task.Factory.StartNew(
+            () => Overtaken(route.Session!, begun, takenOver), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        await begun.WaitAsync().InTimeAsync();
+        await second.SayHelloAsync("a");
+        takenOver.Release();
+
+        Assert.Equal((SendStatus.Closed, SendStatus.Closed), await batch.InTimeAsync());
+        Assert.Equal(1, before.MessagesDropped);
+        using (SendBatch next = route.Session!.BeginBatch())
+        {
+            Assert.Equal(SendStatus.Queued, next.TrySend(Push, [2]));
+        }
+
+        Assert.Equal([2], (await second.ReadFrameAsync()).Body);
+
+        static (SendStatus Flushed, SendStatus Sent) Overtaken(Session session, SemaphoreSlim begun, SemaphoreSlim takenOver)
+        {
+            using SendBatch batch = session.BeginBatch();
+            batch.TrySend(Push, [1]);
+            begun.Release();
+            takenOver.Wait();
+            return (batch.Flush(), batch.TrySend(Push, [1]));
+        }
+    }
+
     [Theory]
     [InlineData(SendQueueFullPolicy.Wait, SendStatus.Full)]
     [InlineData(SendQueueFullPolicy.DropOneWay, SendStatus.Dropped)]
