@@ -1,5 +1,5 @@
-using FastPort.Configuration;
 using System.Net;
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Transports.Unix;
 
