@@ -215,9 +215,15 @@ public sealed class ServerRoutingTests
         await using TestServer server = await TestServer.StartAsync();
         var there = new BlockingCollection<Session>();
         server.Server.RoutingIdTaken += there.Add;
-        await using var a = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint.ToString(), RoutingId = "a" });
+        await using var a = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = server.Endpoint.ToString(),
+            RoutingId = "a",
+            ReconnectDelay = TimeSpan.FromMilliseconds(1),
+            MaxReconnectDelay = TimeSpan.FromMilliseconds(1),
+        });
         await a.ConnectAsync();
-        for (int i = 0; i < 300; i++)
+        for (int i = 0; i < 200; i++)
         {
             // It says Goodbye too as soon as it hears one, and comes back; sometimes so soon that the id is still taken, and then once more.
             Session? session = null;
