@@ -19,6 +19,10 @@ public abstract class Connection
 
     private static long _lastId;
     private ArrayPoolCircularBuffer? _batch;
+
+    // The place in the clock, the slot written before the chunk: null before and after, when there is nothing to visit.
+    private ClockChunk? _clockChunk;
+    private int _clockSlot;
     private readonly TaskCompletionSource<CloseReason> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>A number unique in this process.</summary>
@@ -174,12 +178,34 @@ public abstract class Connection
     /// <param name="reason">Why.</param>
     public abstract void Abort(CloseReason reason);
 
+    /// <summary>
+    /// Has the clock's next tick ask this connection and its protocol, whatever they answered to the last one. To be called after the change that the tick
+    /// shall see. <see cref="Flush"/>, every burst and <see cref="Close"/> do so by themselves. Safe from any thread, and cheap. A filter passes it
+    /// on to the connection below.
+    /// </summary>
+    public virtual void RequestTick() => Volatile.Read(ref _clockChunk)?.Request(_clockSlot);
+
     /// <summary>Begins to read, after <see cref="Protocol"/> was set. Does nothing on a connection that was aborted before.</summary>
     protected abstract void StartCore();
 
     /// <summary>Checks the deadlines of this layer and passes the tick on to the protocol.</summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
-    protected internal abstract void Tick(long nowMilliseconds);
+    /// <returns>As <see cref="IConnectionProtocol.OnTick"/>.</returns>
+    protected internal abstract long Tick(long nowMilliseconds);
+
+    /// <summary>The clock's: where the connection is from now on.</summary>
+    internal void EnterClock(ClockChunk chunk, int slot)
+    {
+        _clockSlot = slot;
+        Volatile.Write(ref _clockChunk, chunk);
+    }
+
+    /// <summary>The clock's: the place to be given back; null where there is none.</summary>
+    internal ClockChunk? LeaveClock(out int slot)
+    {
+        slot = _clockSlot;
+        return Interlocked.Exchange(ref _clockChunk, null);
+    }
 
     /// <summary>Closes after a write timeout, once the protocol has had its last word; the transport aborts at the deadline of that close.</summary>
     private protected void CloseOnWriteTimeout(TimeSpan timeout)

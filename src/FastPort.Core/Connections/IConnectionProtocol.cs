@@ -46,9 +46,16 @@ public interface IConnectionProtocol
     {
     }
 
-    /// <summary>The coarse clock ticked: the place for deadlines.</summary>
+    /// <summary>
+    /// The coarse clock ticked: the place for deadlines. After the start it comes at the first tick, then at the time that was returned, and at the tick after
+    /// every burst, flush and <see cref="Connection.RequestTick"/>; while bytes wait to be sent, at every tick.
+    /// </summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
-    void OnTick(long nowMilliseconds);
+    /// <returns>
+    /// The reading, in milliseconds, from which on it has to come again unless something asks for it earlier: the next deadline,
+    /// <see cref="ConnectionClock.NextTick"/> or <see cref="ConnectionClock.Never"/>.
+    /// </returns>
+    long OnTick(long nowMilliseconds);
 
     /// <summary>The connection is over; called exactly once, after the last of the other calls on the loop. Nothing can be written any more.</summary>
     /// <param name="reason">Why.</param>

@@ -134,9 +134,7 @@ public sealed class PipeProtocol : IConnectionProtocol
     public void OnOutputDrained() => _sender.OnDrained();
 
     /// <inheritdoc/>
-    public void OnTick(long nowMilliseconds)
-    {
-    }
+    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
     /// <inheritdoc/>
     public void OnClosed(CloseReason reason)

@@ -135,13 +135,15 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
 
     public void OnWriteTimeout(CloseReason reason) => SendGoodbye(reason);
 
-    public void OnTick(long nowMilliseconds)
+    public long OnTick(long nowMilliseconds)
     {
         _traffic.Report();
-        Requests.OnTick(nowMilliseconds);
+        long due = Requests.OnTick(nowMilliseconds);
+
+        // Hooks pause the session while they are awaited, and a paused one is asked at every tick.
         _handshake?.OnTick(nowMilliseconds);
         Dispatcher.OnTick(nowMilliseconds);
-        switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason))
+        switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason, out long nextCheck))
         {
             case DeadlineAction.Close:
                 CloseWithGoodbye(reason!);
@@ -151,7 +153,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
                 break;
         }
 
-        _end.OnTick(nowMilliseconds);
+        return Math.Min(Math.Min(due, nextCheck), _end.OnTick(nowMilliseconds));
     }
 
     public void OnClosed(CloseReason reason)

@@ -1,3 +1,5 @@
+using FastPort.Connections;
+
 namespace FastPort.Sessions;
 
 /// <summary>
@@ -12,6 +14,9 @@ internal sealed class OutstandingRequests
     private Dictionary<uint, PendingReply>? _pending;
     private uint _last;
     private int _withDeadline;
+
+    // No request expires earlier. The one that would have may be gone.
+    private long _nextDeadline = ConnectionClock.Never;
     private bool _closed;
 
     /// <summary>Requests in flight.</summary>
@@ -47,6 +52,7 @@ internal sealed class OutstandingRequests
             if (pending.DeadlineMilliseconds != 0)
             {
                 _withDeadline++;
+                _nextDeadline = Math.Min(_nextDeadline, pending.DeadlineMilliseconds);
             }
 
             return true;
@@ -74,24 +80,38 @@ internal sealed class OutstandingRequests
         }
     }
 
-    /// <summary>Removes the requests whose deadline has passed; null where there are none.</summary>
-    public List<(uint Correlation, PendingReply Pending)>? RemoveExpired(long nowMilliseconds)
+    /// <summary>Removes the requests whose deadline has passed; null where there are none. Tells from when on there may be some.</summary>
+    public List<(uint Correlation, PendingReply Pending)>? RemoveExpired(long nowMilliseconds, out long next)
     {
         lock (_gate)
         {
-            if (_withDeadline == 0 || _pending is null)
+            next = _withDeadline == 0 || _pending is null ? ConnectionClock.Never : _nextDeadline;
+            if (nowMilliseconds < next)
             {
+                _nextDeadline = next;
                 return null;
             }
 
+            next = ConnectionClock.Never;
             List<(uint, PendingReply)>? expired = null;
-            foreach ((uint correlation, PendingReply pending) in _pending)
+            foreach ((uint correlation, PendingReply pending) in _pending!)
             {
-                if (pending.DeadlineMilliseconds != 0 && nowMilliseconds >= pending.DeadlineMilliseconds)
+                if (pending.DeadlineMilliseconds == 0)
+                {
+                    continue;
+                }
+
+                if (nowMilliseconds >= pending.DeadlineMilliseconds)
                 {
                     (expired ??= []).Add((correlation, pending));
                 }
+                else
+                {
+                    next = Math.Min(next, pending.DeadlineMilliseconds);
+                }
             }
+
+            _nextDeadline = next;
 
             foreach ((uint correlation, _) in expired ?? [])
             {

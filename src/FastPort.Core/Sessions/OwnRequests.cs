@@ -115,10 +115,10 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
         }
     }
 
-    /// <summary>Fails the requests whose time is over and tells the peer.</summary>
-    public void OnTick(long nowMilliseconds)
+    /// <summary>Fails the requests whose time is over and tells the peer. Returns when it has to be asked again, unless a request is flushed before.</summary>
+    public long OnTick(long nowMilliseconds)
     {
-        if (Outstanding.RemoveExpired(nowMilliseconds) is { } expired)
+        if (Outstanding.RemoveExpired(nowMilliseconds, out long next) is { } expired)
         {
             foreach ((uint correlation, PendingReply pending) in expired)
             {
@@ -128,6 +128,8 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
 
             end.AfterReply();
         }
+
+        return next;
     }
 
     public void SendHeartbeat()

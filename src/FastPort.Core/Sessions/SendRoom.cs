@@ -49,7 +49,13 @@ internal sealed class SendRoom(Connection connection, SessionOptions options)
         }
     }
 
-    public void CountDropped(int messages = 1) => Interlocked.Add(ref _messagesDropped, messages);
+    public void CountDropped(int messages = 1)
+    {
+        Interlocked.Add(ref _messagesDropped, messages);
+
+        // What is too long is dropped where nothing else is sent.
+        connection.RequestTick();
+    }
 
     public void DisconnectSlowConsumer() => connection.Abort(new CloseReason(
         CloseKind.SlowConsumer, $"{connection.PendingBytes} bytes were waiting for the peer; the bound is {options.SendQueueBytes}."));

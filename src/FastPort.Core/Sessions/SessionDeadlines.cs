@@ -67,10 +67,14 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
     /// <summary>The peer has ended its side: it owes nothing any more, and its silence while it waits for answers means nothing.</summary>
     public void InputEnded() => _inputEnded = true;
 
-    /// <summary>Coarse clock only.</summary>
-    public DeadlineAction Check(long now, out CloseReason? reason)
+    /// <summary>Coarse clock only. A burst, which may set an earlier deadline, asks for a tick of its own.</summary>
+    /// <param name="now">The clock's reading.</param>
+    /// <param name="reason">Why to close, where that is to be done.</param>
+    /// <param name="next">When to check again.</param>
+    public DeadlineAction Check(long now, out CloseReason? reason, out long next)
     {
         reason = null;
+        next = ConnectionClock.NextTick;
         long bytes = _connection.BytesReceived;
         if (bytes != _lastBytes || _paused)
         {
@@ -100,47 +104,56 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.None;
         }
 
+        next = handshakeBy >= 0 ? handshakeBy : ConnectionClock.Never;
         if (_inputEnded)
         {
             return DeadlineAction.None;
         }
 
         long frameSince = Volatile.Read(ref _frameSince);
-        if (frameSince >= 0 && Passed(options.FrameTimeout, now - frameSince))
+        if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince, now, ref next))
         {
             reason = new CloseReason(
                 CloseKind.FrameTimeout, $"A frame begun was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.", ErrorCode.Timeout);
             return DeadlineAction.Close;
         }
 
-        long silent = now - _silentSince;
-        if (Passed(options.IdleTimeout, silent))
+        if (Passed(options.IdleTimeout, _silentSince, now, ref next))
         {
             reason = new CloseReason(CloseKind.IdleTimeout, $"Nothing was received for {options.IdleTimeout.TotalSeconds:0.###} s.", ErrorCode.Timeout);
             return DeadlineAction.Close;
         }
 
-        int heartbeat = _heartbeatMilliseconds;
-        if (heartbeat > 0 && silent >= heartbeat)
+        // Counted from the Ping, once there is one, which a process that was suspended sends late: the peer has its full time all the same.
+        var heartbeat = TimeSpan.FromMilliseconds(_heartbeatMilliseconds);
+        if (!Passed(heartbeat, _pinged ? _pingedAt : _silentSince, now, ref next))
         {
-            // Counted from the Ping, which a process that was suspended sends late: the peer has its full time all the same.
-            if (_pinged && now - _pingedAt >= heartbeat)
-            {
-                reason = new CloseReason(
-                    CloseKind.HeartbeatTimeout, $"No byte came for {silent / 1000.0:0.###} s although a Ping was sent.", ErrorCode.Timeout);
-                return DeadlineAction.Close;
-            }
-
-            if (!_pinged)
-            {
-                _pinged = true;
-                _pingedAt = now;
-                return DeadlineAction.Ping;
-            }
+            return DeadlineAction.None;
         }
 
-        return DeadlineAction.None;
+        if (_pinged)
+        {
+            reason = new CloseReason(
+                CloseKind.HeartbeatTimeout, $"No byte came for {(now - _silentSince) / 1000.0:0.###} s although a Ping was sent.", ErrorCode.Timeout);
+            return DeadlineAction.Close;
+        }
+
+        _pinged = true;
+        _pingedAt = now;
+        next = ConnectionClock.NextTick;
+        return DeadlineAction.Ping;
     }
 
-    private static bool Passed(TimeSpan limit, long milliseconds) => limit > TimeSpan.Zero && milliseconds >= limit.TotalMilliseconds;
+    // Where it has not passed it may be the next to do so.
+    private static bool Passed(TimeSpan limit, long since, long now, ref long next)
+    {
+        if (limit <= TimeSpan.Zero)
+        {
+            return false;
+        }
+
+        long at = since + (long)Math.Ceiling(limit.TotalMilliseconds);
+        next = Math.Min(next, at);
+        return now >= at;
+    }
 }

@@ -92,6 +92,8 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
             return;
         }
 
+        // Where there is nobody to say Goodbye to nothing else asks for it.
+        connection.RequestTick();
         protocol.SendGoodbye(reason);
         if (_peerSaidGoodbye || grace <= TimeSpan.Zero)
         {
@@ -112,11 +114,18 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
         }
     }
 
-    public void OnTick(long nowMilliseconds)
+    /// <summary>Coarse clock only. Returns when it has to be asked again; <see cref="Stop"/> asks for a tick itself.</summary>
+    public long OnTick(long nowMilliseconds)
     {
-        if (Volatile.Read(ref _stop) is null || _finish is not null || nowMilliseconds < Volatile.Read(ref _graceEnds))
+        if (Volatile.Read(ref _stop) is null || _finish is not null)
         {
-            return;
+            return ConnectionClock.Never;
+        }
+
+        long graceEnds = Volatile.Read(ref _graceEnds);
+        if (nowMilliseconds < graceEnds)
+        {
+            return graceEnds;
         }
 
         // Refuses from here on, and goes on to do so while a backlog is still coming in: what is closed unread is lost to the peer, what is
@@ -128,6 +137,7 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
         }
 
         _receivedAtTick = received;
+        return ConnectionClock.NextTick;
     }
 
     private void EndGrace()

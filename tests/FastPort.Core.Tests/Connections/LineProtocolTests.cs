@@ -79,9 +79,7 @@ public sealed class LineProtocolTests
         {
         }
 
-        public void OnTick(long nowMilliseconds)
-        {
-        }
+        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
         public void OnClosed(CloseReason reason) => Closed.SetResult(reason);
 

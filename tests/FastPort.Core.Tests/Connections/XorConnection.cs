@@ -84,6 +84,8 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     public override void Flush() => lower.Flush();
 
+    public override void RequestTick() => lower.RequestTick();
+
     public override void NotifyWhenDrained(long pendingBytes) => lower.NotifyWhenDrained(pendingBytes);
 
     public override void ResumeReading() => lower.ResumeReading();
@@ -106,7 +108,7 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     public void OnWriteTimeout(CloseReason reason) => Protocol!.OnWriteTimeout(reason);
 
-    public void OnTick(long nowMilliseconds) => Tick(nowMilliseconds);
+    public long OnTick(long nowMilliseconds) => Tick(nowMilliseconds);
 
     public void OnClosed(CloseReason reason)
     {
@@ -123,7 +125,7 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     protected override void StartCore() => lower.Start(this);
 
-    protected internal override void Tick(long nowMilliseconds) => Protocol!.OnTick(nowMilliseconds);
+    protected internal override long Tick(long nowMilliseconds) => Protocol!.OnTick(nowMilliseconds);
 
     private void Move(ArrayPoolCircularBuffer from, ArrayPoolCircularBuffer to)
     {

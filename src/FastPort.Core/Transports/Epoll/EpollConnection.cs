@@ -128,6 +128,7 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
 
     public override void Flush()
     {
+        RequestTick();
         if (IsOnLoop)
         {
             if (_sender.Pending >= FlushAtOnceBytes)
@@ -158,6 +159,7 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
 
         Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)Math.Max(_settings.DrainTimeout.TotalMilliseconds, 1000));
         _closing = true;
+        RequestTick();
         if (Interlocked.Exchange(ref _claimed, 1) == 0)
         {
             // Never started: no loop knows it, and nothing is written.
@@ -298,7 +300,7 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
         Ask(AskStart);
     }
 
-    protected internal override void Tick(long nowMilliseconds)
+    protected internal override long Tick(long nowMilliseconds)
     {
         bool stuck = _progress.IsStuck(nowMilliseconds, _sender.BytesSent, _sender.Pending);
         if (_closing)
@@ -310,7 +312,7 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
                 Abort(CloseReason.LocalClosed);
             }
 
-            return;
+            return ConnectionClock.NextTick;
         }
 
         try
@@ -318,16 +320,17 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
             if (stuck)
             {
                 CloseOnWriteTimeout(_settings.WriteTimeout);
+                return ConnectionClock.NextTick;
             }
-            else
-            {
-                Protocol!.OnTick(nowMilliseconds);
-            }
+
+            long due = Protocol!.OnTick(nowMilliseconds);
+            return _progress.IsWaiting ? ConnectionClock.NextTick : due;
         }
         catch (Exception e)
         {
             // The clock serves all connections: one protocol's defect ends its own.
             Fault(e);
+            return ConnectionClock.NextTick;
         }
     }
 
@@ -478,7 +481,10 @@ internal sealed class EpollConnection : Connection, ILoopHandler, ILoopTask
         ReceiveOutcome outcome = ReceiveOutcome.Continue;
         if (_held || !_input.IsEmpty || !_inputEnded)
         {
+            // Before, so that a tick sees what came however long the protocol is at it, and after, for what the protocol has changed.
+            RequestTick();
             outcome = Protocol!.OnReceived(_input);
+            RequestTick();
             if (_sender.Pending != 0)
             {
                 Flush();

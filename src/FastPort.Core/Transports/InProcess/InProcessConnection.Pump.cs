@@ -166,9 +166,11 @@ internal sealed partial class InProcessConnection
             Interlocked.And(ref _word, ~LinkSignals.Resumed);
         }
 
+        // Before, so that a tick sees what came however long the protocol is at it, and with the flush, for what the protocol has changed.
+        RequestTick();
         _held = Protocol!.OnReceived(_input.Current) == ReceiveOutcome.Pause;
         _input.Offered(_held);
-        _outbound.Flush();
+        Flush();
     }
 
     private bool TryReportEnd()

@@ -90,7 +90,11 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
         Volatile.Write(ref _spareBatch, batch);
     }
 
-    public override void Flush() => _outbound.Flush();
+    public override void Flush()
+    {
+        RequestTick();
+        _outbound.Flush();
+    }
 
     public override void NotifyWhenDrained(long pendingBytes) => _outbound.NotifyWhenDrained(pendingBytes);
 
@@ -113,6 +117,7 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
 
         Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)Math.Max(_settings.DrainTimeout.TotalMilliseconds, 1000));
         _closing = true;
+        RequestTick();
         _outbound.ShutDown();
         Signal(LinkSignals.Look);
     }
@@ -159,7 +164,7 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
         Schedule();
     }
 
-    protected internal override void Tick(long nowMilliseconds)
+    protected internal override long Tick(long nowMilliseconds)
     {
         bool stuck = _progress.IsStuck(nowMilliseconds, _outbound.BytesSent, _outbound.PendingBytes);
         if (_closing)
@@ -171,7 +176,7 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
                 Abort(CloseReason.LocalClosed);
             }
 
-            return;
+            return ConnectionClock.NextTick;
         }
 
         try
@@ -179,16 +184,17 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
             if (stuck)
             {
                 CloseOnWriteTimeout(_settings.WriteTimeout);
+                return ConnectionClock.NextTick;
             }
-            else
-            {
-                Protocol!.OnTick(nowMilliseconds);
-            }
+
+            long due = Protocol!.OnTick(nowMilliseconds);
+            return _progress.IsWaiting ? ConnectionClock.NextTick : due;
         }
         catch (Exception e)
         {
             // The clock serves all connections: one protocol's defect ends its own.
             Fault(e);
+            return ConnectionClock.NextTick;
         }
     }
 

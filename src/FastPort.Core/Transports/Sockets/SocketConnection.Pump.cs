@@ -112,8 +112,10 @@ internal sealed partial class SocketConnection
         ReceiveOutcome outcome = ReceiveOutcome.Continue;
         if (_held || !_input.Ring.IsEmpty || !_input.Ended)
         {
+            // Before, so that a tick sees what came however long the protocol is at it, and with the flush, for what the protocol has changed.
+            RequestTick();
             outcome = Protocol!.OnReceived(_input.Ring);
-            _output.FlushSoon();
+            FlushSoon();
         }
 
         _held = outcome == ReceiveOutcome.Pause;
@@ -153,6 +155,8 @@ internal sealed partial class SocketConnection
     {
         if (Interlocked.CompareExchange(ref _state, Parked, Running) == Running)
         {
+            // A parked connection is looked at for a reset.
+            RequestTick();
             return true;
         }
 

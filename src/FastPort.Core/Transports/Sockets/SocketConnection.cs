@@ -80,9 +80,17 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
 
-    public override void Flush() => _output.Flush();
+    public override void Flush()
+    {
+        RequestTick();
+        _output.Flush();
+    }
 
-    public override void FlushSoon() => _output.FlushSoon();
+    public override void FlushSoon()
+    {
+        RequestTick();
+        _output.FlushSoon();
+    }
 
     public override void NotifyWhenDrained(long pendingBytes) => _output.NotifyWhenDrained(pendingBytes);
 
@@ -118,6 +126,7 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
 
         Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)Math.Max(_settings.DrainTimeout.TotalMilliseconds, 1000));
         _closing = true;
+        RequestTick();
         _output.ShutdownWhenFlushed();
         ResumeReading();
     }
@@ -178,7 +187,7 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
         ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
     }
 
-    protected internal override void Tick(long nowMilliseconds)
+    protected internal override long Tick(long nowMilliseconds)
     {
         bool stuck = _progress.IsStuck(nowMilliseconds, _output.BytesSent, _output.PendingBytes);
         if (_closing)
@@ -190,12 +199,12 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
                 Abort(CloseReason.LocalClosed);
             }
 
-            return;
+            return ConnectionClock.NextTick;
         }
 
         if (IsResetWhileParked(nowMilliseconds))
         {
-            return;
+            return ConnectionClock.NextTick;
         }
 
         try
@@ -203,16 +212,19 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
             if (stuck)
             {
                 CloseOnWriteTimeout(_settings.WriteTimeout);
+                return ConnectionClock.NextTick;
             }
-            else
-            {
-                Protocol!.OnTick(nowMilliseconds);
-            }
+
+            long due = Protocol!.OnTick(nowMilliseconds);
+            return _progress.IsWaiting ? ConnectionClock.NextTick
+                : Volatile.Read(ref _state) == Parked ? Math.Min(due, _lookedForReset + LookForResetEvery)
+                : due;
         }
         catch (Exception e)
         {
             // The clock serves all connections: one protocol's defect ends its own.
             Fault(e);
+            return ConnectionClock.NextTick;
         }
     }
 

@@ -122,9 +122,7 @@ internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
     {
     }
 
-    void IConnectionProtocol.OnTick(long nowMilliseconds)
-    {
-    }
+    long IConnectionProtocol.OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
     void IConnectionProtocol.OnClosed(CloseReason reason) => _there?.TrySetResult();
 

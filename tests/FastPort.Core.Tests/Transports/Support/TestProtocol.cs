@@ -115,10 +115,11 @@ internal sealed class TestProtocol : IConnectionProtocol
         Interlocked.Exchange(ref _drained, null)?.TrySetResult();
     }
 
-    void IConnectionProtocol.OnTick(long nowMilliseconds)
+    long IConnectionProtocol.OnTick(long nowMilliseconds)
     {
         Interlocked.Increment(ref _ticks);
         Ticked?.Invoke();
+        return ConnectionClock.NextTick;
     }
 
     void IConnectionProtocol.OnClosed(CloseReason reason)
