@@ -9,11 +9,11 @@ namespace FastPort.Core.Tests.Transports;
 public sealed class ClockTests
 {
     [Theory, EveryLink]
-    public async Task Every_connection_is_told_of_every_tick_until_its_end(string link)
+    public async Task Every_connection_that_wants_it_is_told_of_every_tick_until_its_end(string link)
     {
         var time = new FakeTimeProvider();
         await using TestLink open = TestLink.Open(link, time: time);
-        (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
+        (TestProtocol client, TestProtocol server) = await open.ConnectAsync(EveryTick(), EveryTick());
 
         time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal((10, 10), (client.Ticks, server.Ticks));
@@ -41,4 +41,28 @@ public sealed class ClockTests
         Assert.False(sound.Closed.IsCompleted);
         Assert.Single(open.Log.WithId(1000));
     }
+
+    [Theory, EveryLink]
+    public async Task One_that_does_not_is_told_of_the_first_and_of_those_after_a_burst_and_a_flush(string link)
+    {
+        var time = new FakeTimeProvider();
+        await using TestLink open = TestLink.Open(link, time: time);
+        (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
+        time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal((1, 1), (client.Ticks, server.Ticks));
+
+        Assert.True(client.TryWrite([1, 2, 3]));
+        client.Connection.Flush();
+        await server.ReceivedAsync(3);
+        await Patience.UntilAsync(() => client.Connection.PendingBytes == 0, "all is sent");
+        time.Advance(TimeSpan.FromMilliseconds(100));
+        Assert.Equal((2, 2), (client.Ticks, server.Ticks));
+
+        client.Connection.RequestTick();
+        time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal(3, client.Ticks);
+        Assert.InRange(server.Ticks, 2, 3);
+    }
+
+    private static TestProtocol EveryTick() => new() { NextTick = ConnectionClock.NextTick };
 }

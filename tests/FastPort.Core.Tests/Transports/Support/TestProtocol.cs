@@ -33,6 +33,9 @@ internal sealed class TestProtocol : IConnectionProtocol
 
     public Action? Ticked { get; init; }
 
+    /// <summary>What it answers to a tick. Defaults to never: what the transport has to watch it watches without the protocol's asking.</summary>
+    public long NextTick { get; init; } = ConnectionClock.Never;
+
     public Action? Ended { get; init; }
 
     public Action? Drained { get; init; }
@@ -119,7 +122,7 @@ internal sealed class TestProtocol : IConnectionProtocol
     {
         Interlocked.Increment(ref _ticks);
         Ticked?.Invoke();
-        return ConnectionClock.NextTick;
+        return NextTick;
     }
 
     void IConnectionProtocol.OnClosed(CloseReason reason)
