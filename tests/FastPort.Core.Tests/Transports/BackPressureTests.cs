@@ -60,6 +60,7 @@ public sealed class BackPressureTests
         await using TestLink open = TestLink.Open(
             link, static s => s with { MaxSendBytes = Bound, WriteTimeout = TimeSpan.FromSeconds(10) }, time);
         (RawEnd raw, TestProtocol server) = await open.ConnectRawAsync(takesLittle: true);
+        time.Advance(TimeSpan.FromMinutes(1));
         await FillAsync(server);
 
         time.Advance(TimeSpan.FromSeconds(9.9));

@@ -114,6 +114,7 @@ public sealed class EndOfStreamTests
         var time = new FakeTimeProvider();
         await using TestLink open = TestLink.Open(link, static s => s with { DrainTimeout = TimeSpan.FromSeconds(3) }, time);
         (RawEnd raw, TestProtocol server) = await open.ConnectRawAsync(new TestProtocol { StaysOpen = true });
+        time.Advance(TimeSpan.FromMinutes(1));
 
         server.Connection.Close(CloseReason.LocalClosed);
         await raw.ExpectEndAsync();

@@ -59,6 +59,33 @@ public sealed class ResetTests
     }
 
     [Theory, EveryLink]
+    public async Task A_peers_reset_is_told_to_one_that_reads_nothing(string link)
+    {
+        var time = new FakeTimeProvider();
+        await using TestLink open = TestLink.Open(link, time: time);
+        if (!open.Kind.TellsResets)
+        {
+            return;
+        }
+
+        (RawEnd raw, TestProtocol server) = await open.ConnectRawAsync(new TestProtocol { OnBytes = static _ => ReceiveOutcome.Pause });
+        await raw.SendAsync([1]);
+        await Patience.UntilAsync(() => server.Bursts == 1, "the byte was offered");
+        time.Advance(TimeSpan.FromMinutes(1));
+
+        raw.Reset();
+
+        // In steps: the reset takes its time, and some transports look for it now and then.
+        for (int i = 0; i < 3_000 && !server.Closed.IsCompleted; i++)
+        {
+            time.Advance(TimeSpan.FromMilliseconds(100));
+            await Task.Delay(1);
+        }
+
+        Assert.Equal(CloseKind.ConnectionLost, (await server.ClosedAsync()).Kind);
+    }
+
+    [Theory, EveryLink]
     public async Task An_aborts_peer_sees_the_end(string link)
     {
         await using TestLink open = TestLink.Open(link);
