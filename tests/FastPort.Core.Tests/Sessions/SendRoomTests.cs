@@ -98,8 +98,6 @@ public sealed class SendRoomTests
         {
         }
 
-        protected internal override void Tick(long nowMilliseconds)
-        {
-        }
+        protected internal override long Tick(long nowMilliseconds) => ConnectionClock.Never;
     }
 }
