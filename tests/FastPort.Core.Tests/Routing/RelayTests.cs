@@ -277,7 +277,9 @@ public sealed class RelayTests
     public async Task Messages_keep_their_order_and_bytes_wherever_the_ring_wraps(ushort type)
     {
         const int Messages = 3000;
-        await using TestServer server = await StartAsync();
+
+        // Room for all: nobody waits for a subscriber that is slow because the machine is.
+        await using TestServer server = await StartAsync(static o => o.Session.SendQueueBytes = 4 * 1024 * 1024);
         using RawPeer a = await server.ConnectAsync("a");
         using RawPeer b = await server.ConnectAsync("b-with-a-name-that-takes-its-room");
         await b.SubscribeAsync("b-");
