@@ -41,7 +41,7 @@ public sealed class EndTests
         await using NodeScenario node = await NodeScenario.StartAsync(map: handlers => handlers.MapQueued(OwnType, async request =>
         {
             using CancellationTokenRegistration registration = request.Aborted.Register(cancelled.SetResult);
-            request.Session.TrySend(OwnType, [1, 2, 3]);
+            request.TrySend(OwnType, new FastPort.Framing.RawBody([1, 2, 3]));
             await cancelled.Task;
             request.Aborted.ThrowIfCancellationRequested();
         }));
