@@ -41,11 +41,14 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         }
     }
 
-    /// <summary>The peer has said Hello: it is known and heartbeats begin.</summary>
+    /// <summary>The peer has said Hello, or welcomed this side: it is known and heartbeats begin.</summary>
     public void Identified(TimeSpan heartbeat)
     {
         Volatile.Write(ref _handshakeBy, -1);
         _heartbeatMilliseconds = (int)heartbeat.TotalMilliseconds;
+
+        // The connecting side learns of its welcome off the loop, perhaps after the tick that the Welcome's burst has asked for.
+        _connection.RequestTick();
     }
 
     /// <summary>Loop only: notes whether a frame is unfinished, and since when that very frame is.</summary>

@@ -42,6 +42,18 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
     }
 
     [Fact]
+    public void Heartbeats_begin_with_a_welcome_that_is_heard_of_long_after_its_burst()
+    {
+        FrameProtocol protocol = Start();
+        _time.Advance(TimeSpan.FromSeconds(1));
+
+        protocol.Welcomed(default);
+
+        _time.Advance(TimeSpan.FromSeconds(15));
+        Assert.Equal([Wire.Ping], _connection.SentTypes);
+    }
+
+    [Fact]
     public void Without_heartbeats_it_is_asked_when_it_has_been_idle_for_too_long()
     {
         Start();
