@@ -38,7 +38,8 @@ public sealed class RelayBackPressureTests
         await other.ExpectEmptyReplyAsync(Relay, 1);
 
         // Senders on other threads may exceed the bound by what the ring allows for frames of the largest size.
-        Assert.InRange(target.Connection.PendingBytes, 1, Bound + (3 * MaxFrame) + (64 * 1024));
+        // Perhaps nothing at all just now: the kernel may still have taken a whole queue after the first wait.
+        Assert.InRange(target.Connection.PendingBytes, 0, Bound + (3 * MaxFrame) + (64 * 1024));
         Assert.InRange(sender.Connection.BytesReceived, 1, (Messages * BodySize) / 2);
         Assert.False(sending.IsCompleted);
         long relayed = server.Counts.Relayed;
