@@ -52,10 +52,11 @@ public sealed class LoadAllocationTests
 
     private static async Task UntilAsync(ILoad load, long messages, Task running)
     {
+        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(2));
         while (load.Messages < messages)
         {
             Assert.False(running.IsCompleted);
-            await Task.Delay(1);
+            await Task.Delay(1, patience.Token);
         }
     }
 

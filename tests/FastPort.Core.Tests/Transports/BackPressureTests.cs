@@ -67,11 +67,13 @@ public sealed class BackPressureTests
         Assert.False(server.Connection.IsClosing);
 
         // In steps: the system may have taken some more meanwhile, and the time counts from there.
-        for (int i = 0; i < 300 && !server.Connection.IsClosing; i++)
-        {
-            time.Advance(TimeSpan.FromMilliseconds(100));
-            await Task.Delay(1);
-        }
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                return server.Connection.IsClosing;
+            },
+            "the write timeout had passed");
 
         // Its protocol's last words get the drain time and no more.
         Assert.True(server.Connection.IsClosing);

@@ -122,11 +122,13 @@ public sealed class EndOfStreamTests
         Assert.False(server.Closed.IsCompleted);
 
         // The time begins when the last byte is out, of which nothing tells but that it passes.
-        for (int i = 0; i < 100 && !server.Closed.IsCompleted; i++)
-        {
-            time.Advance(TimeSpan.FromMilliseconds(100));
-            await Task.Delay(1);
-        }
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                return server.Closed.IsCompleted;
+            },
+            "the drain time had passed");
 
         Assert.Equal(CloseReason.LocalClosed, await server.ClosedAsync());
         await raw.ExpectGoneAsync();
@@ -142,11 +144,13 @@ public sealed class EndOfStreamTests
 
         Assert.True(server.TryWrite(last));
         server.Connection.Close(CloseReason.LocalClosed);
-        for (int i = 0; i < 300 && !server.Closed.IsCompleted; i++)
-        {
-            time.Advance(TimeSpan.FromMilliseconds(100));
-            await Task.Delay(1);
-        }
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                return server.Closed.IsCompleted;
+            },
+            "the drain time had passed");
 
         Assert.Equal(CloseReason.LocalClosed, await server.ClosedAsync());
         Assert.Equal(last, await raw.ReadAsync(last.Length));

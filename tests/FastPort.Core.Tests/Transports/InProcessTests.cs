@@ -176,11 +176,13 @@ public sealed class InProcessTests
         (TestProtocol client, TestProtocol server) = await open.ConnectAsync(server: new TestProtocol { StaysOpen = true });
         client.Connection.Close(CloseReason.LocalClosed);
         await Patience.UntilAsync(() => server.Ends.Count == 1, "the end was told");
-        for (int i = 0; i < 300 && !client.Closed.IsCompleted; i++)
-        {
-            time.Advance(TimeSpan.FromMilliseconds(100));
-            await Task.Delay(1);
-        }
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                return client.Closed.IsCompleted;
+            },
+            "the next write found out");
 
         await client.ClosedAsync();
         Assert.False(server.Connection.IsClosing);

@@ -76,11 +76,13 @@ public sealed class ResetTests
         raw.Reset();
 
         // In steps: the reset takes its time, and some transports look for it now and then.
-        for (int i = 0; i < 3_000 && !server.Closed.IsCompleted; i++)
-        {
-            time.Advance(TimeSpan.FromMilliseconds(100));
-            await Task.Delay(1);
-        }
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                return server.Closed.IsCompleted;
+            },
+            "the reset was found");
 
         Assert.Equal(CloseKind.ConnectionLost, (await server.ClosedAsync()).Kind);
     }

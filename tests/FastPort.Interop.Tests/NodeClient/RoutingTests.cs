@@ -79,6 +79,7 @@ public sealed class RoutingTests
 
         Task<BackResult> playing = node.PlayAsync<BackResult>("relayBack", new { count = Messages });
         byte[][] bodies = [.. Enumerable.Range(0, Messages).Select(static i => new byte[i * i * 7])];
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         for (int i = 0; i < Messages;)
         {
             try
@@ -89,7 +90,7 @@ public sealed class RoutingTests
             catch (RequestFailedException e) when (e.Code == ErrorCode.NotFound && i == 0)
             {
                 // Not there yet.
-                await Task.Delay(10);
+                await Task.Delay(10, patience.Token);
             }
         }
 

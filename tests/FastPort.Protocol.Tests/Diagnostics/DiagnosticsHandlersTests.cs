@@ -147,9 +147,10 @@ public sealed class DiagnosticsHandlersTests
         await stream.WriteAsync(Frame(DiagnosticType.Source, FrameFlags.None, 7, new Source { Messages = Messages, PayloadBytes = 100 }.ToByteArray()));
         Session session = await SessionAsync(loop, before);
         int bound = new SessionOptions().SendQueueBytes;
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (!session.Connection.IsSendBlocked || session.Connection.PendingBytes < bound)
         {
-            await Task.Delay(1);
+            await Task.Delay(1, patience.Token);
         }
 
         // What waits may exceed the bound by a batch.
@@ -225,6 +226,7 @@ public sealed class DiagnosticsHandlersTests
 
     private static async Task<Session> SessionAsync(Loopback loop, Session[] before)
     {
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (true)
         {
             if (loop.Server.Sessions.Except(before).SingleOrDefault() is { } session)
@@ -232,7 +234,7 @@ public sealed class DiagnosticsHandlersTests
                 return session;
             }
 
-            await Task.Delay(1);
+            await Task.Delay(1, patience.Token);
         }
     }
 

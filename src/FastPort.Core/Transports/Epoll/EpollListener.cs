@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
-using FastPort.Transports.Sockets;
 using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Epoll;

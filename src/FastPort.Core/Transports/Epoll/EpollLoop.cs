@@ -1,4 +1,3 @@
-using FastPort.Transports.Sockets;
 using Microsoft.Extensions.Logging;
 using Microsoft.Win32.SafeHandles;
 

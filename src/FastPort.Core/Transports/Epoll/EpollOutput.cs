@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.Epoll;
 

@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.Epoll;
 
@@ -313,7 +312,7 @@ internal sealed class EpollSender
         long mark = Volatile.Read(ref _notifyAt);
         if (mark >= 0 && Pending <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
         {
-            _connection.Protocol!.OnOutputDrained();
+            _connection.OutputDrained();
         }
     }
 }

@@ -1,31 +1,26 @@
 using System.Buffers;
 using FastPort.Buffers;
-using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// Bytes on their way out in order: a ring and, beside it, the segments borrowed from writers. Not thread-safe: <see cref="EpollOutput"/> says
-/// who owns which lane when.
+/// A <see cref="SendRing"/> that is sent in at most two pieces at a time, counts what it has sent, and holds an array only while it holds bytes. Not
+/// thread-safe: <see cref="EpollOutput"/> says who owns which lane when.
 /// </summary>
 internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisposable
 {
-    private const int MinimumCapacity = 4096;
+    private readonly SendRing _bytes = new(maximumBytes, pool);
+    private int _sizeHint = SendRing.MinimumCapacity;
 
+    public ArrayPoolCircularBuffer Ring => _bytes.Ring;
 
-    private BorrowedSegments? _borrowed;
-    private long _borrowedSent;
-    private int _sizeHint = MinimumCapacity;
-
-    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes, pool);
-
-    public bool IsEmpty => Ring.IsEmpty && (_borrowed is null || _borrowed.IsEmpty);
+    public bool IsEmpty => _bytes.IsEmpty;
 
     /// <summary>Bytes not yet sent.</summary>
-    public long Pending => Ring.Length + (_borrowed?.Bytes ?? 0);
+    public long Pending => Ring.Length + _bytes.BorrowedBytes;
 
     /// <summary>Bytes ever sent.</summary>
-    public long Sent => Ring.ReadPosition + _borrowedSent;
+    public long Sent { get; private set; }
 
     /// <summary>To be called before a write: an empty lane holds no array, and the next burst is likely as large as the last.</summary>
     public void Prepare()
@@ -36,33 +31,27 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
         }
     }
 
-    /// <summary>False where there is no room.</summary>
-    public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
-    {
-        BorrowedSegments borrowed = _borrowed ??= new BorrowedSegments();
-        if (borrowed.Bytes + Ring.Length + memory.Length > Ring.MaximumCapacity)
-        {
-            return false;
-        }
-
-        borrowed.Add(Ring.WritePosition, memory, release, state);
-        return true;
-    }
+    /// <inheritdoc cref="SendRing.TryBorrow"/>
+    public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => _bytes.TryBorrow(memory, release, state);
 
     /// <summary>What goes out next, in at most two pieces of which the first is not empty unless the lane is.</summary>
     public void Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second)
     {
-        if (_borrowed is null || _borrowed.IsEmpty)
+        if (!_bytes.TryPeek(out ReadOnlyMemory<byte> ring, out ReadOnlyMemory<byte> borrowed))
         {
             Ring.GetReadableSpans(out first, out second);
-            return;
         }
-
-        ReadOnlyMemory<byte> ring = Ring.FirstReadableMemory;
-        first = _borrowed.Next(Ring.ReadPosition, ring).Span;
-
-        // Most often what comes before a borrowed body is its header: both leave with one call.
-        second = _borrowed.IsNext(Ring.ReadPosition) ? default : _borrowed.Next(Ring.ReadPosition + first.Length, default).Span;
+        else if (ring.IsEmpty)
+        {
+            first = borrowed.Span;
+            second = default;
+        }
+        else
+        {
+            // Most often what comes before a borrowed body is its header: both leave with one call.
+            first = ring.Span;
+            second = borrowed.Span;
+        }
     }
 
     /// <summary>Takes bytes as sent. Segments that are needed no more are handed to the releaser, one by one.</summary>
@@ -70,27 +59,13 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     /// <param name="release">Calls a segment's release.</param>
     public void TakeSent(int count, Action<BorrowedSegments.Segment> release)
     {
+        Sent += count;
         while (count > 0)
         {
-            ReadOnlySpan<byte> first;
-            if (_borrowed is null || _borrowed.IsEmpty)
-            {
-                Ring.Consume(count);
-                return;
-            }
-
-            bool isBorrowed = _borrowed.IsNext(Ring.ReadPosition);
-            first = _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory).Span;
-            int taken = Math.Min(count, first.Length);
+            // What lies in the ring alone may wrap and goes at once; beside segments it goes piece by piece.
+            int taken = _bytes.BorrowedCount == 0 ? count : Math.Min(count, _bytes.NextSpan.Length);
             count -= taken;
-            if (!isBorrowed)
-            {
-                Ring.Consume(taken);
-                continue;
-            }
-
-            _borrowedSent += taken;
-            if (_borrowed.Sent(taken, out BorrowedSegments.Segment ended))
+            if (_bytes.Sent(taken, out BorrowedSegments.Segment ended))
             {
                 release(ended);
             }
@@ -102,14 +77,14 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     public void Rest(int burst)
     {
         // The memory of a large burst falls back by an eighth with each smaller one.
-        _sizeHint = Math.Max(Math.Max(burst, _sizeHint - (_sizeHint >> 3)), MinimumCapacity);
+        _sizeHint = Math.Max(Math.Max(burst, _sizeHint - (_sizeHint >> 3)), SendRing.MinimumCapacity);
         Ring.TryReleaseWhenEmpty();
     }
 
     /// <summary>Releases what was borrowed and will not be sent.</summary>
     public void DropBorrowed(Action<BorrowedSegments.Segment> release)
     {
-        while (_borrowed is not null && _borrowed.TryDrop(out BorrowedSegments.Segment dropped))
+        while (_bytes.TryDrop(out BorrowedSegments.Segment dropped))
         {
             release(dropped);
         }

@@ -80,7 +80,7 @@ internal sealed partial class InProcessConnection
     // True where something came.
     private bool Linger()
     {
-        if (_held || _closing || !Waiting.TryBegin())
+        if (_held || IsClosing || !Waiting.TryBegin())
         {
             return false;
         }
@@ -124,13 +124,13 @@ internal sealed partial class InProcessConnection
             Lose();
         }
 
-        if (_aborted || _lost)
+        if (IsAborted || _lost)
         {
             End();
             return false;
         }
 
-        if (_closing)
+        if (IsClosing)
         {
             DropInput();
             return false;
@@ -195,7 +195,7 @@ internal sealed partial class InProcessConnection
         }
         while (_inbound.TryTake());
 
-        if (_outputDown && _inbound.HasEnded)
+        if (IsOutputDown && _inbound.HasEnded)
         {
             End();
         }

@@ -1,7 +1,6 @@
 using System.Net;
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.InProcess;
 
@@ -18,30 +17,21 @@ namespace FastPort.Transports.InProcess;
 /// is, and two ends that answer each other would pile up frames without end.
 /// </para>
 /// </summary>
-internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkItem
+internal sealed partial class InProcessConnection : TransportConnection, IThreadPoolWorkItem
 {
-    private readonly ConnectionSettings _settings;
     private readonly InProcessEndPoint _address;
     private LinkLane _outbound = null!;
     private LinkLane _inbound = null!;
     private LinkInput _input = null!;
     private ArrayPoolCircularBuffer? _spareBatch;
-    private WriteProgress _progress;
-    private CloseReason? _reason;
-    private long _deadline;
-    private int _claimed;
     private int _ended;
-    private volatile bool _closing;
-    private volatile bool _aborted;
     private volatile bool _lost;
-    private volatile bool _outputDown;
 
     private InProcessConnection(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds)
+        : base(settings)
     {
         Waiting = new LoopWaiting(spinMicroseconds);
-        _settings = settings;
         _address = new InProcessEndPoint(endpoint);
-        _progress = new WriteProgress(settings.WriteTimeout);
     }
 
     public override EndPoint? RemoteEndPoint => _address;
@@ -55,8 +45,6 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
     public override long PendingBytes => _outbound.PendingBytes;
 
     public override bool IsSendBlocked => _outbound.IsBlocked;
-
-    public override bool IsClosing => _closing;
 
     /// <summary>Makes both ends of a link.</summary>
     public static (InProcessConnection Connecting, InProcessConnection Accepted) CreatePair(
@@ -108,137 +96,27 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
         }
     }
 
-    public override void Close(CloseReason reason)
-    {
-        if (Interlocked.CompareExchange(ref _reason, reason, null) is not null)
-        {
-            return;
-        }
+    protected override void BeginLoop() => Schedule();
 
-        Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)Math.Max(_settings.DrainTimeout.TotalMilliseconds, 1000));
-        _closing = true;
-        RequestTick();
+    protected override void OnClosing()
+    {
         _outbound.ShutDown();
         Signal(LinkSignals.Look);
     }
 
-    public override void Abort(CloseReason reason)
-    {
-        Interlocked.CompareExchange(ref _reason, reason, null);
-        _closing = true;
-        if (_aborted)
-        {
-            return;
-        }
-
-        _aborted = true;
-        if (Interlocked.Exchange(ref _claimed, 1) == 0)
-        {
-            // Never started: there is no pump that could come to its end.
-            End();
-            return;
-        }
-
-        Signal(LinkSignals.Look);
-    }
-
-    protected override void StartCore()
-    {
-        if (Interlocked.Exchange(ref _claimed, 1) != 0)
-        {
-            return;
-        }
-
-        _progress.Start(_settings.Clock.PreciseMilliseconds);
-        try
-        {
-            Protocol!.OnOpened(this);
-        }
-        catch (Exception e)
-        {
-            Fault(e);
-        }
-
-        // Not before the protocol is opened: a tick comes on the timer's thread and would find it half made. Nothing ends before the pump runs.
-        _settings.Clock.Add(this);
-        Schedule();
-    }
-
-    protected internal override long Tick(long nowMilliseconds)
-    {
-        bool stuck = _progress.IsStuck(nowMilliseconds, _outbound.BytesSent, _outbound.PendingBytes);
-        if (_closing)
-        {
-            // Until the last byte is out a peer that reads, however slowly, has the time of any writing, once; then draining is bounded.
-            bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
-            if (!patient && nowMilliseconds >= Volatile.Read(ref _deadline))
-            {
-                Abort(CloseReason.LocalClosed);
-            }
-
-            return ConnectionClock.NextTick;
-        }
-
-        try
-        {
-            if (stuck)
-            {
-                CloseOnWriteTimeout(_settings.WriteTimeout);
-                return ConnectionClock.NextTick;
-            }
-
-            long due = Protocol!.OnTick(nowMilliseconds);
-            return _progress.IsWaiting ? ConnectionClock.NextTick : due;
-        }
-        catch (Exception e)
-        {
-            // The clock serves all connections: one protocol's defect ends its own.
-            Fault(e);
-            return ConnectionClock.NextTick;
-        }
-    }
+    protected override void OnAborted() => Signal(LinkSignals.Look);
 
     /// <summary>Nothing of this side's bytes is its own any more: the time for draining input begins.</summary>
     internal void OutputShutDown()
     {
-        Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)_settings.DrainTimeout.TotalMilliseconds);
-        _outputDown = true;
+        OutputIsDown();
         Signal(LinkSignals.Look);
-    }
-
-    /// <summary>Waiting bytes fell to what was asked for; by the peer's pump, or by whoever asked.</summary>
-    internal void OutputDrained()
-    {
-        try
-        {
-            Protocol?.OnOutputDrained();
-        }
-        catch (Exception e)
-        {
-            // The peer's pump must not pay for a defect on this side.
-            Fault(e);
-        }
-    }
-
-    /// <summary>Calls the release of memory that this end's writers lent; by whoever has it, under no lock.</summary>
-    internal void Release(in BorrowedSegments.Segment segment)
-    {
-        try
-        {
-            segment.Release?.Invoke(segment.State);
-        }
-        catch (Exception e)
-        {
-            // It has been called; the bytes of others must not suffer.
-            TransportLog.ReleaseFault(_settings.Logger, Id, e);
-        }
     }
 
     /// <summary>The peer is gone and has not got all that was for it.</summary>
     internal void Lose()
     {
-        Interlocked.CompareExchange(ref _reason, Lost, null);
-        _closing = true;
+        CloseFor(Lost);
         _lost = true;
         Signal(LinkSignals.Look);
     }
@@ -252,19 +130,18 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
     {
         _outbound = outbound;
         _inbound = inbound;
-        _input = new LinkInput(inbound, _settings);
+        _input = new LinkInput(inbound, Settings);
     }
 
     // Once: by the pump, or where there was none by whoever aborts.
-    private void End()
+    protected override void End()
     {
         if (Interlocked.Exchange(ref _ended, 1) != 0)
         {
             return;
         }
 
-        Interlocked.CompareExchange(ref _reason, CloseReason.LocalClosed, null);
-        _closing = true;
+        CloseFor(CloseReason.LocalClosed);
         _input.Dispose();
 
         // First the own side: a peer that aborts as well finds a reset, whatever it loses besides.
@@ -278,22 +155,7 @@ internal sealed partial class InProcessConnection : Connection, IThreadPoolWorkI
 
     private void Finish()
     {
-        _settings.Clock.Remove(this);
-        try
-        {
-            Protocol?.OnClosed(_reason!);
-        }
-        catch (Exception e)
-        {
-            TransportLog.ProtocolFault(_settings.Logger, Id, e);
-        }
-
-        CompleteClosed(_reason!);
-    }
-
-    private void Fault(Exception e)
-    {
-        TransportLog.ProtocolFault(_settings.Logger, Id, e);
-        Abort(new CloseReason(CloseKind.Internal, "The protocol threw; see the log.", Framing.ErrorCode.Internal, e));
+        LeaveClock();
+        CompleteEnd();
     }
 }

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Connections;
-using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.InProcess;
 

@@ -1,5 +1,4 @@
 using FastPort.Buffers;
-using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.InProcess;
 

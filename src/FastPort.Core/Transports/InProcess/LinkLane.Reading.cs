@@ -1,4 +1,3 @@
-using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports.InProcess;
 

@@ -32,7 +32,7 @@ internal sealed partial class SocketConnection
         for (int receives = 0; receives < ReceivesPerTurn; receives++)
         {
             bool drained = false;
-            if (_aborted || _lost || (_closing && _outputDown && _input.Ended))
+            if (IsAborted || _lost || (IsClosing && IsOutputDown && _input.Ended))
             {
                 End();
                 return true;
@@ -60,7 +60,7 @@ internal sealed partial class SocketConnection
             }
 
             offer = false;
-            if (_closing)
+            if (IsClosing)
             {
                 // What still comes is dropped: only the peer's end of stream is of interest.
                 _input.Ring.Consume(_input.Ring.Length);
@@ -78,13 +78,13 @@ internal sealed partial class SocketConnection
 
             if (_input.Ended)
             {
-                if (!_closing && !_inputEndReported)
+                if (!IsClosing && !_inputEndReported)
                 {
                     _inputEndReported = true;
                     Protocol!.OnInputEnded(!_input.Ring.IsEmpty);
                 }
 
-                if (_aborted || (_closing && _outputDown))
+                if (IsAborted || (IsClosing && IsOutputDown))
                 {
                     End();
                     return true;
@@ -145,11 +145,7 @@ internal sealed partial class SocketConnection
         }
     }
 
-    private void LoseTo(SocketError error)
-    {
-        Interlocked.CompareExchange(ref _reason, Lost(error), null);
-        _closing = true;
-    }
+    private void LoseTo(SocketError error) => CloseFor(Lost(error));
 
     private bool Park()
     {

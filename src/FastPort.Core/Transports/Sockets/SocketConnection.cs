@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Buffers;
@@ -15,7 +14,7 @@ namespace FastPort.Transports.Sockets;
 /// <c>Parked</c> when the protocol paused it; <c>Again</c> when a resume came while it ran; <c>Done</c> at the end.
 /// </para>
 /// </summary>
-internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
+internal sealed partial class SocketConnection : TransportConnection, IThreadPoolWorkItem
 {
     private const int Parked = 0;
     private const int Running = 1;
@@ -26,35 +25,26 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
     private const long LookForResetEvery = 1000;
 
     private readonly Socket _socket;
-    private readonly ConnectionSettings _settings;
     private readonly SocketInput _input;
     private readonly SocketOutput _output;
     private readonly WaitArgs _wait;
-    private WriteProgress _progress;
-    private CloseReason? _reason;
-    private long _deadline;
     private long _lookedForReset;
     private int _state = Running;
-    private int _claimed;
     private bool _inputEndReported;
 
     // The pump's own: the protocol said Pause and has not been offered its bytes since.
     private bool _held;
     private bool _lost;
-    private volatile bool _closing;
-    private volatile bool _aborted;
-    private volatile bool _outputDown;
 
     public SocketConnection(Socket socket, ConnectionSettings settings)
+        : base(settings)
     {
         _socket = socket;
-        _settings = settings;
         RemoteEndPoint = TryGet(static s => s.RemoteEndPoint);
         LocalEndPoint = TryGet(static s => s.LocalEndPoint);
         _input = new SocketInput(socket, settings);
         _output = new SocketOutput(socket, this, settings);
         _wait = new WaitArgs(this);
-        _progress = new WriteProgress(settings.WriteTimeout);
     }
 
     public override EndPoint? RemoteEndPoint { get; }
@@ -68,10 +58,6 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
     public override long PendingBytes => _output.PendingBytes;
 
     public override bool IsSendBlocked => _output.IsBlocked;
-
-    public override bool IsClosing => _closing;
-
-    internal override ArrayPool<byte> RingPool => _settings.Pool;
 
     public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();
 
@@ -117,37 +103,29 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
         }
     }
 
-    public override void Close(CloseReason reason)
+    void IThreadPoolWorkItem.Execute() => Pump();
+
+    protected internal override long Tick(long nowMilliseconds)
     {
-        if (Interlocked.CompareExchange(ref _reason, reason, null) is not null)
+        if (!IsClosing && IsResetWhileParked(nowMilliseconds))
         {
-            return;
+            return ConnectionClock.NextTick;
         }
 
-        Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)Math.Max(_settings.DrainTimeout.TotalMilliseconds, 1000));
-        _closing = true;
-        RequestTick();
+        long due = base.Tick(nowMilliseconds);
+        return Volatile.Read(ref _state) == Parked ? Math.Min(due, _lookedForReset + LookForResetEvery) : due;
+    }
+
+    protected override void BeginLoop() => ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+
+    protected override void OnClosing()
+    {
         _output.ShutdownWhenFlushed();
         ResumeReading();
     }
 
-    public override void Abort(CloseReason reason)
+    protected override void OnAborted()
     {
-        Interlocked.CompareExchange(ref _reason, reason, null);
-        _closing = true;
-        if (_aborted)
-        {
-            return;
-        }
-
-        _aborted = true;
-        if (Interlocked.Exchange(ref _claimed, 1) == 0)
-        {
-            // Never started: there is no pump that could come to its end.
-            End();
-            return;
-        }
-
         try
         {
             // Ends pending operations on both sides, so that the pump itself comes to its end and disposes; no other thread disposes under it.
@@ -159,73 +137,6 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
         }
 
         ResumeReading();
-    }
-
-    void IThreadPoolWorkItem.Execute() => Pump();
-
-    protected override void StartCore()
-    {
-        if (Interlocked.Exchange(ref _claimed, 1) != 0)
-        {
-            return;
-        }
-
-        _progress.Start(_settings.Clock.PreciseMilliseconds);
-        try
-        {
-            Protocol!.OnOpened(this);
-        }
-        catch (Exception e)
-        {
-            Fault(e);
-        }
-
-        // Not before the protocol is opened: a tick comes on the timer's thread and would find it half made. Nothing ends before the pump runs.
-        _settings.Clock.Add(this);
-
-        // On the pool: the caller is an accept loop, which no burst and no handler may hold up.
-        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-    }
-
-    protected internal override long Tick(long nowMilliseconds)
-    {
-        bool stuck = _progress.IsStuck(nowMilliseconds, _output.BytesSent, _output.PendingBytes);
-        if (_closing)
-        {
-            // Until the last byte is out a peer that reads, however slowly, has the time of any writing, once; then draining is bounded.
-            bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
-            if (!patient && nowMilliseconds >= Volatile.Read(ref _deadline))
-            {
-                Abort(CloseReason.LocalClosed);
-            }
-
-            return ConnectionClock.NextTick;
-        }
-
-        if (IsResetWhileParked(nowMilliseconds))
-        {
-            return ConnectionClock.NextTick;
-        }
-
-        try
-        {
-            if (stuck)
-            {
-                CloseOnWriteTimeout(_settings.WriteTimeout);
-                return ConnectionClock.NextTick;
-            }
-
-            long due = Protocol!.OnTick(nowMilliseconds);
-            return _progress.IsWaiting ? ConnectionClock.NextTick
-                : Volatile.Read(ref _state) == Parked ? Math.Min(due, _lookedForReset + LookForResetEvery)
-                : due;
-        }
-        catch (Exception e)
-        {
-            // The clock serves all connections: one protocol's defect ends its own.
-            Fault(e);
-            return ConnectionClock.NextTick;
-        }
     }
 
     // Nothing waits at the socket of a parked connection, so nobody would hear that the peer has reset it: whoever works for this peer may stop.
@@ -258,24 +169,19 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
     /// <summary>The send side was shut down after its last byte: the time for draining input begins.</summary>
     internal void OutputShutDown()
     {
-        Volatile.Write(ref _deadline, _settings.Clock.PreciseMilliseconds + (long)_settings.DrainTimeout.TotalMilliseconds);
-        _outputDown = true;
+        OutputIsDown();
         ResumeReading();
     }
 
     /// <summary>The socket refused to send. Its rings are given back already.</summary>
     internal void OutputFailed(SocketError error) => Abort(Lost(error));
 
-    /// <summary>The callback of a writer that lent its memory threw.</summary>
-    internal void ReleaseFailed(Exception exception) => TransportLog.ReleaseFault(_settings.Logger, Id, exception);
-
     /// <summary>The last flusher has ended after the pump did.</summary>
     internal void OutputQuiescent() => Finish();
 
-    private void End()
+    protected override void End()
     {
-        Interlocked.CompareExchange(ref _reason, CloseReason.LocalClosed, null);
-        _closing = true;
+        CloseFor(CloseReason.LocalClosed);
         Volatile.Write(ref _state, Done);
         _input.Ring.Dispose();
         if (_output.Close())
@@ -285,16 +191,15 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
         else
         {
             // A flusher is waiting for the socket: make its operation fail.
-            Abort(_reason!);
+            Abort(CloseReason.LocalClosed);
         }
     }
 
     private void Finish()
     {
-        _settings.Clock.Remove(this);
-        if (_aborted && !_outputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed))
+        LeaveClock();
+        if (EndsByReset)
         {
-            // What the peer did not take is not worth a lingering socket.
             try
             {
                 _socket.LingerState = new LingerOption(enable: true, seconds: 0);
@@ -306,22 +211,7 @@ internal sealed partial class SocketConnection : Connection, IThreadPoolWorkItem
 
         _socket.Dispose();
         _wait.Dispose();
-        try
-        {
-            Protocol?.OnClosed(_reason!);
-        }
-        catch (Exception e)
-        {
-            TransportLog.ProtocolFault(_settings.Logger, Id, e);
-        }
-
-        CompleteClosed(_reason!);
-    }
-
-    private void Fault(Exception e)
-    {
-        TransportLog.ProtocolFault(_settings.Logger, Id, e);
-        Abort(new CloseReason(CloseKind.Internal, "The protocol threw; see the log.", Framing.ErrorCode.Internal, e));
+        CompleteEnd();
     }
 
     private static CloseReason Lost(SocketError error) => new(CloseKind.ConnectionLost, $"The connection was lost ({error}).");

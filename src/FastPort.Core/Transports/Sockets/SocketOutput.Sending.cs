@@ -78,7 +78,7 @@ internal sealed partial class SocketOutput
         Interlocked.Add(ref _sent, count);
         if (ended)
         {
-            Release(segment);
+            _connection.Release(segment);
         }
 
         NotifyIfDrained();
@@ -89,7 +89,7 @@ internal sealed partial class SocketOutput
         long mark = Volatile.Read(ref _notifyAt);
         if (mark >= 0 && PendingBytes <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
         {
-            _connection.Protocol!.OnOutputDrained();
+            _connection.OutputDrained();
         }
     }
 

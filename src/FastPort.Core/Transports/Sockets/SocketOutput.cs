@@ -235,20 +235,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         BorrowedSegments.Segment dropped;
         while (_sending.TryDrop(out dropped) || _filling.TryDrop(out dropped))
         {
-            Release(dropped);
-        }
-    }
-
-    private void Release(in BorrowedSegments.Segment segment)
-    {
-        try
-        {
-            segment.Release?.Invoke(segment.State);
-        }
-        catch (Exception e)
-        {
-            // It has been called; the bytes of others must not suffer.
-            _connection.ReleaseFailed(e);
+            _connection.Release(dropped);
         }
     }
 

@@ -1,6 +1,6 @@
 using System.Net.Sockets;
 
-namespace FastPort.Transports.Sockets;
+namespace FastPort.Transports;
 
 /// <summary>How an accept loop goes on after an error.</summary>
 internal enum AcceptErrorClass

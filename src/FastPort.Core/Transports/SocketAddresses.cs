@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using FastPort.Transports.Unix;
 
-namespace FastPort.Transports.Sockets;
+namespace FastPort.Transports;
 
 /// <summary>From endpoints to socket addresses, and from socket errors to sentences.</summary>
 internal static class SocketAddresses

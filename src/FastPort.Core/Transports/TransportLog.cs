@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Transports.Sockets;
+namespace FastPort.Transports;
 
 /// <summary>Log messages of the transports; event ids 1000 to 1099.</summary>
 internal static partial class TransportLog

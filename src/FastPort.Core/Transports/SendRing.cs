@@ -1,7 +1,7 @@
 using System.Buffers;
 using FastPort.Buffers;
 
-namespace FastPort.Transports.Sockets;
+namespace FastPort.Transports;
 
 /// <summary>
 /// Bytes on their way out: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first is

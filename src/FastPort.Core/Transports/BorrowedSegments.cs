@@ -1,4 +1,4 @@
-namespace FastPort.Transports.Sockets;
+namespace FastPort.Transports;
 
 /// <summary>
 /// Memory lent by writers, in the order in which it is to be sent: each segment goes out when the ring beside it has been sent up to the

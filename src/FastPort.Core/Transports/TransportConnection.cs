@@ -1,0 +1,219 @@
+using System.Buffers;
+using FastPort.Connections;
+
+namespace FastPort.Transports;
+
+/// <summary>
+/// The life of a connection, which is the same whatever carries its bytes: it starts once, closes for the first reason it is given, drains for a bounded
+/// time, and tells its protocol last of all. A transport adds how bytes come and go.
+/// <para>
+/// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's; the flags here are
+/// volatile and only ever go one way. <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that was never
+/// started ends it in its place.
+/// </para>
+/// </summary>
+internal abstract class TransportConnection : Connection
+{
+    private WriteProgress _progress;
+    private CloseReason? _reason;
+    private long _deadline;
+    private int _claimed;
+    private volatile bool _closing;
+    private volatile bool _aborted;
+    private volatile bool _outputDown;
+
+    protected TransportConnection(ConnectionSettings settings)
+    {
+        Settings = settings;
+        _progress = new WriteProgress(settings.WriteTimeout);
+    }
+
+    public sealed override bool IsClosing => _closing;
+
+    internal override ArrayPool<byte> RingPool => Settings.Pool;
+
+    protected ConnectionSettings Settings { get; }
+
+    /// <summary>Whether it ends as soon as the loop looks.</summary>
+    protected bool IsAborted => _aborted;
+
+    /// <summary>Whether this side's stream has ended, behind its last byte.</summary>
+    protected bool IsOutputDown => _outputDown;
+
+    /// <summary>Whether what the peer did not take is not worth a lingering socket.</summary>
+    protected bool EndsByReset => _aborted && !_outputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
+
+    public sealed override void Close(CloseReason reason)
+    {
+        if (Interlocked.CompareExchange(ref _reason, reason, null) is not null)
+        {
+            return;
+        }
+
+        Volatile.Write(ref _deadline, Settings.Clock.PreciseMilliseconds + (long)Math.Max(Settings.DrainTimeout.TotalMilliseconds, 1000));
+        _closing = true;
+        RequestTick();
+        if (TryClaim())
+        {
+            // Never started: no loop knows it, and nothing is written.
+            End();
+            return;
+        }
+
+        OnClosing();
+    }
+
+    public sealed override void Abort(CloseReason reason)
+    {
+        CloseFor(reason);
+        if (_aborted)
+        {
+            return;
+        }
+
+        _aborted = true;
+        if (TryClaim())
+        {
+            End();
+            return;
+        }
+
+        OnAborted();
+    }
+
+    /// <summary>Calls the release of memory that a writer has lent; by whoever sends, under no lock.</summary>
+    internal void Release(BorrowedSegments.Segment segment)
+    {
+        try
+        {
+            segment.Release?.Invoke(segment.State);
+        }
+        catch (Exception e)
+        {
+            // It has been called; the bytes of others must not suffer.
+            TransportLog.ReleaseFault(Settings.Logger, Id, e);
+        }
+    }
+
+    /// <summary>Waiting bytes fell to what was asked for; by whoever sends, or asked.</summary>
+    internal void OutputDrained()
+    {
+        try
+        {
+            Protocol?.OnOutputDrained();
+        }
+        catch (Exception e)
+        {
+            // The sender must not pay for a defect of the protocol.
+            Fault(e);
+        }
+    }
+
+    protected override void StartCore()
+    {
+        if (!TryClaim())
+        {
+            return;
+        }
+
+        _progress.Start(Settings.Clock.PreciseMilliseconds);
+        try
+        {
+            Protocol!.OnOpened(this);
+        }
+        catch (Exception e)
+        {
+            Fault(e);
+        }
+
+        // Not before the protocol is opened: a tick comes on the timer's thread and would find it half made. Nothing ends before the loop runs.
+        Settings.Clock.Add(this);
+        BeginLoop();
+    }
+
+    protected internal override long Tick(long nowMilliseconds)
+    {
+        bool stuck = _progress.IsStuck(nowMilliseconds, BytesSent, PendingBytes);
+        if (_closing)
+        {
+            // Until the last byte is out a peer that reads, however slowly, has the time of any writing, once; then draining is bounded.
+            bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
+            if (!patient && nowMilliseconds >= Volatile.Read(ref _deadline))
+            {
+                Abort(CloseReason.LocalClosed);
+            }
+
+            return ConnectionClock.NextTick;
+        }
+
+        try
+        {
+            if (stuck)
+            {
+                CloseOnWriteTimeout(Settings.WriteTimeout);
+                return ConnectionClock.NextTick;
+            }
+
+            long due = Protocol!.OnTick(nowMilliseconds);
+            return _progress.IsWaiting ? ConnectionClock.NextTick : due;
+        }
+        catch (Exception e)
+        {
+            // The clock serves all connections: one protocol's defect ends its own.
+            Fault(e);
+            return ConnectionClock.NextTick;
+        }
+    }
+
+    /// <summary>Begins to read; never on the stack of the caller, which is an accept loop that no burst and no handler may hold up.</summary>
+    protected abstract void BeginLoop();
+
+    /// <summary>Closing has begun: nothing more is written, this side's stream ends behind what is there, and the loop has to look.</summary>
+    protected abstract void OnClosing();
+
+    /// <summary>Aborted: the loop has to look, and whatever waits for the peer to wait no longer.</summary>
+    protected abstract void OnAborted();
+
+    /// <summary>Gives back what input and output hold. By the loop, or where there never was one by whoever closes; leads to <see cref="LeaveClock"/> and <see cref="CompleteEnd"/>.</summary>
+    protected abstract void End();
+
+    /// <summary>It is over for this reason, unless there is an earlier one.</summary>
+    protected void CloseFor(CloseReason reason)
+    {
+        Interlocked.CompareExchange(ref _reason, reason, null);
+        _closing = true;
+    }
+
+    /// <summary>The time for draining the peer's input begins. Before the peer can know that this side's stream has ended.</summary>
+    protected void OutputIsDown()
+    {
+        Volatile.Write(ref _deadline, Settings.Clock.PreciseMilliseconds + (long)Settings.DrainTimeout.TotalMilliseconds);
+        _outputDown = true;
+    }
+
+    protected void LeaveClock() => Settings.Clock.Remove(this);
+
+    /// <summary>Tells the protocol and whoever waits. The last act.</summary>
+    protected void CompleteEnd()
+    {
+        try
+        {
+            Protocol?.OnClosed(_reason!);
+        }
+        catch (Exception e)
+        {
+            TransportLog.ProtocolFault(Settings.Logger, Id, e);
+        }
+
+        CompleteClosed(_reason!);
+    }
+
+    /// <summary>The protocol threw.</summary>
+    protected void Fault(Exception e)
+    {
+        TransportLog.ProtocolFault(Settings.Logger, Id, e);
+        Abort(new CloseReason(CloseKind.Internal, "The protocol threw; see the log.", Framing.ErrorCode.Internal, e));
+    }
+
+    private bool TryClaim() => Interlocked.Exchange(ref _claimed, 1) == 0;
+}
