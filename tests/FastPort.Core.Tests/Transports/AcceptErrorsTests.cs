@@ -1,5 +1,5 @@
 using System.Net.Sockets;
-using FastPort.Transports.Sockets;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;
