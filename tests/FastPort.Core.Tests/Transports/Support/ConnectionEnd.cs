@@ -112,11 +112,7 @@ internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
         }
     }
 
-    void IConnectionProtocol.OnInputEnded(bool truncated)
-    {
-        _there?.TrySetResult();
-        _ended.TrySetResult();
-    }
+    void IConnectionProtocol.OnInputEnded(bool truncated) => NothingMoreComes();
 
     void IConnectionProtocol.OnOutputDrained()
     {
@@ -124,7 +120,17 @@ internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
 
     long IConnectionProtocol.OnTick(long nowMilliseconds) => ConnectionClock.Never;
 
-    void IConnectionProtocol.OnClosed(CloseReason reason) => _there?.TrySetResult();
+    void IConnectionProtocol.OnClosed(CloseReason reason) => NothingMoreComes();
+
+    private void NothingMoreComes()
+    {
+        // Under the lock, so that whoever begins to wait either sees the end or is seen.
+        lock (_received)
+        {
+            _ended.TrySetResult();
+            _there?.TrySetResult();
+        }
+    }
 
     private Task WantAsync(int count)
     {
