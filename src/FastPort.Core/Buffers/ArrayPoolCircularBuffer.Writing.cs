@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
 
 namespace FastPort.Buffers;
 
@@ -10,6 +11,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// <returns>At least <paramref name="sizeHint"/> bytes and never empty. Its contents are left over from earlier use.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
     /// <exception cref="RingCapacityExceededException">Unread and asked-for bytes together exceed <see cref="MaximumCapacity"/>; the ring is unchanged.</exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> GetWritableSpan(int sizeHint = 0)
     {
         int start = GrantContiguous(sizeHint);
@@ -80,6 +82,7 @@ public sealed partial class ArrayPoolCircularBuffer
     /// <exception cref="InvalidOperationException">
     /// <paramref name="count"/> exceeds what is left of the region, or none is valid: none was asked for, or a write, a rewind or a move has invalidated it since.
     /// </exception>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Advance(int count)
     {
         int length = Length;
@@ -149,6 +152,7 @@ public sealed partial class ArrayPoolCircularBuffer
         _length = (int)offset;
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int GrantContiguous(int sizeHint)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(sizeHint);
@@ -166,6 +170,7 @@ public sealed partial class ArrayPoolCircularBuffer
         return WriteIndex(length);
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void StartOverWhenEmpty(int length)
     {
         if (length == 0)
@@ -174,9 +179,11 @@ public sealed partial class ArrayPoolCircularBuffer
         }
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int WriteIndex(int offset) => (_head + offset) & (_capacity - 1);
 
     // What is free behind the unread bytes in one piece. Unread bytes that reach the end of the array leave all that is free in one piece before them.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int ContiguousFree(int length)
     {
         int end = _head + length;

@@ -16,6 +16,7 @@ public readonly record struct FrameHeader
     /// <param name="flags">Flag bits.</param>
     /// <param name="version">Protocol version; 1.</param>
     /// <param name="correlation">Number chosen by the requester and copied into the reply; 0 on one-way frames.</param>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public FrameHeader(uint length, ushort type, FrameFlags flags, byte version, uint correlation)
         : this(length | ((ulong)type << 32) | ((ulong)(byte)flags << 48) | ((ulong)version << 56), correlation)
     {
