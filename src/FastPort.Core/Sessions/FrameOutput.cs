@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
@@ -118,7 +119,7 @@ internal sealed partial class FrameOutput
             }
 
             FrameWriter.Write(
-                ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
+                ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref Unsafe.AsRef(in body), size);
             CountSent();
             written = true;
             return SendStatus.Queued;
@@ -196,6 +197,8 @@ internal sealed partial class FrameOutput
         return SendStatus.Queued;
     }
 
+    // A method of its own, as BatchWriter.TrySend is.
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, FrameKind kind)
         where TBody : IFrameBody, allows ref struct
     {
@@ -239,7 +242,7 @@ internal sealed partial class FrameOutput
                 return SendStatus.Closed;
             }
 
-            FrameWriter.Write(ring, type, flags, correlation, received, ref System.Runtime.CompilerServices.Unsafe.AsRef(in body), size);
+            FrameWriter.Write(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size);
             CountSent();
             return SendStatus.Queued;
         }
@@ -288,6 +291,7 @@ internal sealed partial class FrameOutput
         }
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void CountSent(int messages = 1)
     {
         ref long count = ref _connection.IsOnLoop ? ref _sentOnLoop : ref _sentElsewhere;
