@@ -22,7 +22,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 
-enum {
+enum { SETTLE_SECONDS = 3,
     HEADER_BYTES = 12,
     PROTOCOL_VERSION = 1,
     FLAG_REPLY = 1,
@@ -68,7 +68,7 @@ static void usage(FILE *to) {
             "  --reply set|as-sent set: replies carry the Reply bit; as-sent: they are the requests' very bytes (set)\n"
             "  --duration S        measured seconds (3)\n"
             "  --warmup S          seconds of load before measuring (0.5)\n"
-            "  --hold S            instead of a load: one echo on every connection, S idle seconds, one more echo on each\n"
+            "  --hold S            instead of a load: one echo on every connection, 3 s to settle, S idle seconds, one more echo on each\n"
             "  --server-pid P      report CPU time and peak memory of this process, too\n"
             "  --watch-cores A,B   report what else ran on these cores, which have to be those of server and client\n");
 }
@@ -489,6 +489,8 @@ static int hold_connections(void) {
     echo_on_all();
     long open_kb = server_memory_kb();
 
+    /* What accepting them has set in motion (deferred work, a garbage collection) is not idleness. */
+    nanosleep(&(struct timespec){SETTLE_SECONDS, 0}, NULL);
     struct reading from = read_meters();
     struct timespec idle = {(time_t)opt.hold, (long)((opt.hold - (double)(time_t)opt.hold) * 1e9)};
     nanosleep(&idle, NULL);

@@ -5,6 +5,8 @@
  *   --wait block   in recv, asleep
  *   --wait recv    the socket is read again and again
  *
+ * With --every N a request is due every N us, and sent at once where a reply took longer.
+ *
  * Every reply is verified byte for byte. Prints one line of JSON with the names of echo_load. Exit codes: 0 every reply was
  * right, 1 not, or the run failed, 2 wrong arguments. Ends by itself: a server that does not answer for STALL_SECONDS ends it.
  */
@@ -13,8 +15,9 @@
 #include "histogram.h"
 
 #include <getopt.h>
+#include <sys/prctl.h>
 
-enum { HEADER_BYTES = 12, ECHO_TYPE = 0x0100, PROTOCOL_VERSION = 1, FLAG_REPLY = 1, PROTOBUF_PAYLOAD_TAG = 0x0A, STALL_SECONDS = 5, MAX_SIZE = 1 << 20 };
+enum { HEADER_BYTES = 12, ECHO_TYPE = 0x0100, PROTOCOL_VERSION = 1, FLAG_REPLY = 1, PROTOBUF_PAYLOAD_TAG = 0x0A, STALL_SECONDS = 5, MAX_PERIOD_US = 1000000, MAX_SIZE = 1 << 20 };
 
 static const char *const wait_words[] = {"block", "recv", NULL};
 enum { WAIT_BLOCK, WAIT_RECV };
@@ -23,12 +26,13 @@ static struct {
     const char *connect;
     int wait;
     long size;
+    long every_us;
     bool as_sent;
     double duration;
     double warmup;
     int server_pid;
     const char *watched_cores;
-} opt = {NULL, WAIT_BLOCK, 64, false, 3, 0.5, 0, NULL};
+} opt = {NULL, WAIT_BLOCK, 64, 0, false, 3, 0.5, 0, NULL};
 
 static int fd;
 static uint8_t request[HEADER_BYTES + 8 + MAX_SIZE];
@@ -42,6 +46,7 @@ static void usage(FILE *to) {
             "usage: lock_step --connect URI [options]\n"
             "  --wait block|recv     how a reply is waited for (block)\n"
             "  --size BYTES          payload of a message, 4 to 1048576 (64)\n"
+            "  --every US            one request in so many microseconds, up to 1000000; 0: one after the other (0)\n"
             "  --reply set|as-sent   set: replies carry the Reply bit; as-sent: they are the requests' very bytes (set)\n"
             "  --duration S          measured seconds (3)\n"
             "  --warmup S            seconds of load before measuring (0.5)\n"
@@ -52,7 +57,7 @@ static void usage(FILE *to) {
 static void parse_options(int argc, char **argv) {
     static const struct option names[] = {
         {"connect", required_argument, NULL, 'c'},    {"wait", required_argument, NULL, 'w'},       {"size", required_argument, NULL, 's'},
-        {"reply", required_argument, NULL, 'r'},      {"duration", required_argument, NULL, 'd'},   {"warmup", required_argument, NULL, 'u'},
+        {"every", required_argument, NULL, 'e'},      {"reply", required_argument, NULL, 'r'},      {"duration", required_argument, NULL, 'd'},   {"warmup", required_argument, NULL, 'u'},
         {"server-pid", required_argument, NULL, 'P'}, {"watch-cores", required_argument, NULL, 'W'}, {NULL, 0, NULL, 0},
     };
     static const char *const reply_words[] = {"set", "as-sent", NULL};
@@ -62,6 +67,7 @@ static void parse_options(int argc, char **argv) {
         case 'c': opt.connect = optarg; break;
         case 'w': opt.wait = word_option("wait", optarg, wait_words, "block or recv"); break;
         case 's': opt.size = integer_option("size", optarg, 4, MAX_SIZE); break;
+        case 'e': opt.every_us = integer_option("every", optarg, 0, MAX_PERIOD_US); break;
         case 'r': opt.as_sent = word_option("reply", optarg, reply_words, "set or as-sent") == 1; break;
         case 'd': opt.duration = seconds_option("duration", optarg, 0.01); break;
         case 'u': opt.warmup = seconds_option("warmup", optarg, 0); break;
@@ -144,6 +150,20 @@ static void receive_all(void) {
     }
 }
 
+/* When the next request is sent: waits for it, asleep. The schedule is kept, however late one wakes up. */
+static uint64_t next_turn(uint64_t now) {
+    static uint64_t due;
+    due += (uint64_t)opt.every_us * 1000;
+    if (due <= now) {
+        due = now;
+        return now;
+    }
+    struct timespec until = {(time_t)(due / 1000000000ull), (long)(due % 1000000000ull)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    }
+    return now_ns();
+}
+
 /* Round trips until the deadline; each is stamped with its number. Returns when the last one ended. */
 static uint64_t round_trips(uint64_t from, double seconds, uint64_t *count) {
     static uint32_t correlation;
@@ -159,7 +179,7 @@ static uint64_t round_trips(uint64_t from, double seconds, uint64_t *count) {
         uint64_t then = now_ns();
         histogram_record(then - now);
         if (memcmp(reply, expected, frame_bytes) != 0) die("the reply to request %u differs from what was expected", correlation);
-        now = then;
+        now = opt.every_us == 0 ? then : next_turn(then);
         (*count)++;
     }
     return now;
@@ -170,6 +190,7 @@ int main(int argc, char **argv) {
     parse_options(argc, argv);
     build_request();
     open_connection();
+    if (opt.every_us != 0) prctl(PR_SET_TIMERSLACK, 1);
     uint64_t count = 0;
     round_trips(now_ns(), opt.warmup, &count);
     histogram_clear();

@@ -55,6 +55,16 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     /// <summary>FastPort.Server with a number of loops on its cores.</summary>
     public Candidate FastPortLoops(int loops, IReadOnlyList<int> cores) => (FastPort with { Cores = cores }).With("FastPort__Loops", Invariant.Text(loops));
 
+    /// <summary>FastPort.Server on these cores with one loop, pinned to the first, and one time for which it looks for work before it sleeps.</summary>
+    /// <param name="microseconds">The time; null for the default, which adapts.</param>
+    /// <param name="cores">Cores.</param>
+    public Candidate FastPortSpinningFor(int? microseconds, IReadOnlyList<int> cores)
+    {
+        Candidate candidate = (FastPortLoops(1, cores) with { Name = microseconds is null ? "default (adaptive)" : $"{microseconds} us" })
+            .With("FastPort__PinLoops", "true");
+        return microseconds is { } time ? candidate.With("FastPort__SpinMicroseconds", Invariant.Text(time)) : candidate;
+    }
+
     /// <summary>The raw echo in C: the limit.</summary>
     public Candidate Raw(string name, RawWait wait, bool unixSocket = false) => new()
     {

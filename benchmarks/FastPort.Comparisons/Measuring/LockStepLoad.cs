@@ -11,6 +11,9 @@ internal sealed class LockStepLoad(Workbench bench, NativePrograms native, int p
 {
     public IReadOnlyList<int> Cores { get; init; } = bench.Pinning.Client;
 
+    /// <summary>A request is due every so many microseconds. Defaults to 0: as soon as the one before it has its reply.</summary>
+    public int EveryMicroseconds { get; init; }
+
     public string? Missing() => native.Missing(native.LockStep);
 
     public IReadOnlyList<string> Command(ServerProcess server, double leadIn, double seconds) =>
@@ -19,6 +22,7 @@ internal sealed class LockStepLoad(Workbench bench, NativePrograms native, int p
         "--connect", server.Endpoint,
         "--wait", spinning ? "recv" : "block",
         "--size", Invariant.Text(payloadBytes),
+        "--every", Invariant.Text(EveryMicroseconds),
         "--reply", server.Candidate.RepliesAsSent ? "as-sent" : "set",
         "--warmup", Invariant.Text(leadIn),
         "--duration", Invariant.Text(seconds),

@@ -11,7 +11,7 @@ internal static unsafe class Cores
     {
         byte* mask = stackalloc byte[MaskSize];
         new Span<byte>(mask, MaskSize).Clear();
-        if (Libc.GetAffinity(0, MaskSize, mask) <= 0)
+        if (Libc.GetAffinity(0, MaskSize, mask) < 0)
         {
             return;
         }
