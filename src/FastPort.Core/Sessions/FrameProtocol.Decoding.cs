@@ -8,6 +8,8 @@ namespace FastPort.Sessions;
 /// <content>The decode loop: frames are read where they lie and given to whom they concern.</content>
 internal sealed partial class FrameProtocol
 {
+    private const int FlushWithinBurstBytes = 32 * 1024;
+
     private ReceiveOutcome Decode(ArrayPoolCircularBuffer input, long received)
     {
         while (!_connection.IsClosing)
@@ -30,6 +32,11 @@ internal sealed partial class FrameProtocol
 
                     Volatile.Write(ref _messagesReceived, _messagesReceived + 1);
                     input.Consume((int)header.FrameSize);
+                    if (_connection.PendingBytes >= FlushWithinBurstBytes)
+                    {
+                        _connection.Flush();
+                    }
+
                     break;
                 case FrameReadStatus.Incomplete:
                     return ReceiveOutcome.Continue;
