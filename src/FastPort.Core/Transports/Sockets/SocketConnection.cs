@@ -166,10 +166,19 @@ internal sealed partial class SocketConnection : TransportConnection, IThreadPoo
         return true;
     }
 
-    /// <summary>The send side was shut down after its last byte: the time for draining input begins.</summary>
-    internal void OutputShutDown()
+    /// <summary>The last byte is sent: ends this side of the stream. By whoever sends, under the output's gate, for which the pump waits before it disposes the socket.</summary>
+    internal void ShutDownOutput()
     {
         OutputIsDown();
+        try
+        {
+            _socket.Shutdown(SocketShutdown.Send);
+        }
+        catch (SocketException)
+        {
+            // The peer was faster; the reading side learns the same.
+        }
+
         ResumeReading();
     }
 

@@ -189,16 +189,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         if (_shutdownWhenFlushed && !_shutdownDone)
         {
             _shutdownDone = true;
-            try
-            {
-                _socket.Shutdown(SocketShutdown.Send);
-            }
-            catch (SocketException)
-            {
-                // The peer was faster; the reading side learns the same.
-            }
-
-            _connection.OutputShutDown();
+            _connection.ShutDownOutput();
         }
     }
 
