@@ -22,7 +22,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 
-enum { SETTLE_SECONDS = 3,
+enum {
     HEADER_BYTES = 12,
     PROTOCOL_VERSION = 1,
     FLAG_REPLY = 1,
@@ -33,6 +33,7 @@ enum { SETTLE_SECONDS = 3,
     PROTOBUF_CODE_TAG = 0x08,
     CONNECT_SECONDS = 5,
     STALL_SECONDS = 5,
+    SETTLE_SECONDS = 3,
     DRAIN_SECONDS = 30,
     MAX_EVENTS = 256,
 };

@@ -17,7 +17,8 @@
 #include <getopt.h>
 #include <sys/prctl.h>
 
-enum { HEADER_BYTES = 12, ECHO_TYPE = 0x0100, PROTOCOL_VERSION = 1, FLAG_REPLY = 1, PROTOBUF_PAYLOAD_TAG = 0x0A, STALL_SECONDS = 5, MAX_PERIOD_US = 1000000, MAX_SIZE = 1 << 20 };
+enum { HEADER_BYTES = 12, ECHO_TYPE = 0x0100, PROTOCOL_VERSION = 1, FLAG_REPLY = 1, PROTOBUF_PAYLOAD_TAG = 0x0A, STALL_SECONDS = 5, MAX_SIZE = 1 << 20 };
+enum { MAX_PERIOD_US = 1000000 };
 
 static const char *const wait_words[] = {"block", "recv", NULL};
 enum { WAIT_BLOCK, WAIT_RECV };
@@ -57,8 +58,9 @@ static void usage(FILE *to) {
 static void parse_options(int argc, char **argv) {
     static const struct option names[] = {
         {"connect", required_argument, NULL, 'c'},    {"wait", required_argument, NULL, 'w'},       {"size", required_argument, NULL, 's'},
-        {"every", required_argument, NULL, 'e'},      {"reply", required_argument, NULL, 'r'},      {"duration", required_argument, NULL, 'd'},   {"warmup", required_argument, NULL, 'u'},
-        {"server-pid", required_argument, NULL, 'P'}, {"watch-cores", required_argument, NULL, 'W'}, {NULL, 0, NULL, 0},
+        {"every", required_argument, NULL, 'e'},      {"reply", required_argument, NULL, 'r'},      {"duration", required_argument, NULL, 'd'},
+        {"warmup", required_argument, NULL, 'u'},     {"server-pid", required_argument, NULL, 'P'}, {"watch-cores", required_argument, NULL, 'W'},
+        {NULL, 0, NULL, 0},
     };
     static const char *const reply_words[] = {"set", "as-sent", NULL};
     int c;

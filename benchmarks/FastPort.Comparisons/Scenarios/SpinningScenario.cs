@@ -8,8 +8,8 @@ internal sealed class SpinningScenario : ContestScenario
 {
     private const int PayloadBytes = 64;
 
-    // The default; never; somewhat longer than it takes to wake a sleeping client; longer than the pauses at a thousand messages a second.
-    private static readonly int?[] Times = [null, 0, 100, 2000];
+    // The default, somewhat longer than it takes to wake a sleeping client, longer than the pauses at a thousand messages a second: each against never.
+    private static readonly int?[] Times = [null, 100, 2000];
 
     // As fast as it goes; with short pauses; with long ones.
     private static readonly (string Title, int EveryMicroseconds)[] Loads = [("lock-step", 0), ("10,000 a second", 100), ("1,000 a second", 1000)];
@@ -27,7 +27,9 @@ internal sealed class SpinningScenario : ContestScenario
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {
-        Candidate[] candidates = [.. Times.Select(time => context.Candidates.FastPortSpinningFor(time, context.Bench.Pinning.ServerPair))];
+        IReadOnlyList<int> cores = context.Bench.Pinning.ServerPair;
+        Candidate asleep = context.Candidates.FastPortSpinningFor(0, cores);
+        Candidate[] spinning = [.. Times.Select(time => context.Candidates.FastPortSpinningFor(time, cores))];
         foreach ((string title, int every) in Loads)
         {
             var load = new LockStepLoad(context.Bench, context.Native, PayloadBytes, spinning: false)
@@ -37,8 +39,8 @@ internal sealed class SpinningScenario : ContestScenario
             };
             yield return new Workload(
                 $"{PayloadSize.Text(PayloadBytes)}, {title}",
-                [.. candidates.Select(candidate => new ServerContestant(candidate, load, context))],
-                [.. candidates.Where((_, i) => i != 1).Select(candidate => new RatioQuestion(Metric.RoundTripP50, candidate.Name, candidates[1].Name))]);
+                [.. spinning.Prepend(asleep).Select(candidate => new ServerContestant(candidate, load, context))],
+                [.. spinning.Select(candidate => new RatioQuestion(Metric.RoundTripP50, candidate.Name, asleep.Name))]);
         }
     }
 }

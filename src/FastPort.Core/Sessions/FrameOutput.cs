@@ -197,7 +197,7 @@ internal sealed partial class FrameOutput
         return SendStatus.Queued;
     }
 
-    // A method of its own, as BatchWriter.TrySend is.
+    // A method of its own, for the reason given at BatchWriter.TrySend.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, FrameKind kind)
         where TBody : IFrameBody, allows ref struct

@@ -133,7 +133,7 @@ internal sealed partial class InProcessConnection : TransportConnection, IThread
         _input = new LinkInput(inbound, Settings);
     }
 
-    // Once: by the pump, or where there was none by whoever aborts.
+    // Once: by the pump, or where there was none by whoever closes or aborts.
     protected override void End()
     {
         if (Interlocked.Exchange(ref _ended, 1) != 0)

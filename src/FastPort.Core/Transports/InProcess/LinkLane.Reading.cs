@@ -1,4 +1,3 @@
-
 namespace FastPort.Transports.InProcess;
 
 /// <content>The receiver's part. All of it is for the receiver's pump, one thread at a time.</content>
