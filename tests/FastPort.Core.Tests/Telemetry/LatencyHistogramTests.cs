@@ -218,13 +218,20 @@ public sealed class LatencyHistogramTests
         var values = Samples("log-normal", seed: 3);
         var histogram = Recorded(values);
 
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        foreach (var value in values)
+        // The least of some runs: the runtime may charge its own to this thread once, as when it compiles the loop anew; what recording allocates is in each.
+        var least = long.MaxValue;
+        for (var run = 0; run < 5; run++)
         {
-            histogram.Record(value);
+            var before = GC.GetAllocatedBytesForCurrentThread();
+            foreach (var value in values)
+            {
+                histogram.Record(value);
+            }
+
+            least = Math.Min(least, GC.GetAllocatedBytesForCurrentThread() - before);
         }
 
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        Assert.Equal(0, least);
     }
 
     internal static long[] Samples(string distribution, int seed)
