@@ -28,6 +28,12 @@ public sealed record ConnectionSettings
     public TimeSpan UserTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
+    /// TCP congestion control by the name the system has for it (<c>bbr</c>, <c>cubic</c>; TCP_CONGESTION, Linux only). Defaults to null: the system's, and
+    /// <c>reno</c> on loopback addresses, where there is nothing to pace for.
+    /// </summary>
+    public string? CongestionControl { get; init; }
+
+    /// <summary>
     /// Permissions of the file that a listener on a Unix socket makes; who may write to it may connect. Set before the first peer can connect.
     /// Defaults to null: reading and writing for the owner alone (0600), and nothing for names without a file, which have no permissions.
     /// </summary>

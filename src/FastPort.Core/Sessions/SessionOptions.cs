@@ -86,6 +86,12 @@ public sealed class SessionOptions
     /// <summary>Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30 s.</summary>
     public TimeSpan UserTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
+    /// <summary>
+    /// TCP congestion control by the name the system has for it: <c>bbr</c>, <c>cubic</c>, 1 to 15 characters (TCP_CONGESTION, Linux). Defaults to null: the
+    /// system's, and <c>reno</c> on loopback addresses, where nothing is lost and pacing costs the sender up to a quarter of its time.
+    /// </summary>
+    public string? CongestionControl { get; set; }
+
     /// <summary>Where rings and copied bodies get their arrays; tests count them. Defaults to <see cref="ArrayPool{T}.Shared"/>.</summary>
     internal ArrayPool<byte> Pool { get; set; } = ArrayPool<byte>.Shared;
 
@@ -111,6 +117,7 @@ public sealed class SessionOptions
         SlowHandlerThreshold = section.Timeout(nameof(SlowHandlerThreshold), SlowHandlerThreshold);
         KeepAlive = section.Timeout(nameof(KeepAlive), KeepAlive);
         UserTimeout = section.Timeout(nameof(UserTimeout), UserTimeout);
+        CongestionControl = section.Text(nameof(CongestionControl), CongestionControl, Transports.CongestionControl.IsPossible, Transports.CongestionControl.Allowed);
     }
 
     internal ConnectionSettings ToConnectionSettings(ConnectionClock clock, ILogger logger) => new()
@@ -121,6 +128,7 @@ public sealed class SessionOptions
         WriteTimeout = WriteTimeout,
         KeepAlive = KeepAlive,
         UserTimeout = UserTimeout,
+        CongestionControl = CongestionControl,
 
         // Room for the largest frame and what came with it.
         MaxReceiveBytes = MaxFrameBytes + (64 * 1024),

@@ -1,7 +1,10 @@
+using System.Globalization;
 using System.Net.Sockets;
 using System.Runtime.Versioning;
+using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Transports.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Transports;
@@ -82,6 +85,29 @@ public sealed class UnixSocketTests : IDisposable
         file.AfterListen();
 
         Assert.Equal(SocketError.Success, Connect());
+    }
+
+    [LinuxTheory]
+    [InlineData(TransportKind.Epoll)]
+    [InlineData(TransportKind.Sockets)]
+    public async Task Both_ends_hold_more_on_the_way_than_the_system_s_default(TransportKind transport)
+    {
+        await using TestServer server = await TestServer.StartAsync(options: o =>
+        {
+            o.Transport = transport;
+            o.Endpoints.Clear();
+            o.Endpoints.Add(Uri);
+        });
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = Uri, Transport = transport });
+        await client.ConnectAsync();
+
+        var address = new UnixDomainSocketEndPoint(Path);
+        int[] ends = [.. OwnSockets.ConnectedTo(address), .. OwnSockets.AcceptedAt(address)];
+
+        // The kernel takes no more than its limit, and doubles it.
+        int limit = int.Parse(File.ReadAllText("/proc/sys/net/core/wmem_max"), CultureInfo.InvariantCulture);
+        int expected = 2 * Math.Min(UnixSendBuffer.Bytes, limit);
+        Assert.Equal([expected, expected], ends.Select(OwnSockets.SendBufferOf));
     }
 
     [Fact]

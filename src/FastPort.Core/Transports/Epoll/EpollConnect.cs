@@ -29,7 +29,7 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         _cancellationToken = cancellationToken;
 
         // First the descriptor: a process without free ones fails here.
-        _descriptor = NativeSocket.Create(address);
+        _descriptor = NativeSocket.Create(address, settings);
         try
         {
             _loop = group.Acquire(settings.Logger);
@@ -44,6 +44,7 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
     ILoopTask? ILoopTask.Next { get; set; }
 
     /// <exception cref="System.Net.Sockets.SocketException">Not connected.</exception>
+    /// <exception cref="EndpointException">The system refuses the congestion control of the settings.</exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
     public static async ValueTask<Connection> RunAsync(
         EndPoint address, EpollLoopGroup group, ConnectionSettings settings, CancellationToken cancellationToken)

@@ -148,7 +148,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
 
     private void Listen()
     {
-        _descriptor = NativeSocket.Create(_family);
+        _descriptor = NativeSocket.Create(_family, _settings);
         NativeSocket.Bind(_descriptor, _family);
         _file?.AfterBind();
         NativeSocket.Listen(_descriptor, Backlog);

@@ -28,6 +28,7 @@ internal static unsafe partial class Libc
     public const int SolSocket = 1;
     public const int SoReuseAddress = 2;
     public const int SoError = 4;
+    public const int SoSendBuffer = 7;
     public const int SoKeepAlive = 9;
     public const int SoLinger = 13;
     public const int TcpNoDelay = 1;

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
+using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Epoll;
 
@@ -13,13 +14,31 @@ internal static unsafe class NativeSocket
     // sizeof(struct sockaddr_storage)
     private const int AddressCapacity = 128;
 
-    /// <summary>A new stream socket for addresses of this family, non-blocking and not inherited by child processes.</summary>
+    /// <summary>A new stream socket to listen at or connect to this address, non-blocking and not inherited by child processes.</summary>
     /// <exception cref="SocketException">The system has no descriptor or does not know the family.</exception>
-    public static int Create(EndPoint address)
+    /// <exception cref="EndpointException">The system refuses the congestion control of the settings.</exception>
+    public static int Create(EndPoint address, ConnectionSettings settings)
     {
         int family = BitConverter.ToUInt16(address.Serialize().Buffer.Span);
         int descriptor = Libc.Socket(family, Libc.SockStream | Libc.NonBlocking | Libc.CloseOnExec, 0);
-        return descriptor >= 0 ? descriptor : throw Errno.ToException(Errno.Last);
+        if (descriptor < 0)
+        {
+            throw Errno.ToException(Errno.Last);
+        }
+
+        ReadOnlySpan<byte> congestionControl = CongestionControl.For(address, settings);
+        fixed (byte* name = congestionControl)
+        {
+            if (!congestionControl.IsEmpty
+                && Libc.SetOption(descriptor, CongestionControl.IpProtoTcp, CongestionControl.TcpCongestion, name, congestionControl.Length) != 0
+                && CongestionControl.Refused(address, settings) is { } refused)
+            {
+                _ = Libc.Close(descriptor);
+                throw refused;
+            }
+        }
+
+        return descriptor;
     }
 
     /// <summary>Binds; throws with the descriptor still open.</summary>
@@ -95,11 +114,16 @@ internal static unsafe class NativeSocket
         return Libc.GetOption(descriptor, Libc.SolSocket, Libc.SoError, &error, &length) == 0 ? error : Errno.Last;
     }
 
-    /// <summary>No delays on small sends, and probing of silent peers. Unix sockets need neither.</summary>
+    /// <summary>No delays on small sends, and probing of silent peers. Unix sockets need neither, but room for what is sent.</summary>
     public static void Tune(int descriptor, EndPoint family, ConnectionSettings settings)
     {
         if (family is not IPEndPoint)
         {
+            if (GetOption(descriptor, Libc.SolSocket, Libc.SoSendBuffer) < UnixSendBuffer.Bytes)
+            {
+                SetOption(descriptor, Libc.SolSocket, Libc.SoSendBuffer, UnixSendBuffer.Bytes);
+            }
+
             return;
         }
 
@@ -129,6 +153,15 @@ internal static unsafe class NativeSocket
 
     private static void SetOption(int descriptor, int level, int name, int value) =>
         Libc.SetOption(descriptor, level, name, &value, sizeof(int));
+
+    // 0 where the system does not tell.
+    private static int GetOption(int descriptor, int level, int name)
+    {
+        int value = 0;
+        int length = sizeof(int);
+        _ = Libc.GetOption(descriptor, level, name, &value, &length);
+        return value;
+    }
 
     private static EndPoint? Read(byte* address, int length, EndPoint family)
     {

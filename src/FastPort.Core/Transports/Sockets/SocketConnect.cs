@@ -14,6 +14,7 @@ internal static class SocketConnect
         {
             // Inside: a process without free descriptors fails here.
             socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Unspecified);
+            SocketTuning.Prepare(socket, address, settings);
             await socket.ConnectAsync(address, cancellationToken).ConfigureAwait(false);
             SocketTuning.Apply(socket, settings);
             return new SocketConnection(socket, settings);

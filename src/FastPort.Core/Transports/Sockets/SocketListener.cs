@@ -71,13 +71,19 @@ internal sealed class SocketListener : ITransportListener
                 socket.DualMode = true;
             }
 
+            SocketTuning.Prepare(socket, address, _settings);
             socket.Bind(address);
             socket.Listen(Backlog);
         }
-        catch (SocketException e)
+        catch (Exception e)
         {
             socket.Dispose();
-            throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, e), e);
+            if (e is SocketException refused)
+            {
+                throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, refused), e);
+            }
+
+            throw;
         }
 
         Endpoint = Endpoint with { Port = ((IPEndPoint)socket.LocalEndPoint!).Port };

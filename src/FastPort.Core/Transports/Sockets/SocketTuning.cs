@@ -1,21 +1,51 @@
+using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
+using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Sockets;
 
-/// <summary>Options set on every connected socket. Buffer sizes are left to the kernel, which grows them as needed.</summary>
+/// <summary>Options of sockets. TCP's buffer sizes are left to the kernel, which grows them as needed.</summary>
 internal static class SocketTuning
 {
     // linux/tcp.h
-    private const int IpProtoTcp = 6;
     private const int TcpUserTimeout = 18;
 
+    /// <summary>Before a socket is bound or connected.</summary>
+    /// <exception cref="EndpointException">The system refuses the congestion control of the settings.</exception>
+    public static void Prepare(Socket socket, EndPoint address, ConnectionSettings settings)
+    {
+        ReadOnlySpan<byte> congestionControl = CongestionControl.For(address, settings);
+        if (congestionControl.IsEmpty)
+        {
+            return;
+        }
+
+        try
+        {
+            socket.SetRawSocketOption(CongestionControl.IpProtoTcp, CongestionControl.TcpCongestion, congestionControl);
+        }
+        catch (SocketException)
+        {
+            if (CongestionControl.Refused(address, settings) is { } refused)
+            {
+                throw refused;
+            }
+        }
+    }
+
+    /// <summary>Once a socket is connected.</summary>
     public static void Apply(Socket socket, ConnectionSettings settings)
     {
         // Sends and receives that would block return an error code instead; waiting is done with SocketAsyncEventArgs.
         socket.Blocking = false;
         if (socket.AddressFamily == AddressFamily.Unix)
         {
+            if (socket.SendBufferSize < UnixSendBuffer.Bytes)
+            {
+                socket.SendBufferSize = UnixSendBuffer.Bytes;
+            }
+
             // What follows is TCP's: a peer on the same machine cannot vanish in silence.
             return;
         }
@@ -33,7 +63,7 @@ internal static class SocketTuning
         {
             Span<byte> milliseconds = stackalloc byte[sizeof(int)];
             BitConverter.TryWriteBytes(milliseconds, (int)Math.Min(settings.UserTimeout.TotalMilliseconds, int.MaxValue));
-            socket.SetRawSocketOption(IpProtoTcp, TcpUserTimeout, milliseconds);
+            socket.SetRawSocketOption(CongestionControl.IpProtoTcp, TcpUserTimeout, milliseconds);
         }
     }
 }
