@@ -5,6 +5,7 @@
  *   --wait sleep   one epoll, asleep while there is nothing to do
  *   --wait epoll   the same epoll, asked again and again
  *   --wait recv    no epoll: every connection's socket is read again and again
+ *   --wait block   no epoll: a thread per connection, asleep in recv; two system calls a round trip, and nobody can make fewer
  *
  * It spins only while somebody is connected, so that it can wait beside servers that are being measured.
  * Prints "listening on URI"; ends with its standard input.
@@ -17,8 +18,8 @@
 
 enum { MAX_EVENTS = 256, MAX_CONNECTIONS = 20000 };
 
-static const char *const wait_words[] = {"sleep", "epoll", "recv", NULL};
-enum { WAIT_SLEEP, WAIT_EPOLL, WAIT_RECV };
+static const char *const wait_words[] = {"sleep", "epoll", "recv", "block", NULL};
+enum { WAIT_SLEEP, WAIT_EPOLL, WAIT_RECV, WAIT_BLOCK };
 
 struct connection {
     int fd;
@@ -142,6 +143,35 @@ static void serve_by_reading(void) {
     }
 }
 
+/* The connection of one thread, to its end; its socket blocks. */
+static void *serve_one(void *descriptor) {
+    struct connection c = {.fd = (int)(intptr_t)descriptor};
+    uint8_t *bytes = allocate(1, buffer_bytes);
+    ssize_t n;
+    while ((n = recv(c.fd, bytes, buffer_bytes, 0)) > 0 || (n < 0 && errno == EINTR)) {
+        for (ssize_t sent = 0, more; sent < n; sent += more) {
+            more = send_some(&c, bytes + sent, (size_t)(n - sent));
+            if (more < 0) goto lost;
+        }
+    }
+lost:
+    close(c.fd);
+    free(bytes);
+    return NULL;
+}
+
+static void serve_by_threads(void) {
+    pthread_t thread;
+    if (fcntl(listen_fd, F_SETFL, 0) != 0) die("fcntl: %s", strerror(errno));
+    for (;;) {
+        int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0) continue;
+        send_at_once(fd, &listen_address);
+        if (pthread_create(&thread, NULL, serve_one, (void *)(intptr_t)fd) != 0) die("no thread for a connection");
+        pthread_detach(thread);
+    }
+}
+
 static void listen_at(const char *text) {
     listen_address = parse_address("listen", text);
     int family = listen_address.storage.ss_family;
@@ -173,9 +203,9 @@ int main(int argc, char **argv) {
     while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (c) {
         case 'l': listen_text = optarg; break;
-        case 'w': wait_mode = word_option("wait", optarg, wait_words, "sleep, epoll or recv"); break;
+        case 'w': wait_mode = word_option("wait", optarg, wait_words, "sleep, epoll, recv or block"); break;
         case 'b': buffer_bytes = (size_t)integer_option("buffer", optarg, 1, 1 << 26); break;
-        default: fprintf(stderr, "usage: echo_server [--listen URI] [--wait sleep|epoll|recv] [--buffer BYTES]\n"); return 2;
+        default: fprintf(stderr, "usage: echo_server [--listen URI] [--wait sleep|epoll|recv|block] [--buffer BYTES]\n"); return 2;
         }
     }
     if (optind < argc) {
@@ -193,6 +223,8 @@ int main(int argc, char **argv) {
     if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, listen_fd, &e) != 0) die("epoll_ctl: %s", strerror(errno));
     if (wait_mode == WAIT_RECV) {
         serve_by_reading();
+    } else if (wait_mode == WAIT_BLOCK) {
+        serve_by_threads();
     } else {
         serve_events();
     }

@@ -13,6 +13,9 @@ internal enum RawWait
 
     /// <summary>Reads every socket again and again.</summary>
     Recv,
+
+    /// <summary>A thread per connection, asleep in recv.</summary>
+    Block,
 }
 
 /// <summary>The servers that can be compared.</summary>

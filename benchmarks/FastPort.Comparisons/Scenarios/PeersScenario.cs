@@ -14,6 +14,7 @@ internal sealed class PeersScenario : ContestScenario
     private const int SmallPayload = 64;
 
     private const string Raw = "epoll raw (C)";
+    private const string RawBlocking = "recv raw (C), a thread per connection";
     private const string RawSpinning = "epoll raw (C), spinning";
     private const string RawBothEnds = "sockets raw (C), both ends spinning";
     private const string FastPortBothEnds = "FastPort, both ends spinning";
@@ -84,12 +85,18 @@ internal sealed class PeersScenario : ContestScenario
             context,
             [
                 candidates.FastPort, candidates.FastPortSockets, candidates.Kestrel, candidates.SocketEvents, candidates.SocketEventsInline,
-                candidates.Raw(Raw, RawWait.Sleep),
+                candidates.Raw(Raw, RawWait.Sleep), candidates.Raw(RawBlocking, RawWait.Block),
             ],
             [
                 new RatioQuestion(Metric.RoundTripP50, fastPort, Raw, Target.AtMost(1.2)),
                 new RatioQuestion(Metric.RoundTripP50, fastPort, kestrel, Target.AtMost(0.75)),
                 new RatioQuestion(Metric.RoundTripP99, fastPort, kestrel, Target.AtMost(0.75)),
+
+                // What is below these nobody can reach.
+                new RatioQuestion(Metric.RoundTripP50, Raw, kestrel),
+                new RatioQuestion(Metric.RoundTripP99, Raw, kestrel),
+                new RatioQuestion(Metric.RoundTripP50, RawBlocking, kestrel),
+                new RatioQuestion(Metric.RoundTripP99, RawBlocking, kestrel),
             ]);
     }
 
