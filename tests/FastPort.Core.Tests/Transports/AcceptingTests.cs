@@ -43,9 +43,13 @@ public sealed class AcceptingTests
         Assert.True(await client.SendAsync(new byte[1000]));
         await server.ReceivedAsync(1000);
         await using ITransportListener again = open.Transport.CreateListener(open.Endpoint, open.Settings);
-        again.Start(static connection => connection.Start(new TestProtocol()));
+        var accepted = new TestProtocol();
+        again.Start(connection => connection.Start(accepted));
         Connection another = await open.Transport.CreateConnector(open.Endpoint, open.Settings).ConnectAsync(Patience.Token);
         another.Abort(CloseReason.LocalClosed);
+
+        // The link does not know this one, and would find what it reads into not returned yet.
+        await accepted.ClosedAsync();
     }
 
     [Theory, EveryLink]
