@@ -32,6 +32,9 @@ public enum DuplicateIdentityPolicy
 /// <summary>Limits and deadlines of one session, the same on both sides. Every value has a default and is checked at the start.</summary>
 public sealed class SessionOptions
 {
+    // Threads that send batches on one session at the very same time. More of them, and a peer that takes nothing, cost the session.
+    private const long BatchesAtOnce = 64;
+
     /// <summary>Largest frame, in bytes after the length field and less the timing block; 1 KiB to 256 MiB. Defaults to 1 MiB.</summary>
     public int MaxFrameBytes { get; set; } = FrameLimits.Default;
 
@@ -133,7 +136,8 @@ public sealed class SessionOptions
         // Room for the largest frame and what came with it.
         MaxReceiveBytes = MaxFrameBytes + (64 * 1024),
 
-        // The bound lets one message exceed it, or two batches (SendRoom), and the replies of handlers that run already are written whatever waits.
-        MaxSendBytes = (int)Math.Min(SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (2 * FrameOutput.BatchChunk), 1 << 30),
+        // The bound lets one message exceed it, or a chunk of every batch that was let in before it was reached (SendRoom), and the replies of handlers that
+        // run already are written whatever waits. None of it is held before it is needed.
+        MaxSendBytes = (int)Math.Min(SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (BatchesAtOnce * FrameOutput.BatchChunk), 1 << 30),
     };
 }

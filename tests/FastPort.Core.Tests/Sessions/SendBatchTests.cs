@@ -1,6 +1,7 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Sessions;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;
@@ -195,6 +196,51 @@ public sealed class SendBatchTests
         }
 
         Assert.Equal(1, session.MessagesDropped);
+    }
+
+    [Theory]
+    [InlineData(TransportKind.Auto)]
+    [InlineData(TransportKind.Sockets)]
+    public async Task Batches_that_were_let_in_at_the_same_time_all_fit(TransportKind transport)
+    {
+        const int Batches = 60, Messages = 60;
+        using var directory = new TemporaryDirectory();
+        await using TestServer server = await TestServer.StartAsync(options: o =>
+        {
+            // TCP's buffers would grow until they hold it all.
+            o.Endpoints.Clear();
+            o.Endpoints.Add($"unix://{directory["fastport.sock"]}");
+            o.Transport = transport;
+            o.Session.MaxFrameBytes = 1024;
+            o.Session.SendQueueBytes = 64 * 1024;
+        });
+        using RawPeer peer = await server.ConnectKnownAsync();
+        Session session = await server.SessionAsync();
+
+        SendTogether(session, Batches);
+
+        Assert.False(session.Closed.IsCompleted);
+        for (int i = 0; i < Batches * Messages; i++)
+        {
+            Assert.Equal(1000, (await peer.ReadFrameAsync()).Body.Length);
+        }
+
+        // As threads would that all begin before the first of them appends: nothing waits yet when each is asked.
+        static void SendTogether(Session session, int batches)
+        {
+            using SendBatch batch = session.BeginBatch();
+            for (int i = 0; i < Messages; i++)
+            {
+                Assert.Equal(SendStatus.Queued, batch.TrySend(0x1001, new byte[1000]));
+            }
+
+            if (batches > 1)
+            {
+                SendTogether(session, batches - 1);
+            }
+
+            Assert.Equal(SendStatus.Queued, batch.Flush());
+        }
     }
 
     [Fact]

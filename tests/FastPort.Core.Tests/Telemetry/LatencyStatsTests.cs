@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
 using Xunit;
 
@@ -276,14 +277,14 @@ public sealed class LatencyStatsTests
             session.RecordHandled(30_000, 10_000, 20_000);
         }
 
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        for (var i = 0; i < 100_000; i++)
+        Assert.Equal(0, Allocations.LeastOf(() =>
         {
-            _ = stats.ForType(1);
-            session.RecordHandled(30_000, 10_000, 20_000);
-        }
-
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+            for (var i = 0; i < 100_000; i++)
+            {
+                _ = stats.ForType(1);
+                session.RecordHandled(30_000, 10_000, 20_000);
+            }
+        }));
     }
 
     private LatencyStats Client(int maxSamples = 0) => new(LatencyRole.Client, maxSamples, time: _clock);
