@@ -14,7 +14,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const int MinimumCapacity = 1024;
 
     // What is longer leaves at once: from here on the copy into the kernel costs more than the peer's wake-up, and the bytes are still in the cache.
-    private const int FlushAtOnceBytes = 32 * 1024;
+    private const int FlushAtOnceBytes = 8 * 1024;
 
     private const int AskStart = 1;
     private const int AskFlush = 2;
