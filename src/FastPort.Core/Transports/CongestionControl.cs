@@ -10,8 +10,7 @@ namespace FastPort.Transports;
 /// </summary>
 internal static class CongestionControl
 {
-    // linux/in.h, linux/tcp.h; with its terminating zero a name has at most TCP_CA_NAME_MAX bytes, 16.
-    public const int IpProtoTcp = 6;
+    // linux/tcp.h; with its terminating zero a name has at most TCP_CA_NAME_MAX bytes, 16.
     public const int TcpCongestion = 13;
     private const int LongestName = 15;
 

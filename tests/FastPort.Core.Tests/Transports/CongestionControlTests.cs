@@ -30,7 +30,8 @@ public sealed class CongestionControlTests
     [InlineData(TransportKind.Sockets)]
     public async Task A_configured_one_holds_on_loopback_too(TransportKind transport)
     {
-        string other = Allowed()[^1];
+        // Every kernel has reno, and nearly every one a second.
+        string other = Allowed().FirstOrDefault(static name => name != "reno") ?? "reno";
         await using TestServer server = await StartAsync(transport, o => o.Session.CongestionControl = other);
         await using FastPortClient client = await ConnectAsync(server, transport, o => o.Session.CongestionControl = other);
 

@@ -30,7 +30,7 @@ internal static unsafe class NativeSocket
         fixed (byte* name = congestionControl)
         {
             if (!congestionControl.IsEmpty
-                && Libc.SetOption(descriptor, CongestionControl.IpProtoTcp, CongestionControl.TcpCongestion, name, congestionControl.Length) != 0
+                && Libc.SetOption(descriptor, Libc.IpProtoTcp, CongestionControl.TcpCongestion, name, congestionControl.Length) != 0
                 && CongestionControl.Refused(address, settings) is { } refused)
             {
                 _ = Libc.Close(descriptor);

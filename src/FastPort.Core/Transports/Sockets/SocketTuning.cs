@@ -9,6 +9,7 @@ namespace FastPort.Transports.Sockets;
 internal static class SocketTuning
 {
     // linux/tcp.h
+    private const int IpProtoTcp = 6;
     private const int TcpUserTimeout = 18;
 
     /// <summary>Before a socket is bound or connected.</summary>
@@ -23,7 +24,7 @@ internal static class SocketTuning
 
         try
         {
-            socket.SetRawSocketOption(CongestionControl.IpProtoTcp, CongestionControl.TcpCongestion, congestionControl);
+            socket.SetRawSocketOption(IpProtoTcp, CongestionControl.TcpCongestion, congestionControl);
         }
         catch (SocketException)
         {
@@ -63,7 +64,7 @@ internal static class SocketTuning
         {
             Span<byte> milliseconds = stackalloc byte[sizeof(int)];
             BitConverter.TryWriteBytes(milliseconds, (int)Math.Min(settings.UserTimeout.TotalMilliseconds, int.MaxValue));
-            socket.SetRawSocketOption(CongestionControl.IpProtoTcp, TcpUserTimeout, milliseconds);
+            socket.SetRawSocketOption(IpProtoTcp, TcpUserTimeout, milliseconds);
         }
     }
 }

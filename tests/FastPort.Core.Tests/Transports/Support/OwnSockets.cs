@@ -20,7 +20,7 @@ internal static class OwnSockets
     {
         byte* name = stackalloc byte[16];
         int length = 16;
-        return Libc.GetOption(descriptor, CongestionControl.IpProtoTcp, CongestionControl.TcpCongestion, name, &length) == 0
+        return Libc.GetOption(descriptor, Libc.IpProtoTcp, CongestionControl.TcpCongestion, name, &length) == 0
             ? Encoding.ASCII.GetString(new ReadOnlySpan<byte>(name, length)).TrimEnd('\0')
             : throw new InvalidOperationException($"Descriptor {descriptor} does not tell its congestion control.");
     }
