@@ -1,7 +1,7 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// One coarse clock for all deadlines of a server or client: a single timer instead of timers per connection. A tick visits the connections that have asked for
+/// One coarse clock for all deadlines of a server or client instead of timers per connection. A tick visits the connections that have asked for
 /// it since the last one (<see cref="Connection.RequestTick"/>) and those whose next deadline has come, as they told at their last visit. Deadlines are
 /// therefore met within one period after they pass, and an idle connection costs nothing in between. Thread-safe.
 /// </summary>
@@ -18,7 +18,7 @@ public sealed class ConnectionClock : IDisposable
 
     private readonly TimeProvider _time;
     private readonly long _origin;
-    private readonly ITimer _timer;
+    private readonly ITimer? _timer;
     private long _now;
     private int _ticking;
 
@@ -27,13 +27,20 @@ public sealed class ConnectionClock : IDisposable
     private ClockChunk[] _chunks = [];
     private ClockChunk? _withRoom;
 
-    /// <summary>Creates the clock and starts its timer.</summary>
-    /// <param name="time">Source of time. Defaults to the system's.</param>
+    /// <summary>Creates the clock and starts it.</summary>
+    /// <param name="time">Source of time. Defaults to the system's, of which all clocks tick on one thread of the process; any other has its own timer.</param>
     public ConnectionClock(TimeProvider? time = null)
     {
         _time = time ?? TimeProvider.System;
         _origin = _time.GetTimestamp();
-        _timer = _time.CreateTimer(static state => ((ConnectionClock)state!).Tick(), this, Period, Period);
+        if (ReferenceEquals(_time, TimeProvider.System))
+        {
+            ClockThread.Add(this);
+        }
+        else
+        {
+            _timer = _time.CreateTimer(static state => ((ConnectionClock)state!).Tick(), this, Period, Period);
+        }
     }
 
     /// <summary>The source of time behind the clock.</summary>
@@ -84,10 +91,21 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
-    /// <summary>Stops the timer. Connections that still live have no deadlines any more.</summary>
-    public void Dispose() => _timer.Dispose();
+    /// <summary>Stops the clock. Connections that still live have no deadlines any more.</summary>
+    public void Dispose()
+    {
+        if (_timer is null)
+        {
+            ClockThread.Remove(this);
+        }
+        else
+        {
+            _timer.Dispose();
+        }
+    }
 
-    private void Tick()
+    /// <summary>One tick. By <see cref="ClockThread"/>, or by the timer of a <see cref="TimeProvider"/> of one's own.</summary>
+    internal void Tick()
     {
         // A tick that outlasts its period is not run twice at the same time; the next one sees the newer time.
         if (Interlocked.Exchange(ref _ticking, 1) != 0)

@@ -1,0 +1,80 @@
+namespace FastPort.Connections;
+
+/// <summary>
+/// The thread that ticks all clocks of system time in this process, one after the other. A timer would do it on the thread pool, where every tick wakes a worker
+/// that then looks for more work for a while: most of what an idle server costs, and on one core a disturbance of the loop. The thread lives while there are clocks.
+/// <para>
+/// <see cref="_gate"/> guards everything; no tick runs under it, so a clock may be ticked once more while it is being removed. A tick must not block: the
+/// deadlines of all servers and clients of the process wait behind it.
+/// </para>
+/// </summary>
+internal static class ClockThread
+{
+    // Waited on as well, which a Lock cannot be.
+    private static readonly object _gate = new();
+
+    // Replaced, never changed: the thread walks through it outside the lock.
+    private static ConnectionClock[] _clocks = [];
+    private static bool _runs;
+
+    /// <summary>Ticks the clock from now on, every <see cref="ConnectionClock.Period"/>; the first time within one.</summary>
+    public static void Add(ConnectionClock clock)
+    {
+        lock (_gate)
+        {
+            if (!_runs)
+            {
+                // It is the thread of nobody in particular: what the caller has in its execution context is not for the ticks of others.
+                new Thread(Run) { IsBackground = true, Name = "FastPort clock" }.UnsafeStart();
+                _runs = true;
+            }
+
+            _clocks = [.. _clocks, clock];
+        }
+    }
+
+    /// <summary>Ticks the clock no more, but for a tick that has begun. Nothing where it is not there.</summary>
+    public static void Remove(ConnectionClock clock)
+    {
+        lock (_gate)
+        {
+            _clocks = [.. _clocks.Where(c => c != clock)];
+            if (_clocks.Length == 0)
+            {
+                Monitor.Pulse(_gate);
+            }
+        }
+    }
+
+    private static void Run()
+    {
+        long next = Environment.TickCount64;
+        while (true)
+        {
+            ConnectionClock[] clocks;
+            lock (_gate)
+            {
+                // Ticks that were missed, as the process was suspended or a tick took long, are not made up for: one sees all that has become due.
+                long now = Environment.TickCount64;
+                next = Math.Max(next + (long)ConnectionClock.Period.TotalMilliseconds, now);
+                for (; _clocks.Length > 0 && now < next; now = Environment.TickCount64)
+                {
+                    Monitor.Wait(_gate, (int)(next - now));
+                }
+
+                if (_clocks.Length == 0)
+                {
+                    _runs = false;
+                    return;
+                }
+
+                clocks = _clocks;
+            }
+
+            foreach (ConnectionClock clock in clocks)
+            {
+                clock.Tick();
+            }
+        }
+    }
+}
