@@ -1,32 +1,48 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// The thread that ticks all clocks of system time in this process, one after the other. A timer would do it on the thread pool, where every tick wakes a worker
-/// that then looks for more work for a while: most of what an idle server costs, and on one core a disturbance of the loop. The thread lives while there are clocks.
+/// A thread that ticks clocks, one after the other; all those of system time in a process share <see cref="Shared"/>. A timer would tick on the thread pool and
+/// wake a worker each time, which then looks for more work for a while: most of what an idle server cost, and on one core a disturbance of the loop. The thread
+/// lives while there are clocks.
 /// <para>
 /// <see cref="_gate"/> guards everything; no tick runs under it, so a clock may be ticked once more while it is being removed. A tick must not block: the
 /// deadlines of all servers and clients of the process wait behind it.
 /// </para>
 /// </summary>
-internal static class ClockThread
+internal sealed class ClockThread
 {
     // Waited on as well, which a Lock cannot be.
-    private static readonly object _gate = new();
+    private readonly object _gate = new();
 
     // Replaced, never changed: the thread walks through it outside the lock.
-    private static ConnectionClock[] _clocks = [];
-    private static bool _runs;
+    private ConnectionClock[] _clocks = [];
+    private bool _isRunning;
+
+    /// <summary>The process's.</summary>
+    public static ClockThread Shared { get; } = new();
+
+    /// <summary>Whether there is a thread at present.</summary>
+    public bool IsRunning
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _isRunning;
+            }
+        }
+    }
 
     /// <summary>Ticks the clock from now on, every <see cref="ConnectionClock.Period"/>; the first time within one.</summary>
-    public static void Add(ConnectionClock clock)
+    public void Add(ConnectionClock clock)
     {
         lock (_gate)
         {
-            if (!_runs)
+            if (!_isRunning)
             {
                 // It is the thread of nobody in particular: what the caller has in its execution context is not for the ticks of others.
                 new Thread(Run) { IsBackground = true, Name = "FastPort clock" }.UnsafeStart();
-                _runs = true;
+                _isRunning = true;
             }
 
             _clocks = [.. _clocks, clock];
@@ -34,7 +50,7 @@ internal static class ClockThread
     }
 
     /// <summary>Ticks the clock no more, but for a tick that has begun. Nothing where it is not there.</summary>
-    public static void Remove(ConnectionClock clock)
+    public void Remove(ConnectionClock clock)
     {
         lock (_gate)
         {
@@ -46,7 +62,7 @@ internal static class ClockThread
         }
     }
 
-    private static void Run()
+    private void Run()
     {
         long next = Environment.TickCount64;
         while (true)
@@ -57,14 +73,14 @@ internal static class ClockThread
                 // Ticks that were missed, as the process was suspended or a tick took long, are not made up for: one sees all that has become due.
                 long now = Environment.TickCount64;
                 next = Math.Max(next + (long)ConnectionClock.Period.TotalMilliseconds, now);
-                for (; _clocks.Length > 0 && now < next; now = Environment.TickCount64)
+                for (; _clocks.Length != 0 && now < next; now = Environment.TickCount64)
                 {
                     Monitor.Wait(_gate, (int)(next - now));
                 }
 
                 if (_clocks.Length == 0)
                 {
-                    _runs = false;
+                    _isRunning = false;
                     return;
                 }
 

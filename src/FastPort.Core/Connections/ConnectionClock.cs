@@ -35,7 +35,7 @@ public sealed class ConnectionClock : IDisposable
         _origin = _time.GetTimestamp();
         if (ReferenceEquals(_time, TimeProvider.System))
         {
-            ClockThread.Add(this);
+            ClockThread.Shared.Add(this);
         }
         else
         {
@@ -96,7 +96,7 @@ public sealed class ConnectionClock : IDisposable
     {
         if (_timer is null)
         {
-            ClockThread.Remove(this);
+            ClockThread.Shared.Remove(this);
         }
         else
         {
