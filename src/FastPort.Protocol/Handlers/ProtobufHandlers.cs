@@ -1,4 +1,3 @@
-using System.Buffers;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
@@ -25,17 +24,18 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
+        var bodies = new BodyParser<TRequest>(type, parser);
         return handlers.MapInline(
             type,
             (ref InlineRequest request) =>
             {
-                if (TryParse(parser, ref request, out TRequest? message))
+                if (bodies.TryParse(ref request, out TRequest? message))
                 {
-                    request.Reply(new ProtobufBody(handler(message!, request.Session)));
+                    request.Reply(new ProtobufBody(handler(message, request.Session)));
                 }
                 else
                 {
-                    request.Fail(ErrorCode.MalformedBody, Malformed(type, typeof(TRequest).Name));
+                    request.Fail(ErrorCode.MalformedBody, bodies.Complaint);
                 }
             },
             typeof(TRequest).Name);
@@ -53,17 +53,18 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
+        var bodies = new BodyParser<TMessage>(type, parser);
         return handlers.MapInline(
             type,
             (ref InlineRequest request) =>
             {
-                if (TryParse(parser, ref request, out TMessage? message))
+                if (bodies.TryParse(ref request, out TMessage? message))
                 {
-                    handler(message!, request.Session);
+                    handler(message, request.Session);
                 }
                 else
                 {
-                    request.Fail(ErrorCode.MalformedBody, Malformed(type, typeof(TMessage).Name));
+                    request.Fail(ErrorCode.MalformedBody, bodies.Complaint);
                 }
             },
             typeof(TMessage).Name);
@@ -83,13 +84,14 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
+        var bodies = new BodyParser<TRequest>(type, parser);
         return handlers.MapQueued(
             type,
             async context =>
             {
-                if (TryParse(parser, context.Body.Span, out TRequest? message))
+                if (bodies.TryParse(context.Body.Span, out TRequest? message))
                 {
-                    TReply reply = await handler(message!, context).ConfigureAwait(false);
+                    TReply reply = await handler(message, context).ConfigureAwait(false);
                     if (!context.Answered)
                     {
                         context.Reply(new ProtobufBody(reply));
@@ -97,7 +99,7 @@ public static class ProtobufHandlers
                 }
                 else
                 {
-                    context.Fail(ErrorCode.MalformedBody, Malformed(type, typeof(TRequest).Name));
+                    context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
                 }
             },
             typeof(TRequest).Name);
@@ -115,55 +117,19 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
+        var bodies = new BodyParser<TMessage>(type, parser);
         return handlers.MapQueued(
             type,
             context =>
             {
-                if (TryParse(parser, context.Body.Span, out TMessage? message))
+                if (bodies.TryParse(context.Body.Span, out TMessage? message))
                 {
-                    return handler(message!, context);
+                    return handler(message, context);
                 }
 
-                context.Fail(ErrorCode.MalformedBody, Malformed(type, typeof(TMessage).Name));
+                context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
                 return ValueTask.CompletedTask;
             },
             typeof(TMessage).Name);
-    }
-
-    private static string Malformed(ushort type, string name) => $"The body of message 0x{type:X4} is no {name} message.";
-
-    private static bool TryParse<T>(MessageParser<T> parser, scoped ref InlineRequest request, out T? message)
-        where T : IMessage<T> =>
-        request.TryGetBodySpan(out ReadOnlySpan<byte> body) ? TryParse(parser, body, out message) : TryParse(parser, request.Body, out message);
-
-    private static bool TryParse<T>(MessageParser<T> parser, ReadOnlySpan<byte> body, out T? message)
-        where T : IMessage<T>
-    {
-        try
-        {
-            message = parser.ParseFrom(body);
-            return true;
-        }
-        catch (InvalidProtocolBufferException)
-        {
-            message = default;
-            return false;
-        }
-    }
-
-    // Across the wrap of the ring.
-    private static bool TryParse<T>(MessageParser<T> parser, in ReadOnlySequence<byte> body, out T? message)
-        where T : IMessage<T>
-    {
-        try
-        {
-            message = parser.ParseFrom(body);
-            return true;
-        }
-        catch (InvalidProtocolBufferException)
-        {
-            message = default;
-            return false;
-        }
     }
 }
