@@ -14,8 +14,9 @@ public sealed class RecentSamples
 
     private readonly StripeSet<SampleBatch>? _batches;
 
-    // Guards the ring. Taken while a batch is held, never the other way round.
-    private readonly Lock _ringLock = new();
+    // Guards the ring. Taken while a batch is held, never the other way round. Held for a copy only, and given back by a plain store: a lock would wait until
+    // the ring's lines, which are in no cache any more, have taken what was copied.
+    private readonly RingFlag _ringFlag = new();
     private LatencySample[]? _ring;
     private int _next;
     private int _filled;
@@ -108,24 +109,32 @@ public sealed class RecentSamples
         }
 
         ForEachBatch(MoveToRing);
-        LatencySample[] samples;
-        lock (_ringLock)
+        LatencySample[] samples = [];
+        _ringFlag.Enter();
+        try
         {
-            samples = new LatencySample[_filled];
-            for (var i = 0; i < samples.Length; i++)
+            if (_ring is not null)
             {
-                samples[i] = _ring![(_next + _ring.Length - _filled + i) % _ring.Length];
+                samples = GC.AllocateUninitializedArray<LatencySample>(_filled);
+                var start = (_next + _ring.Length - _filled) % _ring.Length;
+                var first = Math.Min(_filled, _ring.Length - start);
+                _ring.AsSpan(start, first).CopyTo(samples);
+                _ring.AsSpan(0, _filled - first).CopyTo(samples.AsSpan(first));
             }
+        }
+        finally
+        {
+            _ringFlag.Exit();
         }
 
         Array.Sort(Array.ConvertAll(samples, static sample => sample.Timestamp), samples);
-        var first = Math.Max(0, samples.Length - Capacity);
-        while (first < samples.Length && samples[first].Timestamp < since)
+        var from = Math.Max(0, samples.Length - Capacity);
+        while (from < samples.Length && samples[from].Timestamp < since)
         {
-            first++;
+            from++;
         }
 
-        return first == 0 ? samples : samples[first..];
+        return from == 0 ? samples : samples[from..];
     }
 
     /// <summary>Forgets all samples recorded up to now.</summary>
@@ -137,11 +146,10 @@ public sealed class RecentSamples
         }
 
         ForEachBatch(static batch => batch.Count = 0);
-        lock (_ringLock)
-        {
-            _next = 0;
-            _filled = 0;
-        }
+        _ringFlag.Enter();
+        _next = 0;
+        _filled = 0;
+        _ringFlag.Exit();
     }
 
     private void ForEachBatch(Action<SampleBatch> action)
@@ -166,19 +174,26 @@ public sealed class RecentSamples
     // Called while the batch is held.
     private void MoveToRing(SampleBatch batch)
     {
-        lock (_ringLock)
+        _ringFlag.Enter();
+        try
         {
             _ring ??= new LatencySample[Capacity + (BatchLength * _batches!.Capacity)];
             var first = Math.Min(batch.Count, _ring.Length - _next);
             batch.Samples.AsSpan(0, first).CopyTo(_ring.AsSpan(_next));
             batch.Samples.AsSpan(first, batch.Count - first).CopyTo(_ring);
-            _next = (_next + batch.Count) % _ring.Length;
-
+            _next += batch.Count;
+            _next -= _next < _ring.Length ? 0 : _ring.Length;
             _filled = Math.Min(_ring.Length, _filled + batch.Count);
+        }
+        finally
+        {
+            _ringFlag.Exit();
         }
 
         batch.Count = 0;
     }
+
+    private sealed class RingFlag : Stripe;
 
     private sealed class SampleBatch(int length) : Stripe
     {
