@@ -58,6 +58,9 @@ public abstract class Connection
     /// </summary>
     public virtual bool IsOnLoop => false;
 
+    /// <summary>Between <see cref="BeginWrite"/> and <see cref="EndWrite"/>: whether this write is the loop's own, which excludes no other thread's.</summary>
+    internal virtual bool IsLoopWrite => IsOnLoop;
+
     /// <summary>Where rings of this class's own get their arrays.</summary>
     internal virtual ArrayPool<byte> RingPool => ArrayPool<byte>.Shared;
 

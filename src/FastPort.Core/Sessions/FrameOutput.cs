@@ -294,7 +294,7 @@ internal sealed partial class FrameOutput
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void CountSent(int messages = 1)
     {
-        ref long count = ref _connection.IsOnLoop ? ref _sentOnLoop : ref _sentElsewhere;
+        ref long count = ref _connection.IsLoopWrite ? ref _sentOnLoop : ref _sentElsewhere;
         Volatile.Write(ref count, count + messages);
     }
 

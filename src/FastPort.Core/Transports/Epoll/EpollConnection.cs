@@ -75,6 +75,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override bool IsOnLoop => ReferenceEquals(EpollLoop.Current, _loop);
 
+    internal override bool IsLoopWrite => _output.IsLoopWrite;
+
     ILoopTask? ILoopTask.Next { get; set; }
 
     public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();

@@ -34,8 +34,9 @@ internal sealed class EpollOutput
     private volatile bool _closed;
     private volatile bool _ending;
 
-    // The loop's own: it is writing to the shared lane.
-    private bool _loopShares;
+    // Whether a write to the loop's lane is in progress, and whether one to the shared lane is. Each is set and cleared by the thread that writes.
+    private bool _loopWrites;
+    private bool _sharedWrites;
 
     public EpollOutput(EpollConnection connection, ConnectionSettings settings)
     {
@@ -44,7 +45,11 @@ internal sealed class EpollOutput
         _loopLane = NewLane();
     }
 
-    private bool WritesToLoopLane => _connection.IsOnLoop && !_loopShares;
+    /// <summary>
+    /// Within a write: whether it goes to the loop's lane. Every thread sees its own mark, so one that sees the loop's alone is the loop; which thread this
+    /// is need be asked, at some nanoseconds, only where both kinds of writes are in progress.
+    /// </summary>
+    public bool IsLoopWrite => _loopWrites && (!_sharedWrites || _connection.IsOnLoop);
 
     /// <summary>Bytes written so far, by anyone.</summary>
     public long Written => Volatile.Read(ref _writtenByLoop) + Volatile.Read(ref _writtenByOthers);
@@ -71,6 +76,7 @@ internal sealed class EpollOutput
             return null;
         }
 
+        _loopWrites = true;
         _loopLane.Prepare();
         _loopWriteStart = _loopLane.Ring.WritePosition;
         return _loopLane.Ring;
@@ -79,18 +85,15 @@ internal sealed class EpollOutput
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void EndWrite()
     {
-        if (WritesToLoopLane)
+        if (IsLoopWrite)
         {
+            _loopWrites = false;
             Volatile.Write(ref _writtenByLoop, _writtenByLoop + (_loopLane.Ring.WritePosition - _loopWriteStart));
             return;
         }
 
         Volatile.Write(ref _writtenByOthers, _writtenByOthers + (_filling!.Ring.WritePosition - _writeStart));
-        if (_connection.IsOnLoop)
-        {
-            _loopShares = false;
-        }
-
+        _sharedWrites = false;
         _gate.Exit();
     }
 
@@ -121,18 +124,14 @@ internal sealed class EpollOutput
         OutputLane lane = _filling ??= TakeSpare();
         lane.Prepare();
         _writeStart = lane.Ring.WritePosition;
-        if (_connection.IsOnLoop)
-        {
-            _loopShares = true;
-        }
-
+        _sharedWrites = true;
         return lane.Ring;
     }
 
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
         // The end of the write counts from its start: moved back, bytes beside the ring cost it nothing.
-        if (WritesToLoopLane)
+        if (IsLoopWrite)
         {
             bool lent = _loopLane.TryBorrow(memory, release, state);
             _loopWriteStart -= lent ? memory.Length : 0;

@@ -181,7 +181,14 @@ internal sealed class EpollSender
         bool more;
         do
         {
-            if (!SendLoopLane() || !SendShared(SharedLanesPerTurn, out more))
+            if (!SendLoopLane())
+            {
+                return;
+            }
+
+            // Without a look under the lock where nothing is left: whoever writes after this count has to flush, and finds the role taken.
+            more = false;
+            if (Pending != 0 && !SendShared(SharedLanesPerTurn, out more))
             {
                 return;
             }
