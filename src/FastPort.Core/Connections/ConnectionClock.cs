@@ -26,6 +26,10 @@ public sealed class ConnectionClock : IDisposable
     private readonly Lock _gate = new();
     private ClockChunk[] _chunks = [];
     private ClockChunk? _withRoom;
+    private List<(long Due, Action Call)>? _calls;
+
+    // No call is due earlier. Written under the lock, looked at by every tick.
+    private long _nextCall = Never;
 
     /// <summary>Creates the clock and starts it.</summary>
     /// <param name="time">Source of time. Defaults to the system's, of which all clocks tick on one thread of the process; any other has its own timer.</param>
@@ -91,6 +95,20 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
+    /// <summary>
+    /// Calls once, at the first tick after a delay, unless the clock is stopped before. For what must work where the process can start no more threads, which a
+    /// timer may need; rarely used. The call must neither block nor throw.
+    /// </summary>
+    internal void CallLater(TimeSpan delay, Action call)
+    {
+        lock (_gate)
+        {
+            long due = PreciseMilliseconds + (long)Math.Ceiling(delay.TotalMilliseconds);
+            (_calls ??= []).Add((due, call));
+            Volatile.Write(ref _nextCall, Math.Min(_nextCall, due));
+        }
+    }
+
     /// <summary>Stops the clock. Connections that still live have no deadlines any more.</summary>
     public void Dispose()
     {
@@ -135,10 +153,31 @@ public sealed class ConnectionClock : IDisposable
             {
                 chunk.Visit(now);
             }
+
+            if (now >= Volatile.Read(ref _nextCall))
+            {
+                Call(now);
+            }
         }
         finally
         {
             Volatile.Write(ref _ticking, 0);
+        }
+    }
+
+    private void Call(long now)
+    {
+        (long Due, Action Call)[] due;
+        lock (_gate)
+        {
+            due = [.. _calls!.Where(c => c.Due <= now)];
+            _calls!.RemoveAll(c => c.Due <= now);
+            _nextCall = _calls.Count == 0 ? Never : _calls.Min(static c => c.Due);
+        }
+
+        foreach ((_, Action call) in due)
+        {
+            call();
         }
     }
 }

@@ -34,6 +34,24 @@ public sealed class ConnectionClockTests : IDisposable
     }
 
     [Fact]
+    public void Calls_once_at_the_first_tick_after_the_delay()
+    {
+        List<(string, double)> calls = [];
+        void Later(string name, int milliseconds, Action? then = null) => _clock.CallLater(TimeSpan.FromMilliseconds(milliseconds), () =>
+        {
+            calls.Add((name, _clock.NowMilliseconds));
+            then?.Invoke();
+        });
+
+        Later("late", 450);
+        Later("soon", 150, () => Later("again", 100));
+        Later("now", 0);
+        _time.Advance(TimeSpan.FromSeconds(2));
+
+        Assert.Equal([("now", 100), ("soon", 200), ("again", 300), ("late", 500)], calls);
+    }
+
+    [Fact]
     public void A_leap_finds_all_that_has_become_due()
     {
         FakeConnection[] all = [.. Enumerable.Range(0, 300).Select(i => Add(now => now == 100 ? 1_000 + i : ConnectionClock.Never))];

@@ -27,7 +27,6 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     private EndPoint _family = null!;
     private UnixSocketFile? _file;
     private EpollLoop? _loop;
-    private ITimer? _retry;
     private Action<Connection>? _accepted;
     private int _descriptor = -1;
     private int _asked;
@@ -84,8 +83,6 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
             throw;
         }
 
-        _retry = _settings.Clock.Time.CreateTimer(
-            static state => ((EpollListener)state!).Ask(AskRetry), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Ask(AskStart);
     }
 
@@ -98,7 +95,6 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
 
         if (Interlocked.Exchange(ref _stopping, 1) == 0)
         {
-            await _retry!.DisposeAsync().ConfigureAwait(false);
             Ask(AskStop);
         }
 
@@ -207,14 +203,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     {
         TimeSpan delay = _backoff.Next();
         TransportLog.AcceptPressure(_settings.Logger, Endpoint, error.ToString(), delay.TotalMilliseconds);
-        try
-        {
-            _retry!.Change(delay, Timeout.InfiniteTimeSpan);
-        }
-        catch (ObjectDisposedException)
-        {
-            // Being stopped.
-        }
+        _settings.Clock.CallLater(delay, () => Ask(AskRetry));
     }
 
     private void HandOver(int descriptor, EndPoint? remote)

@@ -18,7 +18,6 @@ internal sealed class SocketListener : ITransportListener
     private Socket? _socket;
     private UnixSocketFile? _file;
     private AcceptArgs? _args;
-    private ITimer? _retry;
     private Action<Connection>? _accepted;
 
     // Held while a connection is handed over: after a stop none comes any more.
@@ -38,12 +37,10 @@ internal sealed class SocketListener : ITransportListener
         _accepted = accepted;
         _socket = Endpoint.Scheme == "unix" ? ListenAtFile(new UnixSocketFile(Endpoint, _settings)) : ListenAtPort();
         _args = new AcceptArgs(this);
-        _retry = _settings.Clock.Time.CreateTimer(
-            static state => ((SocketListener)state!).Accept(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
     }
 
-    public async ValueTask StopAsync()
+    public ValueTask StopAsync()
     {
         lock (_handOver)
         {
@@ -52,10 +49,7 @@ internal sealed class SocketListener : ITransportListener
 
         _file?.Remove();
         _socket?.Dispose();
-        if (_retry is not null)
-        {
-            await _retry.DisposeAsync().ConfigureAwait(false);
-        }
+        return ValueTask.CompletedTask;
     }
 
     public ValueTask DisposeAsync() => StopAsync();
@@ -171,7 +165,7 @@ internal sealed class SocketListener : ITransportListener
             case AcceptErrorClass.Pressure:
                 TimeSpan delay = _backoff.Next();
                 TransportLog.AcceptPressure(_settings.Logger, Endpoint, error.ToString(), delay.TotalMilliseconds);
-                _retry!.Change(delay, Timeout.InfiniteTimeSpan);
+                _settings.Clock.CallLater(delay, Accept);
                 return false;
             default:
                 TransportLog.AcceptFatal(_settings.Logger, Endpoint, error.ToString());
