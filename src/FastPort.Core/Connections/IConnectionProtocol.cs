@@ -48,7 +48,8 @@ public interface IConnectionProtocol
 
     /// <summary>
     /// The coarse clock ticked: the place for deadlines. After the start it comes at the first tick, then at the time that was returned, and at the tick after
-    /// every burst, flush and <see cref="Connection.RequestTick"/>; while bytes wait to be sent, at every tick.
+    /// every burst, flush and <see cref="Connection.RequestTick"/>; while bytes wait to be sent, at every tick. Must not block: the same thread ticks the clocks
+    /// of the whole process.
     /// </summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     /// <returns>

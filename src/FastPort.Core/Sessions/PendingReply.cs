@@ -73,7 +73,7 @@ public abstract class PendingReply
     /// <param name="reply">The reply; not to be kept.</param>
     protected internal abstract void OnReply(scoped in InboundReply reply);
 
-    /// <summary>No reply will come.</summary>
+    /// <summary>No reply will come. Must not block: where the request's deadline has passed, the thread that calls checks those of the whole process.</summary>
     /// <param name="failure">Why.</param>
     /// <param name="message">A sentence for the caller.</param>
     protected internal abstract void OnFailed(RequestFailure failure, string message);

@@ -126,7 +126,7 @@ internal abstract class TransportConnection : Connection
             Fault(e);
         }
 
-        // Not before the protocol is opened: a tick comes on the timer's thread and would find it half made. Nothing ends before the loop runs.
+        // Not before the protocol is opened: a tick comes on the clock's thread and would find it half made. Nothing ends before the loop runs.
         Settings.Clock.Add(this);
         BeginLoop();
     }
