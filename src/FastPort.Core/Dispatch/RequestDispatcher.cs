@@ -1,7 +1,6 @@
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
-using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;
 
@@ -16,7 +15,6 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     private readonly Gatekeeper? _gatekeeper = protocol.Settings.Authoriser is { } authoriser ? new Gatekeeper(authoriser, protocol) : null;
     private RequestQueue? _queue;
     private readonly SlowHandlerWatch _watch = new(protocol.Settings);
-    private HandledBurst _handled = null!;
 
     // What the frame at hand waits for; null where it waits for nothing.
     private Task? _postponed;
@@ -24,13 +22,11 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
     public void BeginBurst(long received, long now)
     {
-        _handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
         _watch.BeginBurst(now);
     }
 
     public void EndBurst()
     {
-        _handled.End();
         _watch.EndBurst(protocol.Session);
     }
 
@@ -90,10 +86,6 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             }
 
             _watch.Handled(handler);
-            if (handler.Series is { } series)
-            {
-                _handled.Add(series, MonotonicClock.Nanoseconds);
-            }
 
             return true;
         }
