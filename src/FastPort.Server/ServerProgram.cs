@@ -52,7 +52,7 @@ internal static class ServerProgram
                 handlers.MapDiagnostics();
                 if (queuedEcho)
                 {
-                    handlers.MapQueued(QueuedEchoType, Echo.Parser, static (echo, _) => new ValueTask<Echo>(new Echo { Payload = echo.Payload }));
+                    handlers.MapQueued(QueuedEchoType, Echo.Parser, static (echo, _) => new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Lent);
                 }
             });
         return builder.Build();

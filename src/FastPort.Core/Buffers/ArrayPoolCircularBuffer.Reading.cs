@@ -81,7 +81,27 @@ public sealed partial class ArrayPoolCircularBuffer
             return true;
         }
 
-        return TryGetBehindWrap(start, length, out span);
+        bool whole = TryGetBehindWrap(start, length, out ReadOnlyMemory<byte> memory);
+        span = memory.Span;
+        return whole;
+    }
+
+    /// <summary>As <see cref="TryGetReadableSpan"/>, for what takes a memory.</summary>
+    /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
+    /// <param name="length">Bytes of the range, 0 to <see cref="Length"/> less <paramref name="offset"/>.</param>
+    /// <param name="memory">The range; empty with false.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
+    public bool TryGetReadableMemory(int offset, int length, out ReadOnlyMemory<byte> memory)
+    {
+        CheckRange(offset, length);
+        int start = _head + offset;
+        if (length <= _capacity - start)
+        {
+            memory = new ReadOnlyMemory<byte>(_array, start, length);
+            return true;
+        }
+
+        return TryGetBehindWrap(start, length, out memory);
     }
 
     /// <summary>Copies unread bytes, across the wrap, without consuming them.</summary>
@@ -123,11 +143,11 @@ public sealed partial class ArrayPoolCircularBuffer
         _readPosition += count;
     }
 
-    private bool TryGetBehindWrap(int start, int length, out ReadOnlySpan<byte> span)
+    private bool TryGetBehindWrap(int start, int length, out ReadOnlyMemory<byte> memory)
     {
         // With nothing behind the wrap that is asked for, and with no array, any range is in one piece.
         bool whole = length == 0 || start >= _capacity;
-        span = length == 0 || !whole ? default : BehindWrap(start - _capacity, length).Span;
+        memory = length == 0 || !whole ? default : BehindWrap(start - _capacity, length);
         return whole;
     }
 

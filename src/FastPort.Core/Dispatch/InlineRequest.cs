@@ -77,6 +77,19 @@ public ref struct InlineRequest
         return true;
     }
 
+    /// <summary>As <see cref="TryGetBodySpan"/>, for what takes a memory.</summary>
+    /// <param name="body">The body, valid until the handler returns; empty with false.</param>
+    public readonly bool TryGetBodyMemory(out ReadOnlyMemory<byte> body)
+    {
+        if (_deferred is null)
+        {
+            return _input!.TryGetReadableMemory(FrameHeader.Size, _header.BodySize, out body);
+        }
+
+        body = _deferred.Body;
+        return true;
+    }
+
     /// <summary>Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.</summary>
     /// <param name="body">The reply's body.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>

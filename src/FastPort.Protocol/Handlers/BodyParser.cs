@@ -1,25 +1,100 @@
+using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.InteropServices;
 using FastPort.Dispatch;
 using Google.Protobuf;
 
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Parses the bodies of one message type. An object rather than a generic method: code that is shared between all messages would have to look up, call by
-/// call, for which one it runs. Thread-safe.
+/// Parses the bodies of one message type. Where bytes fields are lent, they are cut out of the body; what is left, often nothing, goes through the message's own
+/// parser, as does all of it where nothing can be cut. An object rather than a generic method: code that is shared between all messages would have to look up, call
+/// by call, for which one it runs. Thread-safe.
 /// </summary>
-internal sealed class BodyParser<T>(ushort type, MessageParser<T> parser)
+internal sealed class BodyParser<T>
     where T : IMessage<T>
 {
-    /// <summary>What the sender of a body that does not parse is told.</summary>
-    public string Complaint => $"The body of message 0x{type:X4} is no {typeof(T).Name} message.";
+    private readonly MessageParser<T> _parser;
+    private readonly ushort _type;
+    private readonly string _name = typeof(T).Name;
 
-    public bool TryParse(scoped ref InlineRequest request, [NotNullWhen(true)] out T? message)
+    // What is lent, and a message without fields to make others from; null where nothing is.
+    private readonly LentFields? _lent;
+    private readonly T? _empty;
+
+    public BodyParser(ushort type, MessageParser<T> parser, BytesFields bytesFields)
+    {
+        _type = type;
+        _parser = parser;
+
+        // A parser that refuses an empty body wants required fields, and to see all at once.
+        if (bytesFields == BytesFields.Lent && TryCopy([], out _empty) && new LentFields(_empty.Descriptor) is { Any: true } fields)
+        {
+            _lent = fields;
+        }
+    }
+
+    /// <summary>What the sender of a body that does not parse is told.</summary>
+    public string Complaint => $"The body of message 0x{_type:X4} is no {_name} message.";
+
+    /// <summary>Parses an inline handler's request.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="message">The message.</param>
+    /// <param name="lent">What its fields show, to be ended when the handler has; null where nothing is lent.</param>
+    public bool TryParse(scoped ref InlineRequest request, [NotNullWhen(true)] out T? message, out LentBytes? lent)
+    {
+        if (request.TryGetBodyMemory(out ReadOnlyMemory<byte> body))
+        {
+            return TryParse(body, out message, out lent);
+        }
+
+        // Across the wrap of the ring. What is lent is lent here too, or what must not be kept would be noticed for most messages only.
+        if (_lent is not null)
+        {
+            return TryParse(request.Body.ToArray(), out message, out lent);
+        }
+
+        lent = null;
+        return TryCopy(request.Body, out message);
+    }
+
+    /// <summary>Parses a body in one piece.</summary>
+    /// <param name="body">The body; unchanged until the handler has ended.</param>
+    /// <param name="message">The message.</param>
+    /// <param name="lent">What its fields show, to be ended when the handler has; null where nothing is lent.</param>
+    public bool TryParse(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out LentBytes? lent)
+    {
+        lent = null;
+        ReadOnlySpan<byte> bytes = body.Span;
+        LentFields.Cuts places = default;
+        if (_lent is null || !_lent.TryFind(bytes, ref places, out int count) || count == 0)
+        {
+            return TryCopy(bytes, out message);
+        }
+
+        ReadOnlySpan<LentFields.Cut> cuts = places[..count];
+        ReadOnlySpan<byte> rest = LentFields.Rest(bytes, cuts);
+        if (rest.IsEmpty)
+        {
+            message = _empty!.Clone();
+        }
+        else if (!TryCopy(rest, out message))
+        {
+            return false;
+        }
+
+        // No array only where a peer in the same process lent memory of another kind.
+        ArraySegment<byte> array = MemoryMarshal.TryGetArray(body, out ArraySegment<byte> segment) ? segment : body.ToArray();
+        lent = new LentBytes(array.Array!, array.Offset, array.Count, _name);
+        _lent.Set(message, lent.Memory, cuts);
+        return true;
+    }
+
+    private bool TryCopy(ReadOnlySpan<byte> body, [NotNullWhen(true)] out T? message)
     {
         try
         {
-            // The second only across the wrap of the ring.
-            message = request.TryGetBodySpan(out ReadOnlySpan<byte> body) ? parser.ParseFrom(body) : parser.ParseFrom(request.Body);
+            message = _parser.ParseFrom(body);
             return true;
         }
         catch (InvalidProtocolBufferException)
@@ -29,11 +104,11 @@ internal sealed class BodyParser<T>(ushort type, MessageParser<T> parser)
         }
     }
 
-    public bool TryParse(ReadOnlySpan<byte> body, [NotNullWhen(true)] out T? message)
+    private bool TryCopy(ReadOnlySequence<byte> body, [NotNullWhen(true)] out T? message)
     {
         try
         {
-            message = parser.ParseFrom(body);
+            message = _parser.ParseFrom(body);
             return true;
         }
         catch (InvalidProtocolBufferException)

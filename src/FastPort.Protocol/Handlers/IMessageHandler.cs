@@ -14,7 +14,7 @@ public interface IMessageHandler<in TRequest, TReply>
     where TReply : IMessage
 {
     /// <summary>Handles one request. Throw <see cref="RequestRefusedException"/> to answer with an error.</summary>
-    /// <param name="request">The request; the handler's own.</param>
+    /// <param name="request">The request; the handler's own, but for lent <see cref="BytesFields"/>.</param>
     /// <param name="context">Session, cancellation and raw body; valid until the returned task ends.</param>
     /// <returns>The reply; dropped for one-way messages and where the context has been answered already.</returns>
     ValueTask<TReply> HandleAsync(TRequest request, RequestContext context);
@@ -29,7 +29,7 @@ public interface IMessageHandler<in TMessage>
     where TMessage : IMessage
 {
     /// <summary>Handles one message. Throw <see cref="RequestRefusedException"/> to answer a request with an error.</summary>
-    /// <param name="message">The message; the handler's own.</param>
+    /// <param name="message">The message; the handler's own, but for lent <see cref="BytesFields"/>.</param>
     /// <param name="context">Session, cancellation and raw body; valid until the returned task ends.</param>
     ValueTask HandleAsync(TMessage message, RequestContext context);
 }

@@ -20,10 +20,15 @@ public static class MessageHandlerRegistration
     /// <param name="type">Message type.</param>
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
+    /// <param name="bytesFields">Whose the message's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
     /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
     public static FastPortBuilder AddHandler<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, TRequest, TReply>(
-        this FastPortBuilder builder, ushort type, MessageParser<TRequest> parser, ServiceLifetime lifetime = ServiceLifetime.Scoped)
+        this FastPortBuilder builder,
+        ushort type,
+        MessageParser<TRequest> parser,
+        ServiceLifetime lifetime = ServiceLifetime.Scoped,
+        BytesFields bytesFields = BytesFields.Copied)
         where THandler : class, IMessageHandler<TRequest, TReply>
         where TRequest : IMessage<TRequest>
         where TReply : IMessage<TReply>
@@ -33,7 +38,8 @@ public static class MessageHandlerRegistration
         return builder.AddHandlerClass<THandler>(lifetime).Map((provider, handlers) => handlers.MapQueued(
             type,
             parser,
-            ScopedHandler.Create<THandler, TRequest, TReply>(provider, lifetime, static (handler, request, context) => handler.HandleAsync(request, context))));
+            ScopedHandler.Create<THandler, TRequest, TReply>(provider, lifetime, static (handler, request, context) => handler.HandleAsync(request, context)),
+            bytesFields));
     }
 
     /// <summary>Registers a handler class of messages that need no reply.</summary>
@@ -43,10 +49,15 @@ public static class MessageHandlerRegistration
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
+    /// <param name="bytesFields">Whose the message's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
     /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
     public static FastPortBuilder AddHandler<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, TMessage>(
-        this FastPortBuilder builder, ushort type, MessageParser<TMessage> parser, ServiceLifetime lifetime = ServiceLifetime.Scoped)
+        this FastPortBuilder builder,
+        ushort type,
+        MessageParser<TMessage> parser,
+        ServiceLifetime lifetime = ServiceLifetime.Scoped,
+        BytesFields bytesFields = BytesFields.Copied)
         where THandler : class, IMessageHandler<TMessage>
         where TMessage : IMessage<TMessage>
     {
@@ -55,6 +66,7 @@ public static class MessageHandlerRegistration
         return builder.AddHandlerClass<THandler>(lifetime).Map((provider, handlers) => handlers.MapQueued(
             type,
             parser,
-            ScopedHandler.Create<THandler, TMessage>(provider, lifetime, static (handler, message, context) => handler.HandleAsync(message, context))));
+            ScopedHandler.Create<THandler, TMessage>(provider, lifetime, static (handler, message, context) => handler.HandleAsync(message, context)),
+            bytesFields));
     }
 }

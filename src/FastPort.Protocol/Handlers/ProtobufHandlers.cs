@@ -16,26 +16,37 @@ public static class ProtobufHandlers
     /// <param name="type">Message type.</param>
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
     /// <param name="handler">Gets the request and its session, returns the reply. The reply of a one-way message is dropped.</param>
+    /// <param name="bytesFields">Whose the request's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
     public static MessageHandlers MapInline<TRequest, TReply>(
-        this MessageHandlers handlers, ushort type, MessageParser<TRequest> parser, Func<TRequest, Session, TReply> handler)
+        this MessageHandlers handlers,
+        ushort type,
+        MessageParser<TRequest> parser,
+        Func<TRequest, Session, TReply> handler,
+        BytesFields bytesFields = BytesFields.Copied)
         where TRequest : IMessage<TRequest>
         where TReply : IMessage<TReply>
     {
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
-        var bodies = new BodyParser<TRequest>(type, parser);
+        var bodies = new BodyParser<TRequest>(type, parser, bytesFields);
         return handlers.MapInline(
             type,
             (ref InlineRequest request) =>
             {
-                if (bodies.TryParse(ref request, out TRequest? message))
+                if (!bodies.TryParse(ref request, out TRequest? message, out LentBytes? lent))
+                {
+                    request.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    return;
+                }
+
+                try
                 {
                     request.Reply(new ProtobufBody(handler(message, request.Session)));
                 }
-                else
+                finally
                 {
-                    request.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    lent?.End();
                 }
             },
             typeof(TRequest).Name);
@@ -46,25 +57,36 @@ public static class ProtobufHandlers
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">Gets the message and its session.</param>
+    /// <param name="bytesFields">Whose the message's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
     public static MessageHandlers MapInline<TMessage>(
-        this MessageHandlers handlers, ushort type, MessageParser<TMessage> parser, Action<TMessage, Session> handler)
+        this MessageHandlers handlers,
+        ushort type,
+        MessageParser<TMessage> parser,
+        Action<TMessage, Session> handler,
+        BytesFields bytesFields = BytesFields.Copied)
         where TMessage : IMessage<TMessage>
     {
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
-        var bodies = new BodyParser<TMessage>(type, parser);
+        var bodies = new BodyParser<TMessage>(type, parser, bytesFields);
         return handlers.MapInline(
             type,
             (ref InlineRequest request) =>
             {
-                if (bodies.TryParse(ref request, out TMessage? message))
+                if (!bodies.TryParse(ref request, out TMessage? message, out LentBytes? lent))
+                {
+                    request.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    return;
+                }
+
+                try
                 {
                     handler(message, request.Session);
                 }
-                else
+                finally
                 {
-                    request.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    lent?.End();
                 }
             },
             typeof(TMessage).Name);
@@ -76,20 +98,31 @@ public static class ProtobufHandlers
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
     /// <param name="handler">Gets the request and its context (session, cancellation), returns the reply. What it returns is dropped where it has
     /// answered through the context already, with <see cref="RequestContext.Fail"/> for instance.</param>
+    /// <param name="bytesFields">Whose the request's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
     public static MessageHandlers MapQueued<TRequest, TReply>(
-        this MessageHandlers handlers, ushort type, MessageParser<TRequest> parser, Func<TRequest, RequestContext, ValueTask<TReply>> handler)
+        this MessageHandlers handlers,
+        ushort type,
+        MessageParser<TRequest> parser,
+        Func<TRequest, RequestContext, ValueTask<TReply>> handler,
+        BytesFields bytesFields = BytesFields.Copied)
         where TRequest : IMessage<TRequest>
         where TReply : IMessage<TReply>
     {
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
-        var bodies = new BodyParser<TRequest>(type, parser);
+        var bodies = new BodyParser<TRequest>(type, parser, bytesFields);
         return handlers.MapQueued(
             type,
             async context =>
             {
-                if (bodies.TryParse(context.Body.Span, out TRequest? message))
+                if (!bodies.TryParse(context.Body, out TRequest? message, out LentBytes? lent))
+                {
+                    context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    return;
+                }
+
+                try
                 {
                     TReply reply = await handler(message, context).ConfigureAwait(false);
                     if (!context.Answered)
@@ -97,9 +130,9 @@ public static class ProtobufHandlers
                         context.Reply(new ProtobufBody(reply));
                     }
                 }
-                else
+                finally
                 {
-                    context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    lent?.End();
                 }
             },
             typeof(TRequest).Name);
@@ -110,26 +143,45 @@ public static class ProtobufHandlers
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">Gets the message and its context.</param>
+    /// <param name="bytesFields">Whose the message's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
     public static MessageHandlers MapQueued<TMessage>(
-        this MessageHandlers handlers, ushort type, MessageParser<TMessage> parser, Func<TMessage, RequestContext, ValueTask> handler)
+        this MessageHandlers handlers,
+        ushort type,
+        MessageParser<TMessage> parser,
+        Func<TMessage, RequestContext, ValueTask> handler,
+        BytesFields bytesFields = BytesFields.Copied)
         where TMessage : IMessage<TMessage>
     {
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
-        var bodies = new BodyParser<TMessage>(type, parser);
+        var bodies = new BodyParser<TMessage>(type, parser, bytesFields);
         return handlers.MapQueued(
             type,
             context =>
             {
-                if (bodies.TryParse(context.Body.Span, out TMessage? message))
+                if (!bodies.TryParse(context.Body, out TMessage? message, out LentBytes? lent))
                 {
-                    return handler(message, context);
+                    context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    return ValueTask.CompletedTask;
                 }
 
-                context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
-                return ValueTask.CompletedTask;
+                // Without a method of its own to wait in where nothing has to be done afterwards.
+                return lent is null ? handler(message, context) : HandleLentAsync(handler, message, context, lent);
             },
             typeof(TMessage).Name);
+    }
+
+    private static async ValueTask HandleLentAsync<TMessage>(
+        Func<TMessage, RequestContext, ValueTask> handler, TMessage message, RequestContext context, LentBytes lent)
+    {
+        try
+        {
+            await handler(message, context).ConfigureAwait(false);
+        }
+        finally
+        {
+            lent.End();
+        }
     }
 }

@@ -29,6 +29,7 @@ public sealed class ArrayPoolCircularBufferMisuseTests : IDisposable
         { nameof(ArrayPoolCircularBuffer.GetReadableSpans), ring => ring.GetReadableSpans(out _, out _) },
         { nameof(ArrayPoolCircularBuffer.GetReadableSequence), ring => ring.GetReadableSequence(0, 0) },
         { nameof(ArrayPoolCircularBuffer.TryGetReadableSpan), ring => ring.TryGetReadableSpan(0, 0, out _) },
+        { nameof(ArrayPoolCircularBuffer.TryGetReadableMemory), ring => ring.TryGetReadableMemory(0, 0, out _) },
         { nameof(ArrayPoolCircularBuffer.CopyTo), ring => ring.CopyTo(0, []) },
         { nameof(ArrayPoolCircularBuffer.Consume), ring => ring.Consume(0) },
         { nameof(ArrayPoolCircularBuffer.GetWritableSpan), ring => ring.GetWritableSpan() },
@@ -181,6 +182,8 @@ public sealed class ArrayPoolCircularBufferMisuseTests : IDisposable
     public void Refuses_to_read_past_the_end(int offset, int length)
     {
         Assert.Throws<ArgumentOutOfRangeException>(nameof(offset), () => _ring.GetReadableSequence(offset, length));
+        Assert.Throws<ArgumentOutOfRangeException>(nameof(offset), () => _ring.TryGetReadableSpan(offset, length, out _));
+        Assert.Throws<ArgumentOutOfRangeException>(nameof(offset), () => _ring.TryGetReadableMemory(offset, length, out _));
         if (length is >= 0 and < 100)
         {
             Assert.Throws<ArgumentOutOfRangeException>(nameof(offset), () => _ring.CopyTo(offset, new byte[length]));

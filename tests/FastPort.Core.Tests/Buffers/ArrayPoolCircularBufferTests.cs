@@ -334,6 +334,8 @@ public sealed class ArrayPoolCircularBufferTests
                 Assert.True(expected.AsSpan(offset, length).SequenceEqual(copy));
                 Assert.True(expected.AsSpan(offset, length).SequenceEqual(ring.GetReadableSequence(offset, length).ToArray()));
                 Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
+                Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableMemory(offset, length, out ReadOnlyMemory<byte> memory));
+                Assert.True(span.SequenceEqual(memory.Span));
                 Assert.True(span.IsEmpty || span.SequenceEqual(expected.AsSpan(offset, length)));
             }
         }

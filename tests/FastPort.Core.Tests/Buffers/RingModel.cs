@@ -250,6 +250,8 @@ internal sealed class RingModel : IDisposable
         Assert.Equal(length, sequence.Length);
         Assert.Equal(sequence.IsSingleSegment, _ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
         Assert.Equal(sequence.IsSingleSegment ? expected[offset..(offset + length)] : [], span.ToArray());
+        Assert.Equal(sequence.IsSingleSegment, _ring.TryGetReadableMemory(offset, length, out ReadOnlyMemory<byte> memory));
+        Assert.Equal(span.ToArray(), memory.ToArray());
         byte[] copy = new byte[length];
         _ring.CopyTo(offset, copy);
         Assert.Equal(expected[offset..(offset + length)], copy);

@@ -49,6 +49,8 @@ public sealed class ShownBytesTests
             {
                 Assert.Equal(left[offset..(offset + length)], ring.GetReadableSequence(offset, length).ToArray());
                 Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
+                Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableMemory(offset, length, out ReadOnlyMemory<byte> memory));
+                Assert.True(span.SequenceEqual(memory.Span));
                 Assert.True(span.IsEmpty || span.SequenceEqual(left.AsSpan(offset, length)));
                 byte[] copy = new byte[length];
                 ring.CopyTo(offset, copy);

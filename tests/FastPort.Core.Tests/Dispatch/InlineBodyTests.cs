@@ -67,7 +67,9 @@ public sealed class InlineBodyTests
     {
         byte[] body = request.Body.ToArray();
         bool whole = request.TryGetBodySpan(out ReadOnlySpan<byte> span);
-        if (request.BodySize != body.Length || whole != request.Body.IsSingleSegment || (whole && !span.SequenceEqual(body)))
+        bool wholeMemory = request.TryGetBodyMemory(out ReadOnlyMemory<byte> memory);
+        if (request.BodySize != body.Length || whole != request.Body.IsSingleSegment || (whole && !span.SequenceEqual(body))
+            || whole != wholeMemory || !span.SequenceEqual(memory.Span))
         {
             throw new InvalidOperationException("The bodies differ.");
         }

@@ -1,0 +1,25 @@
+using Google.Protobuf;
+
+namespace FastPort.Protocol.Handlers;
+
+/// <summary>
+/// Whose the contents of a request's <c>bytes</c> fields are. From a kilobyte on a copy costs more than all else that is done with a message in the process: it
+/// clears and fills fresh memory, which displaces from the processor's cache what the next message needs.
+/// </summary>
+public enum BytesFields
+{
+    /// <summary>The handler's: they are copied out of the receive buffer and may be kept. The default.</summary>
+    Copied,
+
+    /// <summary>
+    /// The receive buffer's, where they may be read until the handler ends (a queued one: until its task ends), and be part of replies and of messages sent by
+    /// then. It applies to the singular <c>bytes</c> fields of the message itself that are neither required nor in a <c>oneof</c>; all others, and those of messages
+    /// within the message, are copied as ever.
+    /// <para>
+    /// Reading such a field later, also as part of a message that was kept or still waits to be sent, throws <see cref="ObjectDisposedException"/>: copy what
+    /// is kept, with <c>ByteString.CopyFrom(field.Span)</c>. Only a <see cref="ByteString.Span"/> that was taken before and is used later goes unnoticed, and shows
+    /// what is received next. Pinning such a field throws <see cref="NotSupportedException"/>.
+    /// </para>
+    /// </summary>
+    Lent,
+}

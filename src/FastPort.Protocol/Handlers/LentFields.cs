@@ -1,0 +1,127 @@
+using System.Runtime.CompilerServices;
+using Google.Protobuf;
+using Google.Protobuf.Reflection;
+
+namespace FastPort.Protocol.Handlers;
+
+/// <summary>
+/// Which fields of a message type are lent, and where they lie in a body: the singular bytes fields outside of oneofs. Cutting these out and parsing the rest comes
+/// to the same as parsing all: their place among the other fields means nothing, and where one occurs several times the last counts. Thread-safe.
+/// </summary>
+internal sealed class LentFields
+{
+    // As tags: a field that comes as something else than bytes is an unknown one, and the rest's.
+    private readonly uint[] _tags;
+    private readonly IFieldAccessor[] _accessors;
+
+    public LentFields(MessageDescriptor message)
+    {
+        FieldDescriptor[] fields = [.. message.Fields.InDeclarationOrder()
+            .Where(static f => f is { FieldType: FieldType.Bytes, IsRepeated: false, IsRequired: false, RealContainingOneof: null })];
+        _tags = [.. fields.Select(static f => WireFormat.MakeTag(f.FieldNumber, WireFormat.WireType.LengthDelimited))];
+        _accessors = [.. fields.Select(static f => f.Accessor)];
+    }
+
+    public bool Any => _tags.Length != 0;
+
+    /// <summary>Finds the lent fields of a body.</summary>
+    /// <param name="body">The body.</param>
+    /// <param name="cuts">Where they are, in their order.</param>
+    /// <param name="count">How many there are.</param>
+    /// <returns>False where there are too many, the body is malformed, or it has something that only a whole parser knows how to pass over.</returns>
+    public bool TryFind(ReadOnlySpan<byte> body, ref Cuts cuts, out int count)
+    {
+        count = 0;
+        int at = 0;
+        while (at < body.Length)
+        {
+            int start = at;
+            if (!WireScan.TryReadVarint(body, ref at, out uint tag) || !WireScan.TryPass(body, tag, ref at, out int contents))
+            {
+                return false;
+            }
+
+            int field = IndexOf(tag);
+            if (field >= 0)
+            {
+                if (count == Cuts.Most)
+                {
+                    return false;
+                }
+
+                cuts[count++] = new Cut(field, start, contents, at);
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>What the cuts leave of the body: a part of it where that is one piece, else an array.</summary>
+    public static ReadOnlySpan<byte> Rest(ReadOnlySpan<byte> body, scoped ReadOnlySpan<Cut> cuts)
+    {
+        switch (cuts)
+        {
+            case [var only] when only.End == body.Length:
+                return body[..only.Start];
+            case [var only] when only.Start == 0:
+                return body[only.End..];
+        }
+
+        int left = body.Length;
+        foreach (Cut cut in cuts)
+        {
+            left -= cut.End - cut.Start;
+        }
+
+        byte[] rest = new byte[left];
+        Span<byte> free = rest;
+        int kept = 0;
+        foreach (Cut cut in cuts)
+        {
+            body[kept..cut.Start].CopyTo(free);
+            free = free[(cut.Start - kept)..];
+            kept = cut.End;
+        }
+
+        body[kept..].CopyTo(free);
+        return rest;
+    }
+
+    /// <summary>Sets the fields that were cut out.</summary>
+    /// <param name="message">The message, parsed from the rest.</param>
+    /// <param name="body">The body.</param>
+    /// <param name="cuts">Where they are in it.</param>
+    public void Set(IMessage message, ReadOnlyMemory<byte> body, ReadOnlySpan<Cut> cuts)
+    {
+        foreach (Cut cut in cuts)
+        {
+            _accessors[cut.Field].SetValue(message, UnsafeByteOperations.UnsafeWrap(body[cut.Contents..cut.End]));
+        }
+    }
+
+    private int IndexOf(uint tag)
+    {
+        uint[] tags = _tags;
+        for (int i = 0; i < tags.Length; i++)
+        {
+            if (tags[i] == tag)
+            {
+                return i;
+            }
+        }
+
+        return -1;
+    }
+
+    /// <summary>A field in a body: its tag begins at Start, its contents lie from Contents to End.</summary>
+    internal readonly record struct Cut(int Field, int Start, int Contents, int End);
+
+    /// <summary>Room on the stack for as many as messages usually have.</summary>
+    [InlineArray(Most)]
+    internal struct Cuts
+    {
+        public const int Most = 8;
+
+        private Cut _first;
+    }
+}

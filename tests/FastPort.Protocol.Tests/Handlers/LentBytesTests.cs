@@ -1,0 +1,313 @@
+using FastPort.Clients;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol.Clients;
+using FastPort.Protocol.Handlers;
+using FastPort.Protocol.Tests.Hosting;
+using Google.Protobuf;
+using Xunit;
+
+namespace FastPort.Protocol.Tests.Handlers;
+
+/// <summary>Bytes fields that lie in the receive buffer: right while the handler runs, gone and said to be gone afterwards.</summary>
+public sealed class LentBytesTests
+{
+    private const ushort Inline = 0x1000;
+    private const ushort Queued = 0x1001;
+    private const ushort InlinePost = 0x1002;
+    private const ushort QueuedPost = 0x1003;
+
+    public static TheoryData<ushort> Requests => [Inline, Queued];
+
+    public static TheoryData<ushort> All => [Inline, Queued, InlinePost, QueuedPost];
+
+    // Each kind of typed handler, over the same function.
+    private static MessageHandlers Map<T>(MessageParser<T> parser, Func<T, T> handle, BytesFields bytesFields = BytesFields.Lent)
+        where T : IMessage<T> => new MessageHandlers()
+        .MapInline(Inline, parser, (message, _) => handle(message), bytesFields)
+        .MapQueued(
+            Queued,
+            parser,
+            async (message, _) =>
+            {
+                await Task.Yield();
+                return handle(message);
+            },
+            bytesFields)
+        .MapInline(InlinePost, parser, (message, _) => { handle(message); }, bytesFields)
+        .MapQueued(
+            QueuedPost,
+            parser,
+            async (message, _) =>
+            {
+                await Task.Yield();
+                handle(message);
+            },
+            bytesFields);
+
+    [Theory]
+    [MemberData(nameof(Requests))]
+    public async Task Carries_bodies_of_any_size_also_across_the_wrap_of_the_ring(ushort type)
+    {
+        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, static echo => new Echo { Payload = echo.Payload }));
+        var random = new Random(17);
+        int[] sizes = [0, 1, 127, 128, 4_096, 65_537, loop.Client.Session!.LargestBody - 4, .. Enumerable.Range(0, 400).Select(_ => random.Next(20_000))];
+        byte[][] payloads = [.. sizes.Select(size =>
+        {
+            byte[] payload = new byte[size];
+            random.NextBytes(payload);
+            return payload;
+        })];
+
+        Echo[] replies = await Task.WhenAll(payloads.Select(p => loop.Client.RequestAsync(type, new Echo { Payload = ByteString.CopyFrom(p) }, Echo.Parser)));
+
+        Assert.All(payloads.Zip(replies), static pair => Assert.Equal(pair.First, pair.Second.Payload.ToByteArray()));
+    }
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public async Task A_field_read_after_its_handler_throws_and_says_what_to_do(ushort type)
+    {
+        Echo? kept = null;
+        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, echo =>
+        {
+            Assert.Equal("mine", echo.Payload.ToStringUtf8());
+            return kept = echo;
+        }));
+
+        await loop.Client.RequestAsync(type, Loopback.Message("mine").ToByteArray());
+
+        ObjectDisposedException gone = await GoneAsync(() => kept!.Payload.ToByteArray());
+        Assert.Contains("Echo", gone.Message, StringComparison.Ordinal);
+        Assert.Contains("ByteString.CopyFrom", gone.Message, StringComparison.Ordinal);
+        Assert.Contains("BytesFields.Copied", gone.Message, StringComparison.Ordinal);
+        Assert.Empty(loop.Log.Errors);
+    }
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public async Task A_field_is_gone_as_well_where_the_handler_threw(ushort type)
+    {
+        Echo? kept = null;
+        await using Loopback loop = await Loopback.StartAsync(Map<Echo>(Echo.Parser, echo =>
+        {
+            kept = echo;
+            throw new RequestRefusedException(ErrorCode.NotFound, "No.");
+        }));
+
+        RequestFailedException failure = await Loopback.FailureAsync(loop.Client, type, Loopback.Message("mine").ToByteArray());
+
+        Assert.Equal(ErrorCode.NotFound, failure.Code);
+        await GoneAsync(() => kept!.Payload.ToByteArray());
+    }
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public async Task What_was_kept_is_never_another_messages(ushort type)
+    {
+        var kept = new List<Echo>();
+        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, echo =>
+        {
+            kept.Add(echo);
+            return new Echo { Payload = echo.Payload };
+        }));
+
+        for (int i = 0; i < 20; i++)
+        {
+            await loop.Client.RequestAsync(type, Loopback.Message($"{i}").ToByteArray());
+        }
+
+        Assert.Equal(20, kept.Count);
+        foreach (Echo echo in kept)
+        {
+            await GoneAsync(() => echo.Payload.ToByteArray());
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Requests))]
+    public async Task A_reply_made_of_an_earlier_requests_field_is_Internal_and_logged(ushort type)
+    {
+        ByteString? first = null;
+        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, echo => new Echo { Payload = first ??= echo.Payload }));
+        await loop.Client.RequestAsync(type, Loopback.Message("first"), Echo.Parser);
+        await GoneAsync(() => first!.ToByteArray());
+
+        RequestFailedException failure = await Loopback.FailureAsync(loop.Client, type, Loopback.Message("second").ToByteArray());
+
+        Assert.Equal(ErrorCode.Internal, failure.Code);
+        Assert.Single(loop.Log.Errors);
+    }
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public async Task Fields_that_are_not_lent_may_be_kept(ushort type)
+    {
+        Mixed? kept = null;
+        Mixed sent = MixedBodies.Full();
+        await using Loopback loop = await Loopback.StartAsync(Map(Mixed.Parser, mixed =>
+        {
+            Assert.Equal(sent, mixed);
+            return kept = mixed;
+        }));
+
+        await loop.Client.RequestAsync(type, sent.ToByteArray());
+
+        await GoneAsync(() => kept!.First.ToByteArray());
+        foreach (ByteString lent in new[] { kept!.Second, kept.Maybe, kept.Far })
+        {
+            Assert.Throws<ObjectDisposedException>(() => lent.ToByteArray());
+        }
+
+        Assert.Equal(sent.Name, kept.Name);
+        Assert.Equal(sent.Chosen, kept.Chosen);
+        Assert.Equal(sent.Many, kept.Many);
+        Assert.Equal(sent.Inner, kept.Inner);
+        Assert.Equal(sent.Named, kept.Named);
+        Assert.Empty(loop.Log.Errors);
+    }
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public async Task Repeated_and_required_fields_are_the_handlers_own(ushort type)
+    {
+        Plain? plain = null;
+        await using (Loopback loop = await Loopback.StartAsync(Map(Plain.Parser, message => plain = message)))
+        {
+            await loop.Client.RequestAsync(type, new Plain { Name = "n", Many = { ByteString.CopyFromUtf8("many") } }.ToByteArray());
+        }
+
+        Strict? strict = null;
+        await using (Loopback loop = await Loopback.StartAsync(Map(Strict.Parser, message => strict = message)))
+        {
+            await loop.Client.RequestAsync(type, new Strict { Key = ByteString.CopyFromUtf8("key"), Value = ByteString.CopyFromUtf8("value") }.ToByteArray());
+        }
+
+        Assert.Equal("many", Assert.Single(plain!.Many).ToStringUtf8());
+        Assert.Equal("key", strict!.Key.ToStringUtf8());
+    }
+
+    [Fact]
+    public async Task A_queued_handler_has_its_fields_until_its_task_ends()
+    {
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using Loopback loop = await Loopback.StartAsync(new MessageHandlers().MapQueued(
+            Queued,
+            Echo.Parser,
+            async (echo, _) =>
+            {
+                await release.Task;
+                return new Echo { Payload = echo.Payload };
+            },
+            BytesFields.Lent));
+        Task<Echo>[] waiting = [.. Enumerable.Range(0, 50).Select(i => loop.Client.RequestAsync(Queued, Loopback.Message($"{i}"), Echo.Parser))];
+
+        await loop.PassAsync();
+        release.SetResult();
+
+        Assert.Equal(Enumerable.Range(0, 50).Select(static i => $"{i}"), (await Task.WhenAll(waiting)).Select(static e => e.Payload.ToStringUtf8()));
+    }
+
+    [Fact]
+    public async Task An_inline_handler_that_waited_behind_queued_ones_has_its_fields_too()
+    {
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Echo? kept = null;
+        await using Loopback loop = await Loopback.StartAsync(
+            new MessageHandlers()
+                .MapQueued(Queued, static async _ => await Task.Yield())
+                .MapQueued(QueuedPost, async _ => await release.Task)
+                .MapInline(Inline, Echo.Parser, (echo, _) => new Echo { Payload = (kept = echo).Payload }, BytesFields.Lent));
+        Task first = loop.Client.RequestAsync(QueuedPost, ReadOnlyMemory<byte>.Empty);
+        Task second = loop.Client.RequestAsync(Queued, ReadOnlyMemory<byte>.Empty);
+        Task<Echo> third = loop.Client.RequestAsync(Inline, Loopback.Message("third"), Echo.Parser);
+        await loop.PassAsync();
+        Assert.Null(kept);
+
+        release.SetResult();
+
+        Assert.Equal("third", (await third).Payload.ToStringUtf8());
+        await GoneAsync(() => kept!.Payload.ToByteArray());
+        await Task.WhenAll(first, second);
+    }
+
+    [Theory]
+    [MemberData(nameof(Requests))]
+    public async Task A_field_cannot_be_pinned(ushort type)
+    {
+        Exception? refused = null;
+        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, echo =>
+        {
+            refused = Record.Exception(() => echo.Payload.Memory.Pin().Dispose());
+            return echo;
+        }));
+
+        await loop.Client.RequestAsync(type, Loopback.Message("x"), Echo.Parser);
+
+        Assert.Contains("ByteString.CopyFrom", Assert.IsType<NotSupportedException>(refused).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_handler_class_can_have_its_fields_lent()
+    {
+        await using TestHost host = await TestHost.StartAsync(
+            static builder => builder.AddHandler<Keeper, Echo, Echo>(Inline, Echo.Parser, bytesFields: BytesFields.Lent));
+        await using FastPortClient client = await Loopback.ConnectAsync(host.Server);
+
+        Assert.Equal("abc", (await client.RequestAsync(Inline, Loopback.Message("abc"), Echo.Parser)).Payload.ToStringUtf8());
+
+        await GoneAsync(() => Keeper.Kept!.Payload.ToByteArray());
+    }
+
+    [Fact]
+    public async Task The_loop_allocates_no_copy_of_a_payload()
+    {
+        const int Payload = 32 * 1024;
+        long before = 0;
+        long least = long.MaxValue;
+        await using Loopback loop = await Loopback.StartAsync(
+            new MessageHandlers().MapInline(
+                Inline,
+                Echo.Parser,
+                (echo, _) =>
+                {
+                    // From within one handler to within the next: parsing is part of it, and nothing else runs on the loop but its turn.
+                    long now = GC.GetAllocatedBytesForCurrentThread();
+                    least = Math.Min(least, before == 0 ? least : now - before);
+                    before = now;
+                    return new Echo { Payload = echo.Payload };
+                },
+                BytesFields.Lent),
+            configure: static o => o.Loops = 1);
+
+        for (int i = 0; i < 200; i++)
+        {
+            await loop.Client.RequestAsync(Inline, new Echo { Payload = ByteString.CopyFrom(new byte[Payload]) }.ToByteArray());
+        }
+
+        Assert.InRange(least, 1, 512);
+    }
+
+    // A reply may arrive before its handler has returned to the framework.
+    private static async Task<ObjectDisposedException> GoneAsync(Func<byte[]> read)
+    {
+        using var soon = new CancellationTokenSource(Loopback.Soon);
+        while (true)
+        {
+            if (Record.Exception(() => { read(); }) is ObjectDisposedException gone)
+            {
+                return gone;
+            }
+
+            soon.Token.ThrowIfCancellationRequested();
+            await Task.Yield();
+        }
+    }
+
+    private sealed class Keeper : IMessageHandler<Echo, Echo>
+    {
+        public static Echo? Kept { get; private set; }
+
+        public ValueTask<Echo> HandleAsync(Echo request, RequestContext context) => new(new Echo { Payload = (Kept = request).Payload });
+    }
+}
