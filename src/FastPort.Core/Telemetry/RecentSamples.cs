@@ -12,14 +12,19 @@ public sealed class RecentSamples
 {
     private const int BatchLength = 32;
 
+    // Samples copied at a time by a reader: some microseconds, which writers can spin for.
+    private const int PieceLength = 1024;
+
     private readonly StripeSet<SampleBatch>? _batches;
 
     // Guards the ring. Taken while a batch is held, never the other way round. Held for a copy only, and given back by a plain store: a lock would wait until
     // the ring's lines, which are in no cache any more, have taken what was copied.
     private readonly RingFlag _ringFlag = new();
     private LatencySample[]? _ring;
-    private int _next;
-    private int _filled;
+
+    // Of all samples since the beginning, counted: how many were written, and how many of those were forgotten.
+    private long _written;
+    private long _forgotten;
 
     /// <summary>Makes an empty ring.</summary>
     /// <param name="capacity">Samples kept, 0 to 10,000,000; 0 keeps none and costs nothing.</param>
@@ -109,24 +114,7 @@ public sealed class RecentSamples
         }
 
         ForEachBatch(MoveToRing);
-        LatencySample[] samples = [];
-        _ringFlag.Enter();
-        try
-        {
-            if (_ring is not null)
-            {
-                samples = GC.AllocateUninitializedArray<LatencySample>(_filled);
-                var start = (_next + _ring.Length - _filled) % _ring.Length;
-                var first = Math.Min(_filled, _ring.Length - start);
-                _ring.AsSpan(start, first).CopyTo(samples);
-                _ring.AsSpan(0, _filled - first).CopyTo(samples.AsSpan(first));
-            }
-        }
-        finally
-        {
-            _ringFlag.Exit();
-        }
-
+        var samples = CopyRing();
         Array.Sort(Array.ConvertAll(samples, static sample => sample.Timestamp), samples);
         var from = Math.Max(0, samples.Length - Capacity);
         while (from < samples.Length && samples[from].Timestamp < since)
@@ -147,9 +135,58 @@ public sealed class RecentSamples
 
         ForEachBatch(static batch => batch.Count = 0);
         _ringFlag.Enter();
-        _next = 0;
-        _filled = 0;
+        _forgotten = _written;
         _ringFlag.Exit();
+    }
+
+    // Piece by piece, so that writers wait for one piece at most and never for an allocation. A reader is faster than they are, as it copies more at a time: it
+    // begins with the oldest sample and ends with the newest there is by then.
+    private LatencySample[] CopyRing()
+    {
+        LatencySample[] copy = [];
+        var count = 0;
+        var position = 0L;
+        while (true)
+        {
+            int left;
+            _ringFlag.Enter();
+            try
+            {
+                if (_ring is null)
+                {
+                    return [];
+                }
+
+                var oldest = Math.Max(_forgotten, _written - _ring.Length);
+                if (position < oldest)
+                {
+                    // The first piece, or writers have overtaken: what was copied is older than what they have left.
+                    position = oldest;
+                    count = 0;
+                }
+
+                var start = (int)(position % _ring.Length);
+                var piece = (int)Math.Min(Math.Min(PieceLength, _written - position), Math.Min(_ring.Length - start, copy.Length - count));
+                _ring.AsSpan(start, piece).CopyTo(copy.AsSpan(count));
+                count += piece;
+                position += piece;
+                left = (int)(_written - position);
+            }
+            finally
+            {
+                _ringFlag.Exit();
+            }
+
+            if (left == 0)
+            {
+                return copy.AsSpan(0, count).ToArray();
+            }
+
+            if (count == copy.Length)
+            {
+                Array.Resize(ref copy, count + left + PieceLength);
+            }
+        }
     }
 
     private void ForEachBatch(Action<SampleBatch> action)
@@ -178,12 +215,11 @@ public sealed class RecentSamples
         try
         {
             _ring ??= new LatencySample[Capacity + (BatchLength * _batches!.Capacity)];
-            var first = Math.Min(batch.Count, _ring.Length - _next);
-            batch.Samples.AsSpan(0, first).CopyTo(_ring.AsSpan(_next));
+            var next = (int)(_written % _ring.Length);
+            var first = Math.Min(batch.Count, _ring.Length - next);
+            batch.Samples.AsSpan(0, first).CopyTo(_ring.AsSpan(next));
             batch.Samples.AsSpan(first, batch.Count - first).CopyTo(_ring);
-            _next += batch.Count;
-            _next -= _next < _ring.Length ? 0 : _ring.Length;
-            _filled = Math.Min(_ring.Length, _filled + batch.Count);
+            _written += batch.Count;
         }
         finally
         {

@@ -121,6 +121,43 @@ public sealed class RecentSamplesTests
             samples.ToArray().Select(sample => sample.Timestamp));
     }
 
+    [Theory]
+    [InlineData(100)]
+    [InlineData(5_000)]
+    [InlineData(50_000)]
+    public async Task A_read_while_another_thread_writes_is_of_samples_without_a_gap(int capacity)
+    {
+        var samples = new RecentSamples(capacity, stripes: 1);
+        var recorded = 0L;
+        using var stop = new CancellationTokenSource();
+        var writer = Task.Run(() =>
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                samples.Record(Sample(recorded + 1));
+                Volatile.Write(ref recorded, recorded + 1);
+            }
+        });
+        for (var reads = 0; reads < 200 || Volatile.Read(ref recorded) < 4 * capacity; reads++)
+        {
+            var atLeast = Volatile.Read(ref recorded);
+
+            var seen = samples.ToArray();
+
+            if (seen.Length > 0)
+            {
+                Assert.Equal(Enumerable.Range(0, seen.Length).Select(i => seen[0].Timestamp + i), seen.Select(static sample => sample.Timestamp));
+            }
+
+            // All that were recorded before the read, as far as they still belong to the latest.
+            Assert.True((seen.Length == 0 ? 0 : seen[^1].Timestamp) >= atLeast, $"{seen.Length} samples, the last before {atLeast}");
+            Assert.InRange(seen.Length, Math.Min(atLeast, capacity), capacity);
+        }
+
+        await stop.CancelAsync();
+        await writer;
+    }
+
     [Fact]
     public void Recording_allocates_nothing_once_warm()
     {
