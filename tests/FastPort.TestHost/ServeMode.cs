@@ -1,7 +1,9 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Hosting;
+using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Protocol.Handlers;
 
 namespace FastPort.TestHost;
 
@@ -13,6 +15,7 @@ internal static class ServeMode
 {
     private const ushort RawInline = 0x1000;
     private const ushort RawQueued = 0x1001;
+    private const ushort TypedCopied = 0x1002;
 
     public static async Task RunAsync()
     {
@@ -30,7 +33,8 @@ internal static class ServeMode
             {
                 context.Reply(context.Body.Span);
                 return ValueTask.CompletedTask;
-            });
+            })
+            .MapInline(TypedCopied, Echo.Parser, static (echo, _) => new Echo { Payload = echo.Payload });
         await using var server = new FastPortServer(options, handlers);
         using var closed = new SemaphoreSlim(0);
         server.SessionClosed += (_, _) => closed.Release();
