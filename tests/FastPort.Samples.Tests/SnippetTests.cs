@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net.Sockets;
 using System.Threading.Channels;
 using FastPort.Clients;
@@ -137,9 +138,24 @@ public sealed class SnippetTests
         Assert.Null(await reader.ReadLineAsync().WaitAsync(TimeSpan.FromSeconds(30)));
     }
 
-    private static async Task<FastPortServer> StartAsync()
+    [Fact]
+    public async Task Lent_fields_are_copied_where_they_are_kept()
     {
-        var server = new FastPortServer(Options(), Handlers());
+        var latest = new ConcurrentDictionary<long, ByteString>();
+        MessageHandlers handlers = Handlers();
+        HandlerSnippets.MapLent(handlers, latest);
+        await using FastPortServer server = await StartAsync(handlers);
+        await using FastPortClient client = await ConnectAsync(server);
+        var hello = new Echo { Payload = ByteString.CopyFromUtf8("hello") };
+
+        Assert.Equal(hello, await client.RequestAsync(HandlerSnippets.Keep, hello, Echo.Parser));
+        await client.RequestAsync(HandlerSnippets.Reverse, Numbers);
+        Assert.Equal(hello.Payload, Assert.Single(latest.Values));
+    }
+
+    private static async Task<FastPortServer> StartAsync(MessageHandlers? handlers = null)
+    {
+        var server = new FastPortServer(Options(), handlers ?? Handlers());
         await server.StartAsync();
         return server;
     }

@@ -1,7 +1,9 @@
+using System.Collections.Concurrent;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol;
 using FastPort.Protocol.Handlers;
+using Google.Protobuf;
 
 namespace FastPort.Samples.Tests.Snippets;
 
@@ -12,6 +14,7 @@ internal static class HandlerSnippets
     public const ushort Reverse = 0x1001;
     public const ushort Shout = 0x1002;
     public const ushort Wait = 0x1003;
+    public const ushort Keep = 0x1004;
 
     // docs: typed
     public static void MapTyped(MessageHandlers handlers) => handlers
@@ -23,6 +26,20 @@ internal static class HandlerSnippets
             await Task.Delay(TimeSpan.FromMilliseconds(10), context.Aborted);
             return echo;
         });
+
+    // docs: end
+
+    // docs: lent
+    public static void MapLent(MessageHandlers handlers, ConcurrentDictionary<long, ByteString> latest) => handlers.MapInline(
+        Keep,
+        Echo.Parser,
+        (echo, session) =>
+        {
+            // Kept for longer than the handler lasts, so copied. The reply has been encoded by the time it ends.
+            latest[session.Id] = ByteString.CopyFrom(echo.Payload.Span);
+            return new Echo { Payload = echo.Payload };
+        },
+        BytesFields.Lent);
 
     // docs: end
 
