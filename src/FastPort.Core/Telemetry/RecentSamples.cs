@@ -106,7 +106,10 @@ public sealed class RecentSamples
     /// <summary>The samples kept, oldest first: the last <see cref="Capacity"/> of all recorded.</summary>
     /// <param name="since">Only samples with this timestamp or a later one. Defaults to all.</param>
     /// <returns>A new array that the caller owns.</returns>
-    public LatencySample[] ToArray(long since = long.MinValue)
+    public LatencySample[] ToArray(long since = long.MinValue) => ToArray(since, afterPiece: null);
+
+    /// <summary>As the public one, with something to be done after each piece that was copied, while nothing is held.</summary>
+    internal LatencySample[] ToArray(long since, Action? afterPiece)
     {
         if (_batches is null)
         {
@@ -114,7 +117,7 @@ public sealed class RecentSamples
         }
 
         ForEachBatch(MoveToRing);
-        var samples = CopyRing();
+        var samples = CopyRing(afterPiece);
         Array.Sort(Array.ConvertAll(samples, static sample => sample.Timestamp), samples);
         var from = Math.Max(0, samples.Length - Capacity);
         while (from < samples.Length && samples[from].Timestamp < since)
@@ -141,7 +144,7 @@ public sealed class RecentSamples
 
     // Piece by piece, so that writers wait for one piece at most and never for an allocation. A reader is faster than they are, as it copies more at a time: it
     // begins with the oldest sample and ends with the newest there is by then.
-    private LatencySample[] CopyRing()
+    private LatencySample[] CopyRing(Action? afterPiece)
     {
         LatencySample[] copy = [];
         var count = 0;
@@ -160,7 +163,7 @@ public sealed class RecentSamples
                 var oldest = Math.Max(_forgotten, _written - _ring.Length);
                 if (position < oldest)
                 {
-                    // The first piece, or writers have overtaken: what was copied is older than what they have left.
+                    // The first piece, or writers or a Clear have overtaken: what was copied is older than what they have left.
                     position = oldest;
                     count = 0;
                 }
@@ -186,6 +189,8 @@ public sealed class RecentSamples
             {
                 Array.Resize(ref copy, count + left + PieceLength);
             }
+
+            afterPiece?.Invoke();
         }
     }
 

@@ -121,6 +121,65 @@ public sealed class RecentSamplesTests
             samples.ToArray().Select(sample => sample.Timestamp));
     }
 
+    // Of a ring of 5,032: fewer than are left to copy, more than that, all of it and more than once around.
+    [Theory]
+    [InlineData(32)]
+    [InlineData(3_200)]
+    [InlineData(5_056)]
+    [InlineData(16_000)]
+    public void A_reader_that_writers_overtake_begins_again_with_what_they_have_left(int written)
+    {
+        const int Capacity = 5_000;
+        var samples = new RecentSamples(Capacity, stripes: 1);
+        var next = 0;
+        Write(2 * Capacity);
+        var pieces = 0;
+
+        // After the first thousand samples or so, of five.
+        var seen = samples.ToArray(long.MinValue, afterPiece: () =>
+        {
+            if (++pieces == 2)
+            {
+                Write(written);
+            }
+        });
+
+        Assert.Equal(Enumerable.Range(next - Capacity, Capacity).Select(i => (long)i), seen.Select(static sample => sample.Timestamp));
+
+        void Write(int count)
+        {
+            for (var i = 0; i < count; i++)
+            {
+                samples.Record(Sample(next++));
+            }
+        }
+    }
+
+    [Fact]
+    public void A_read_that_a_clear_overtakes_returns_what_came_afterwards()
+    {
+        var samples = new RecentSamples(5_000, stripes: 1);
+        for (var i = 0; i < 5_000; i++)
+        {
+            samples.Record(Sample(i));
+        }
+
+        var pieces = 0;
+        var seen = samples.ToArray(long.MinValue, afterPiece: () =>
+        {
+            if (++pieces == 2)
+            {
+                samples.Clear();
+                for (var i = 0; i < 64; i++)
+                {
+                    samples.Record(Sample(10_000 + i));
+                }
+            }
+        });
+
+        Assert.Equal(Enumerable.Range(10_000, 64).Select(i => (long)i), seen.Select(static sample => sample.Timestamp));
+    }
+
     [Theory]
     [InlineData(100)]
     [InlineData(5_000)]

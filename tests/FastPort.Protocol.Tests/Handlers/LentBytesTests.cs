@@ -259,35 +259,6 @@ public sealed class LentBytesTests
         await GoneAsync(() => Keeper.Kept!.Payload.ToByteArray());
     }
 
-    [Fact]
-    public async Task The_loop_allocates_no_copy_of_a_payload()
-    {
-        const int Payload = 32 * 1024;
-        long before = 0;
-        long least = long.MaxValue;
-        await using Loopback loop = await Loopback.StartAsync(
-            new MessageHandlers().MapInline(
-                Inline,
-                Echo.Parser,
-                (echo, _) =>
-                {
-                    // From within one handler to within the next: parsing is part of it, and nothing else runs on the loop but its turn.
-                    long now = GC.GetAllocatedBytesForCurrentThread();
-                    least = Math.Min(least, before == 0 ? least : now - before);
-                    before = now;
-                    return new Echo { Payload = echo.Payload };
-                },
-                BytesFields.Lent),
-            configure: static o => o.Loops = 1);
-
-        for (int i = 0; i < 200; i++)
-        {
-            await loop.Client.RequestAsync(Inline, new Echo { Payload = ByteString.CopyFrom(new byte[Payload]) }.ToByteArray());
-        }
-
-        Assert.InRange(least, 1, 512);
-    }
-
     // A reply may arrive before its handler has returned to the framework.
     private static async Task<ObjectDisposedException> GoneAsync(Func<byte[]> read)
     {
