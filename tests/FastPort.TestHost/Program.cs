@@ -13,13 +13,13 @@ switch (args)
     case ["half-open", var transport, .. var settings]:
         await HalfOpenMode.RunAsync(Enum.Parse<TransportKind>(transport), settings);
         return 0;
-    case ["link", var size]:
-        await LinkMode.RunAsync(int.Parse(size, CultureInfo.InvariantCulture));
+    case ["link", var endpoint, var size]:
+        await LinkMode.RunAsync(endpoint, int.Parse(size, CultureInfo.InvariantCulture));
         return 0;
     case ["start-stop", var rounds]:
         await StartStopMode.RunAsync(int.Parse(rounds, CultureInfo.InvariantCulture));
         return 0;
     default:
-        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | scarce <transport> | half-open <transport> <setting>... | link <size> | start-stop <rounds>");
+        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | scarce <transport> | half-open <transport> <setting>... | link <endpoint> <size> | start-stop <rounds>");
         return 2;
 }

@@ -20,7 +20,7 @@ internal static class ServeMode
     public static async Task RunAsync()
     {
         RentedArrays? rented = null;
-        var options = new FastPortServerOptions();
+        var options = new FastPortServerOptions { Transport = TransportUnderTest.Kind };
         options.Endpoints.Add("tcp://127.0.0.1:0");
 
         // Its peers answer no Ping, and one that only receives is silent for as long as the measuring takes.

@@ -31,7 +31,7 @@ internal static class StartStopMode
 
     private static async Task RunOnceAsync(int round)
     {
-        var options = new FastPortServerOptions { ShutdownGrace = TimeSpan.Zero };
+        var options = new FastPortServerOptions { ShutdownGrace = TimeSpan.Zero, Transport = TransportUnderTest.Kind };
         options.Endpoints.Add("tcp://127.0.0.1:0");
         MessageHandlers handlers = new MessageHandlers()
             .MapInline(0x1000, static (ref InlineRequest request) => request.Reply(new SequenceBody(request.Body)))
@@ -42,7 +42,7 @@ internal static class StartStopMode
             });
         var server = new FastPortServer(options, handlers);
         await server.StartAsync();
-        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString() });
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString(), Transport = TransportUnderTest.Kind });
         await client.ConnectAsync();
         await client.RequestAsync(0x1000, new byte[100]);
         await client.RequestAsync(0x1001, new byte[100]);

@@ -51,7 +51,7 @@ internal sealed class TestHostProcess : IAsyncDisposable
         return host;
     }
 
-    public static TestHostProcess Link(int size) => new("dotnet", Program, "link", size.ToString(CultureInfo.InvariantCulture));
+    public static TestHostProcess Link(string endpoint, int size) => new("dotnet", Program, "link", endpoint, size.ToString(CultureInfo.InvariantCulture));
 
     public static TestHostProcess StartStop(int rounds) => new("dotnet", Program, "start-stop", rounds.ToString(CultureInfo.InvariantCulture));
 
