@@ -14,22 +14,24 @@ internal sealed class LoopWaiting
 
     // One spinner fewer than there are cores: somebody must be left to do the work that is waited for.
     private static readonly int MaxSpinners = Environment.ProcessorCount - 1;
-    private static int _spinners;
+    private static readonly Spinners OfProcess = new();
 
     private readonly TimeProvider _time;
     private readonly int _maxSpinners;
+    private readonly Spinners _spinners;
     private readonly long _spinTicks;
     private int _score;
     private long _since;
     private bool _counted;
 
     public LoopWaiting(int? spinMicroseconds)
-        : this(spinMicroseconds, TimeProvider.System, MaxSpinners)
+        : this(spinMicroseconds, TimeProvider.System, MaxSpinners, OfProcess)
     {
     }
 
-    internal LoopWaiting(int? spinMicroseconds, TimeProvider time, int maxSpinners)
+    internal LoopWaiting(int? spinMicroseconds, TimeProvider time, int maxSpinners, Spinners spinners)
     {
+        _spinners = spinners;
         _time = time;
         _maxSpinners = maxSpinners;
         SpinMicroseconds = spinMicroseconds;
@@ -61,14 +63,7 @@ internal sealed class LoopWaiting
             return false;
         }
 
-        if (Interlocked.Increment(ref _spinners) > _maxSpinners)
-        {
-            Interlocked.Decrement(ref _spinners);
-            return false;
-        }
-
-        _counted = true;
-        return true;
+        return _counted = _spinners.TryEnter(_maxSpinners);
     }
 
     /// <summary>Whether the time for spinning is not over yet.</summary>
@@ -80,7 +75,7 @@ internal sealed class LoopWaiting
         if (_counted)
         {
             _counted = false;
-            Interlocked.Decrement(ref _spinners);
+            _spinners.Leave();
         }
     }
 
@@ -92,5 +87,24 @@ internal sealed class LoopWaiting
             bool wasShort = _time.GetTimestamp() - _since < _spinTicks;
             _score = wasShort ? Math.Min(_score + 1, MaxScore) : Math.Max(_score - 2, 0);
         }
+    }
+
+    /// <summary>How many spin at present because nobody told them not to. Thread-safe.</summary>
+    internal sealed class Spinners
+    {
+        private int _count;
+
+        public bool TryEnter(int maximum)
+        {
+            if (Interlocked.Increment(ref _count) <= maximum)
+            {
+                return true;
+            }
+
+            Interlocked.Decrement(ref _count);
+            return false;
+        }
+
+        public void Leave() => Interlocked.Decrement(ref _count);
     }
 }

@@ -11,6 +11,9 @@ public sealed class LoopWaitingTests
 
     private readonly FakeTimeProvider _time = new();
 
+    // Not the process's: loops of other tests spin meanwhile.
+    private readonly LoopWaiting.Spinners _spinners = new();
+
     [Fact]
     public void Adaptive_spins_under_steady_load_only()
     {
@@ -65,9 +68,35 @@ public sealed class LoopWaitingTests
     }
 
     [Fact]
+    public void No_more_of_them_spin_at_the_same_time_than_may()
+    {
+        LoopWaiting first = Adaptive(spinners: 1);
+        LoopWaiting second = Adaptive(spinners: 1);
+        var told = new LoopWaiting(100, _time, maxSpinners: 1, _spinners);
+        for (int i = 0; i < 20; i++)
+        {
+            Wait(first, Short);
+            Wait(second, Short);
+        }
+
+        Assert.True(first.TryBegin());
+        Assert.False(second.TryBegin());
+
+        // Who was told to spin spins, and takes nobody's place.
+        Assert.True(told.TryBegin());
+        told.EndSpin();
+        Assert.False(second.TryBegin());
+
+        first.EndSpin();
+        Assert.True(second.TryBegin());
+        Assert.False(first.TryBegin());
+        second.EndSpin();
+    }
+
+    [Fact]
     public void A_time_that_was_asked_for_is_obeyed()
     {
-        var waiting = new LoopWaiting(100, _time, maxSpinners: 0);
+        var waiting = new LoopWaiting(100, _time, maxSpinners: 0, _spinners);
 
         Assert.True(waiting.TryBegin());
         _time.Advance(TimeSpan.FromMicroseconds(99));
@@ -79,9 +108,9 @@ public sealed class LoopWaitingTests
     }
 
     [Fact]
-    public void Zero_never_spins() => Assert.False(new LoopWaiting(0, _time, maxSpinners: 4).TryBegin());
+    public void Zero_never_spins() => Assert.False(new LoopWaiting(0, _time, maxSpinners: 4, _spinners).TryBegin());
 
-    private LoopWaiting Adaptive(int spinners) => new(null, _time, spinners);
+    private LoopWaiting Adaptive(int spinners) => new(null, _time, spinners, _spinners);
 
     // One wait of a loop. Whether it spun.
     private bool Wait(LoopWaiting waiting, TimeSpan until)

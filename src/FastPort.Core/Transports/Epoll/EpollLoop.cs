@@ -35,6 +35,7 @@ internal sealed class EpollLoop
     private List<EpollConnection> _unfinished = [];
     private List<EpollConnection> _continuing = [];
     private int _asleep;
+    private long _wakeUps;
     private volatile bool _stopped;
 
     public EpollLoop(int index, EpollOptions options, ILogger logger)
@@ -68,6 +69,9 @@ internal sealed class EpollLoop
 
     /// <summary>Whether the loop waits in the kernel. Only a hint: it may be waking up just now.</summary>
     public bool IsAsleep => Volatile.Read(ref _asleep) != 0;
+
+    /// <summary>System calls that have woken the loop.</summary>
+    public long WakeUps => Interlocked.Read(ref _wakeUps);
 
     /// <summary>Hands a task over, from any thread. One system call where the loop sleeps and nobody has woken it yet, else none.</summary>
     public void Post(ILoopTask task)
@@ -223,6 +227,7 @@ internal sealed class EpollLoop
         try
         {
             _wake.DangerousAddRef(ref held);
+            Interlocked.Increment(ref _wakeUps);
             long one = 1;
             Libc.Write((int)_wake.DangerousGetHandle(), &one, sizeof(long));
         }
