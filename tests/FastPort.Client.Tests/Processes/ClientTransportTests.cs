@@ -15,6 +15,8 @@ public sealed class ClientTransportTests : IDisposable
 
     [Theory]
     [InlineData("sockets", "--transport", "sockets")]
+    [InlineData("sockets", "--transport", "sockets", "--mode", "sink")]
+    [InlineData("sockets", "--transport", "sockets", "--mode", "source")]
     [InlineData("epoll", "--transport", "epoll", "--loops", "1", "--spin-us", "0")]
     [InlineData("epoll", "--transport", "auto", "--loops", "2", "--spin-us", "100", "--mode", "sink")]
     public async Task A_run_goes_over_the_transport_that_was_asked_for_and_says_so(string transport, params string[] options)

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Sessions;
@@ -97,6 +98,31 @@ public sealed class SessionGroupTests
     }
 
     [Fact]
+    public async Task A_small_body_is_encoded_once_for_all_members()
+    {
+        const int Members = 5;
+        await using TestServer server = await TestServer.StartAsync();
+        var group = new SessionGroup();
+        List<RawPeer> peers = [];
+        for (int i = 0; i < Members; i++)
+        {
+            peers.Add(await server.ConnectKnownAsync());
+            group.Add(await server.SessionAsync(i));
+        }
+
+        var written = new StrongBox<int>();
+        Assert.Equal(Members, group.Broadcast(Push, new CountingBody(written)));
+
+        foreach (RawPeer peer in peers)
+        {
+            Assert.Equal([1], (await peer.ReadFrameAsync()).Body);
+            peer.Dispose();
+        }
+
+        Assert.Equal(1, written.Value);
+    }
+
+    [Fact]
     public async Task A_body_that_throws_leaves_the_group_as_it_was()
     {
         await using TestServer server = await TestServer.StartAsync();
@@ -109,6 +135,14 @@ public sealed class SessionGroupTests
 
         Assert.Equal(1, group.Broadcast(Push, default(EmptyBody)));
         Assert.Empty((await a.ReadFrameAsync()).Body);
+    }
+
+    // Its one byte is how often it has been written.
+    private readonly struct CountingBody(StrongBox<int> written) : IFrameBody
+    {
+        public int Size => 1;
+
+        public void Write(Span<byte> destination) => destination[0] = (byte)++written.Value;
     }
 
     private readonly struct ThrowingBody : IFrameBody

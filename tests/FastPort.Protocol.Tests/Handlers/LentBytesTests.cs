@@ -4,15 +4,18 @@ using FastPort.Framing;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Handlers;
 using FastPort.Protocol.Tests.Hosting;
+using FastPort.Transports;
 using Google.Protobuf;
 using Xunit;
 
 namespace FastPort.Protocol.Tests.Handlers;
 
-/// <summary>Bytes fields that lie in the receive buffer: right while the handler runs, gone and said to be gone afterwards.</summary>
-public sealed class LentBytesTests
+/// <summary>Bytes fields that lie in the receive buffer: right while the handler runs, gone and said to be gone afterwards. Over every kind of link.</summary>
+/// <param name="endpoint">Where the server of a test listens.</param>
+/// <param name="transport">What carries it.</param>
+public abstract class LentBytesTests(string endpoint, TransportKind transport)
 {
-    private const ushort Inline = 0x1000;
+    private protected const ushort Inline = 0x1000;
     private const ushort Queued = 0x1001;
     private const ushort InlinePost = 0x1002;
     private const ushort QueuedPost = 0x1003;
@@ -49,7 +52,7 @@ public sealed class LentBytesTests
     [MemberData(nameof(Requests))]
     public async Task Carries_bodies_of_any_size_also_across_the_wrap_of_the_ring(ushort type)
     {
-        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, static echo => new Echo { Payload = echo.Payload }));
+        await using Loopback loop = await StartAsync(Map(Echo.Parser, static echo => new Echo { Payload = echo.Payload }));
         var random = new Random(17);
         int[] sizes = [0, 1, 127, 128, 4_096, 65_537, loop.Client.Session!.LargestBody - 4, .. Enumerable.Range(0, 400).Select(_ => random.Next(20_000))];
         byte[][] payloads = [.. sizes.Select(size =>
@@ -69,7 +72,7 @@ public sealed class LentBytesTests
     public async Task A_field_read_after_its_handler_throws_and_says_what_to_do(ushort type)
     {
         Echo? kept = null;
-        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, echo =>
+        await using Loopback loop = await StartAsync(Map(Echo.Parser, echo =>
         {
             Assert.Equal("mine", echo.Payload.ToStringUtf8());
             return kept = echo;
@@ -89,7 +92,7 @@ public sealed class LentBytesTests
     public async Task A_field_is_gone_as_well_where_the_handler_threw(ushort type)
     {
         Echo? kept = null;
-        await using Loopback loop = await Loopback.StartAsync(Map<Echo>(Echo.Parser, echo =>
+        await using Loopback loop = await StartAsync(Map<Echo>(Echo.Parser, echo =>
         {
             kept = echo;
             throw new RequestRefusedException(ErrorCode.NotFound, "No.");
@@ -106,7 +109,7 @@ public sealed class LentBytesTests
     public async Task What_was_kept_is_never_another_messages(ushort type)
     {
         var kept = new List<Echo>();
-        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, echo =>
+        await using Loopback loop = await StartAsync(Map(Echo.Parser, echo =>
         {
             kept.Add(echo);
             return new Echo { Payload = echo.Payload };
@@ -129,7 +132,7 @@ public sealed class LentBytesTests
     public async Task A_reply_made_of_an_earlier_requests_field_is_Internal_and_logged(ushort type)
     {
         ByteString? first = null;
-        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, echo => new Echo { Payload = first ??= echo.Payload }));
+        await using Loopback loop = await StartAsync(Map(Echo.Parser, echo => new Echo { Payload = first ??= echo.Payload }));
         await loop.Client.RequestAsync(type, Loopback.Message("first"), Echo.Parser);
         await GoneAsync(() => first!.ToByteArray());
 
@@ -145,7 +148,7 @@ public sealed class LentBytesTests
     {
         Mixed? kept = null;
         Mixed sent = MixedBodies.Full();
-        await using Loopback loop = await Loopback.StartAsync(Map(Mixed.Parser, mixed =>
+        await using Loopback loop = await StartAsync(Map(Mixed.Parser, mixed =>
         {
             Assert.Equal(sent, mixed);
             return kept = mixed;
@@ -172,13 +175,13 @@ public sealed class LentBytesTests
     public async Task Repeated_and_required_fields_are_the_handlers_own(ushort type)
     {
         Plain? plain = null;
-        await using (Loopback loop = await Loopback.StartAsync(Map(Plain.Parser, message => plain = message)))
+        await using (Loopback loop = await StartAsync(Map(Plain.Parser, message => plain = message)))
         {
             await loop.Client.RequestAsync(type, new Plain { Name = "n", Many = { ByteString.CopyFromUtf8("many") } }.ToByteArray());
         }
 
         Strict? strict = null;
-        await using (Loopback loop = await Loopback.StartAsync(Map(Strict.Parser, message => strict = message)))
+        await using (Loopback loop = await StartAsync(Map(Strict.Parser, message => strict = message)))
         {
             await loop.Client.RequestAsync(type, new Strict { Key = ByteString.CopyFromUtf8("key"), Value = ByteString.CopyFromUtf8("value") }.ToByteArray());
         }
@@ -191,7 +194,7 @@ public sealed class LentBytesTests
     public async Task A_queued_handler_has_its_fields_until_its_task_ends()
     {
         var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        await using Loopback loop = await Loopback.StartAsync(new MessageHandlers().MapQueued(
+        await using Loopback loop = await StartAsync(new MessageHandlers().MapQueued(
             Queued,
             Echo.Parser,
             async (echo, _) =>
@@ -213,7 +216,7 @@ public sealed class LentBytesTests
     {
         var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         Echo? kept = null;
-        await using Loopback loop = await Loopback.StartAsync(
+        await using Loopback loop = await StartAsync(
             new MessageHandlers()
                 .MapQueued(Queued, static async _ => await Task.Yield())
                 .MapQueued(QueuedPost, async _ => await release.Task)
@@ -236,7 +239,7 @@ public sealed class LentBytesTests
     public async Task A_field_cannot_be_pinned(ushort type)
     {
         Exception? refused = null;
-        await using Loopback loop = await Loopback.StartAsync(Map(Echo.Parser, echo =>
+        await using Loopback loop = await StartAsync(Map(Echo.Parser, echo =>
         {
             refused = Record.Exception(() => echo.Payload.Memory.Pin().Dispose());
             return echo;
@@ -247,20 +250,17 @@ public sealed class LentBytesTests
         Assert.Contains("ByteString.CopyFrom", Assert.IsType<NotSupportedException>(refused).Message, StringComparison.Ordinal);
     }
 
-    [Fact]
-    public async Task A_handler_class_can_have_its_fields_lent()
-    {
-        await using TestHost host = await TestHost.StartAsync(
-            static builder => builder.AddHandler<Keeper, Echo, Echo>(Inline, Echo.Parser, bytesFields: BytesFields.Lent));
-        await using FastPortClient client = await Loopback.ConnectAsync(host.Server);
-
-        Assert.Equal("abc", (await client.RequestAsync(Inline, Loopback.Message("abc"), Echo.Parser)).Payload.ToStringUtf8());
-
-        await GoneAsync(() => Keeper.Kept!.Payload.ToByteArray());
-    }
+    private Task<Loopback> StartAsync(MessageHandlers handlers) => Loopback.StartAsync(
+        handlers,
+        configure: o =>
+        {
+            o.Endpoints = [endpoint];
+            o.Transport = transport;
+        },
+        configureClient: o => o.Transport = transport);
 
     // A reply may arrive before its handler has returned to the framework.
-    private static async Task<ObjectDisposedException> GoneAsync(Func<byte[]> read)
+    private protected static async Task<ObjectDisposedException> GoneAsync(Func<byte[]> read)
     {
         using var soon = new CancellationTokenSource(Loopback.Soon);
         while (true)
@@ -274,6 +274,21 @@ public sealed class LentBytesTests
             await Task.Yield();
         }
     }
+}
+
+public sealed class LentBytesTcpTests() : LentBytesTests("tcp://127.0.0.1:0", TransportKind.Auto)
+{
+    [Fact]
+    public async Task A_handler_class_can_have_its_fields_lent()
+    {
+        await using TestHost host = await TestHost.StartAsync(
+            static builder => builder.AddHandler<Keeper, Echo, Echo>(Inline, Echo.Parser, bytesFields: BytesFields.Lent));
+        await using FastPortClient client = await Loopback.ConnectAsync(host.Server);
+
+        Assert.Equal("abc", (await client.RequestAsync(Inline, Loopback.Message("abc"), Echo.Parser)).Payload.ToStringUtf8());
+
+        await GoneAsync(() => Keeper.Kept!.Payload.ToByteArray());
+    }
 
     private sealed class Keeper : IMessageHandler<Echo, Echo>
     {
@@ -282,3 +297,7 @@ public sealed class LentBytesTests
         public ValueTask<Echo> HandleAsync(Echo request, RequestContext context) => new(new Echo { Payload = (Kept = request).Payload });
     }
 }
+
+public sealed class LentBytesSocketsTests() : LentBytesTests("tcp://127.0.0.1:0", TransportKind.Sockets);
+
+public sealed class LentBytesInProcessTests() : LentBytesTests("inproc://lent-bytes", TransportKind.Auto);
