@@ -22,7 +22,7 @@ internal static class MarkdownReport
     public static string Create(ComparisonReport report, ScenarioReport scenario)
     {
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"{scenario.Description}\n\n    {report.Command}\n\n{Method(report)} {scenario.Method}\n\n");
+        text.Append(CultureInfo.InvariantCulture, $"{scenario.Description}\n\n    {report.Command}\n\n{Method(report, scenario)} {scenario.Method}\n\n");
         Append(text, ReportTables.Figures(scenario));
         Append(text, ReportTables.Ratios(scenario));
         foreach (ReportTable table in scenario.Tables)
@@ -51,16 +51,21 @@ internal static class MarkdownReport
         return text.ToString().TrimEnd('\n') + "\n";
     }
 
-    private static string Method(ComparisonReport report)
+    private static string Method(ComparisonReport report, ScenarioReport scenario)
     {
         RunSettings settings = report.Settings;
         MachineInfo machine = report.Machine;
         string cores = settings.ServerCore is null
             ? "nothing pinned to a core"
             : $"servers on core {settings.ServerCore}, clients on core {settings.ClientCore}";
-        return string.Create(
+        string where = string.Create(
             CultureInfo.InvariantCulture,
-            $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), {machine.MemoryGb} GB, {machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. Loopback, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, after {settings.WarmupSeconds} s of warm-up of each .NET process. Medians; a target is held against the median of the pairwise ratios. Every message was verified.");
+            $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), {machine.MemoryGb} GB, {machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. Loopback");
+
+        // One that has no candidates to compare says for itself how it ran.
+        return scenario.Columns.Count == 0 ? $"{where}." : string.Create(
+            CultureInfo.InvariantCulture,
+            $"{where}, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, after {settings.WarmupSeconds} s of warm-up of each .NET process. Medians; a target is held against the median of the pairwise ratios. Every message was verified.");
     }
 
     private static void Append(StringBuilder text, ReportTable table)

@@ -21,8 +21,8 @@ internal sealed class CoresScenario : ContestScenario
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
-        Metric.Throughput, Metric.ServerCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP99,
-        Metric.ServerCpuShare, Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss,
+        Metric.Throughput, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP99,
+        Metric.ServerCpuShare, Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss,
     ];
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)

@@ -28,7 +28,7 @@ internal sealed class EchoScenario : ContestScenario
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
-        Metric.Throughput, Metric.ServerCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP99,
+        Metric.Throughput, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP99,
         Metric.ServerCpuShare, Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss,
     ];
 

@@ -7,7 +7,9 @@ namespace FastPort.Comparisons.Scenarios;
 internal sealed class MessagingScenario : ContestScenario
 {
     private static readonly int[] OneWaySizes = [64, 1024, 8192, 65536];
-    private static readonly int[] LockStepSizes = [64, 1024, 8192];
+    private static readonly int[] LockStepSizes = [64, 1024, 8192, 65536];
+
+    private static readonly int[] LockStepTargetSizes = [64, 1024, 8192];
 
     private static readonly MessagingLink[] Links = [MessagingLink.Tcp, MessagingLink.UnixSocket, MessagingLink.InProcess];
 
@@ -90,7 +92,7 @@ internal sealed class MessagingScenario : ContestScenario
             ];
         MessagingPeer push = peers.ZmqPush(link, size, lockStep: true);
         MessagingPeer router = peers.ZmqRouter(link, size, lockStep: true);
-        Target? target = LockStepSizes.Contains(size) ? Target.AtMost(0.5) : null;
+        Target? target = LockStepTargetSizes.Contains(size) ? Target.AtMost(0.5) : null;
         return Create(
             $"{Title(link)}, {PayloadSize.Text(size)}, lock-step",
             size,

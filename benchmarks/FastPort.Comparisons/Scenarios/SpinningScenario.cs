@@ -23,7 +23,10 @@ internal sealed class SpinningScenario : ContestScenario
         "every round trip.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
-        [Metric.RoundTripP50, Metric.RoundTripP99, Metric.Throughput, Metric.ServerCpuShare, Metric.ServerCpuPerMessage];
+    [
+        Metric.RoundTripP50, Metric.RoundTripP99, Metric.Throughput, Metric.ServerCpuShare, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage,
+        Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss,
+    ];
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {
