@@ -119,6 +119,58 @@ public sealed class InProcessTests
     }
 
     [Fact]
+    public async Task An_end_is_not_told_before_all_is_given_back_when_the_peer_ends_at_the_same_time()
+    {
+        using var offered = new ManualResetEventSlim();
+        using var mayEnd = new ManualResetEventSlim();
+        using var givesBack = new ManualResetEventSlim();
+        using var mayFinish = new ManualResetEventSlim();
+        var ending = new TestProtocol
+        {
+            OnBytes = _ =>
+            {
+                offered.Set();
+                Assert.True(mayEnd.Wait(Patience.Limit));
+                return ReceiveOutcome.Pause;
+            },
+        };
+        await using TestLink open = TestLink.Open(Link);
+        open.Serve = () => ending;
+
+        // Never started, so that its abort is its end, on the stack of whoever aborts.
+        Connection peer = await open.Transport.CreateConnector(open.Endpoint, open.Settings).ConnectAsync(Patience.Token);
+        await open.AcceptedAsync();
+        Lend(peer, () =>
+        {
+            givesBack.Set();
+            Assert.True(mayFinish.Wait(Patience.Limit));
+        });
+        peer.Flush();
+        await Task.Factory.StartNew(() => Assert.True(offered.Wait(Patience.Limit)), TaskCreationOptions.LongRunning).InTimeAsync();
+
+        // The peer's end lets the other's begin and goes on when that one is in the middle of giving back.
+        Lend(ending.Connection, () =>
+        {
+            mayEnd.Set();
+            Assert.True(givesBack.Wait(Patience.Limit));
+        });
+        await Task.Factory.StartNew(() => peer.Abort(CloseReason.LocalClosed), TaskCreationOptions.LongRunning).InTimeAsync();
+
+        bool toldEarly = ending.Closed.IsCompleted || peer.Closed.IsCompleted;
+        mayFinish.Set();
+        await ending.ClosedAsync();
+        await peer.Closed.InTimeAsync();
+        Assert.False(toldEarly);
+
+        static void Lend(Connection connection, Action release)
+        {
+            Assert.NotNull(connection.BeginWrite());
+            Assert.True(connection.TryWriteBorrowed(new byte[40_000], static state => ((Action)state!)(), release));
+            connection.EndWrite();
+        }
+    }
+
+    [Fact]
     public async Task Nothing_of_the_peers_runs_on_the_senders_stack()
     {
         int onStack = 0;

@@ -25,6 +25,9 @@ internal sealed partial class InProcessConnection : TransportConnection, IThread
     private LinkInput _input = null!;
     private ArrayPoolCircularBuffer? _spareBatch;
     private int _ended;
+
+    // What the end still waits for: its own steps, and what the peer has to give back. Those may be done in either order, by two threads.
+    private int _toFinish = 2;
     private volatile bool _lost;
 
     private InProcessConnection(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds)
@@ -121,8 +124,8 @@ internal sealed partial class InProcessConnection : TransportConnection, IThread
         Signal(LinkSignals.Look);
     }
 
-    /// <summary>The peer has given back what it had borrowed when this end's pump came to its end.</summary>
-    internal void BorrowedIsBack() => Finish();
+    /// <summary>The peer has given back what it had borrowed when this end's pump came to its end. By the peer, perhaps before that pump is done.</summary>
+    internal void BorrowedIsBack() => FinishOne();
 
     private static CloseReason Lost { get; } = new(CloseKind.ConnectionLost, "The connection was lost (the other end of the link is gone).");
 
@@ -145,16 +148,22 @@ internal sealed partial class InProcessConnection : TransportConnection, IThread
         _input.Dispose();
 
         // First the own side: a peer that aborts as well finds a reset, whatever it loses besides.
-        bool isBack = _outbound.CloseSender();
-        _inbound.CloseReceiver();
-        if (isBack)
+        if (_outbound.CloseSender())
         {
-            Finish();
+            FinishOne();
         }
+
+        _inbound.CloseReceiver();
+        FinishOne();
     }
 
-    private void Finish()
+    private void FinishOne()
     {
+        if (Interlocked.Decrement(ref _toFinish) != 0)
+        {
+            return;
+        }
+
         LeaveClock();
         CompleteEnd();
     }
