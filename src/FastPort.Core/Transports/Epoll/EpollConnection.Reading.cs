@@ -27,6 +27,12 @@ internal sealed partial class EpollConnection
             return;
         }
 
+        if (_isReaders)
+        {
+            WakeReader();
+            return;
+        }
+
         try
         {
             if (!PumpTurn() && !_continueQueued)
@@ -128,19 +134,13 @@ internal sealed partial class EpollConnection
     // False where nothing was received.
     private unsafe bool Receive()
     {
-        int room = Math.Min(_receiveSize, Math.Max(_input.MaximumCapacity - _input.Length, 1));
-        if (_input.Capacity - _input.Length < room && !_input.TryReserve(room))
-        {
-            _input.TryReserve(1);
-        }
-
-        Span<byte> span = _input.GetWritableSpan(1);
+        Span<byte> span = Writable(_receiveSize);
         while (true)
         {
             nint count;
             fixed (byte* start = span)
             {
-                count = Libc.Receive(Descriptor, start, span.Length, 0);
+                count = Libc.Receive(Descriptor, start, span.Length, Libc.DontWait);
             }
 
             if (count > 0)
@@ -169,6 +169,17 @@ internal sealed partial class EpollConnection
 
             return false;
         }
+    }
+
+    private Span<byte> Writable(int size)
+    {
+        int room = Math.Min(size, Math.Max(_input.MaximumCapacity - _input.Length, 1));
+        if (_input.Capacity - _input.Length < room && !_input.TryReserve(room))
+        {
+            _input.TryReserve(1);
+        }
+
+        return _input.GetWritableSpan(1);
     }
 
     private void Received(int count, int asked)

@@ -16,6 +16,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     // What is longer leaves at once: from here on the copy into the kernel costs more than the peer's wake-up, and the bytes are still in the cache.
     private const int FlushAtOnceBytes = 32 * 1024;
 
+    private const uint Watched = Libc.EpollIn | Libc.EpollOut | Libc.EpollRdHup | Libc.EpollEdge;
+
     private const int AskStart = 1;
     private const int AskFlush = 2;
     private const int AskResume = 4;
@@ -255,8 +257,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     private void Watch()
     {
-        const uint Events = Libc.EpollIn | Libc.EpollOut | Libc.EpollRdHup | Libc.EpollEdge;
-        _watched = _loop.TryWatch(Descriptor, Events, this, out _number);
+        _watched = _loop.TryWatch(Descriptor, Watched, this, out _number);
         if (!_watched)
         {
             Lose(Errno.Last);

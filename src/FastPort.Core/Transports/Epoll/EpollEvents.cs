@@ -29,12 +29,17 @@ internal sealed unsafe class EpollEvents : IDisposable
     }
 
     /// <summary>Watches a descriptor. False on an error.</summary>
-    public static bool TryAdd(int epoll, int descriptor, uint events, ulong data)
+    public static bool TryAdd(int epoll, int descriptor, uint events, ulong data) => Control(epoll, Libc.EpollCtlAdd, descriptor, events, data);
+
+    /// <summary>Watches one that is watched for other events. False on an error.</summary>
+    public static bool TryChange(int epoll, int descriptor, uint events, ulong data) => Control(epoll, Libc.EpollCtlMod, descriptor, events, data);
+
+    private static bool Control(int epoll, int operation, int descriptor, uint events, ulong data)
     {
         byte* at = stackalloc byte[16];
         *(uint*)at = events;
         *(ulong*)(at + DataOffset) = data;
-        return Libc.EpollControl(epoll, Libc.EpollCtlAdd, descriptor, at) == 0;
+        return Libc.EpollControl(epoll, operation, descriptor, at) == 0;
     }
 
     public static void Remove(int epoll, int descriptor)

@@ -4,16 +4,16 @@ using Microsoft.Win32.SafeHandles;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// One thread with one epoll descriptor. Everything of its connections happens on it, so their input, their protocol and what the loop itself
+/// One thread at a time with one epoll descriptor. Everything of its connections happens on it, so their input, their protocol and what the loop itself
 /// writes need no lock; other threads reach it through <see cref="Post"/> only.
 /// <para>
 /// A round: wait; let every ready descriptor be read and handled; run what others have posted; go on with connections that had more to read than
 /// their turn allowed; then send what all of this has written. Sending comes last because a send wakes the peer: one that is sent its answers
 /// connection by connection handles them one by one and goes back to sleep in between, and on a loaded machine those wake-ups cost more than the sends.
 /// </para>
-/// <para>Threads are created and ended by <see cref="EpollLoopGroup"/>.</para>
+/// <para>While one connection is all its work a second thread takes turns with it. Threads are created and ended by <see cref="EpollLoopGroup"/>.</para>
 /// </summary>
-internal sealed class EpollLoop
+internal sealed partial class EpollLoop
 {
     // Its event is nobody's: it only ends the wait.
     private const ulong WakeUp = ulong.MaxValue;
@@ -100,8 +100,15 @@ internal sealed class EpollLoop
         return false;
     }
 
+    /// <summary>Watches a descriptor for other events from now on; on the loop. False where the system refuses.</summary>
+    public bool TryWatchFor(int descriptor, uint events, ulong number) => EpollEvents.TryChange(_epoll, descriptor, events, number);
+
     /// <summary>No event of this number is delivered any more; on the loop. The descriptor itself leaves with its close, or with <see cref="Unwatch"/>.</summary>
-    public void Forget(ulong number) => _slots.Remove(number);
+    public void Forget(ulong number)
+    {
+        _slots.Remove(number);
+        _last = null;
+    }
 
     /// <summary>Stops watching a descriptor that stays open; on the loop.</summary>
     public void Unwatch(int descriptor, ulong number)
@@ -126,33 +133,47 @@ internal sealed class EpollLoop
 
         while (!_stopped)
         {
-            int count = Wait();
+            int count = Wait(out bool slept);
+            ILoopHandler? last = null;
             for (int i = 0; i < count; i++)
             {
                 _events.Read(i, out uint events, out ulong number);
-                if (number != WakeUp)
-                {
-                    Ready(_slots.Find(number), events);
-                }
+                ILoopHandler? handler = number == WakeUp ? null : _slots.Find(number);
+                Ready(handler, events);
+                last = (events & Libc.EpollIn) == 0 ? null : handler;
             }
 
-            _inbox.RunAll();
-            Continue();
-            Flush();
+            if (slept)
+            {
+                CountWake(count == 1 ? last : null);
+            }
+
+            RunRound();
         }
 
+        _readerMayGo.Set();
         CloseDescriptors();
         _events.Dispose();
     }
 
-    private int Wait()
+    private void RunRound()
     {
+        _inbox.RunAll();
+        Continue();
+        Flush();
+    }
+
+    // Whether it has slept, with nothing but its own thread at work.
+    private int Wait(out bool slept)
+    {
+        slept = false;
         if (!_inbox.IsEmpty || _unfinished.Count != 0)
         {
             return _events.Wait(_epoll, 0);
         }
 
-        if (_waiting.TryBegin())
+        bool alone = _turn == Alone;
+        if (alone && _waiting.TryBegin())
         {
             int found;
             do
@@ -169,11 +190,23 @@ internal sealed class EpollLoop
             }
         }
 
+        if (alone && TryGiveToReader())
+        {
+            // That the socket can be written to is reported at once.
+            return _events.Wait(_epoll, 0);
+        }
+
         // A full fence: see Post.
         Interlocked.Exchange(ref _asleep, 1);
-        int count = _events.Wait(_epoll, _inbox.IsEmpty ? -1 : 0);
+        int timeout = _inbox.IsEmpty ? -1 : 0;
+        int count = alone ? _events.Wait(_epoll, timeout) : WaitForTurn(timeout);
         Volatile.Write(ref _asleep, 0);
-        _waiting.Woken();
+        if (alone)
+        {
+            _waiting.Woken();
+            slept = true;
+        }
+
         return count;
     }
 

@@ -303,14 +303,14 @@ internal sealed class EpollSender
         {
             if (second.IsEmpty)
             {
-                return Libc.Send(_connection.Descriptor, one, first.Length, Libc.NoSignal);
+                return Libc.Send(_connection.Descriptor, one, first.Length, Libc.NoSignal | Libc.DontWait);
             }
 
             Libc.Vector* vectors = stackalloc Libc.Vector[2];
             vectors[0] = new Libc.Vector { Base = one, Length = first.Length };
             vectors[1] = new Libc.Vector { Base = two, Length = second.Length };
             var message = new Libc.MessageHeader { Vectors = vectors, VectorCount = 2 };
-            return Libc.SendMessage(_connection.Descriptor, &message, Libc.NoSignal);
+            return Libc.SendMessage(_connection.Descriptor, &message, Libc.NoSignal | Libc.DontWait);
         }
     }
 

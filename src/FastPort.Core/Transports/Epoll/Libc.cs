@@ -10,6 +10,7 @@ internal static unsafe partial class Libc
 {
     public const int EpollCtlAdd = 1;
     public const int EpollCtlDel = 2;
+    public const int EpollCtlMod = 3;
     public const uint EpollIn = 0x1;
     public const uint EpollOut = 0x4;
     public const uint EpollErr = 0x8;
@@ -21,6 +22,9 @@ internal static unsafe partial class Libc
     public const int NonBlocking = 0x800;
     public const int CloseOnExec = 0x80000;
     public const int NoSignal = 0x4000;
+    public const int DontWait = 0x40;
+    public const int SetStatusFlags = 4;
+    public const int ShutRead = 0;
     public const int ShutWrite = 1;
     public const int AfUnix = 1;
     public const int IpProtoIpv6 = 41;
@@ -91,6 +95,9 @@ internal static unsafe partial class Libc
 
     [LibraryImport("libc", EntryPoint = "shutdown", SetLastError = true)]
     public static partial int Shutdown(int descriptor, int how);
+
+    [LibraryImport("libc", EntryPoint = "fcntl", SetLastError = true)]
+    public static partial int Control(int descriptor, int command, nint argument);
 
     [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
     public static partial int Close(int descriptor);

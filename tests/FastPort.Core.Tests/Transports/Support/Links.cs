@@ -17,12 +17,17 @@ internal static class Links
             LinkKind.Tcp("tcp by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.Unix("unix by sockets", static () => new SocketTransport()),
             LinkKind.Unix("unix by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
+            LinkKind.Tcp("tcp by epoll's reader", EpollByReader, EpollTransport.IsSupported, readers: 2),
+            LinkKind.Unix("unix by epoll's reader", EpollByReader, EpollTransport.IsSupported, readers: 2),
             LinkKind.InProcess("in process", static () => new InProcessTransport()),
             LinkKind.InProcess("in process, spinning", static () => new InProcessTransport(spinMicroseconds: 200)),
         }.Where(static link => link.IsSupported),
     ];
 
     public static LinkKind Get(string name) => All.Single(link => link.Name == name);
+
+    // Loops that hand a connection to their reader as soon as it has woken them twice.
+    private static EpollTransport EpollByReader() => new(new EpollOptions { Loops = 2, SpinMicroseconds = 0, WakesBeforeReader = 1 });
 }
 
 /// <summary>One way that bytes can take.</summary>
@@ -49,8 +54,12 @@ internal sealed class LinkKind
     /// <summary>Connects a peer that the transport does not know; with true one that takes few bytes before it reads.</summary>
     public required Func<TestLink, bool, Task<RawEnd>> ConnectRawAsync { get; init; }
 
-    public static LinkKind Tcp(string name, Func<ITransport> transport, bool isSupported = true) => new()
+    /// <summary>Connections that may hold a buffer while they are idle: one for each reader.</summary>
+    public int Readers { get; init; }
+
+    public static LinkKind Tcp(string name, Func<ITransport> transport, bool isSupported = true, int readers = 0) => new()
     {
+        Readers = readers,
         Name = name,
         IsSupported = isSupported,
         CreateTransport = transport,
@@ -73,8 +82,9 @@ internal sealed class LinkKind
         ConnectRawAsync = ConnectionEnd.ConnectAsync,
     };
 
-    public static LinkKind Unix(string name, Func<ITransport> transport, bool isSupported = true) => new()
+    public static LinkKind Unix(string name, Func<ITransport> transport, bool isSupported = true, int readers = 0) => new()
     {
+        Readers = readers,
         Name = name,
         IsSupported = isSupported && !OperatingSystem.IsWindows(),
         CreateTransport = transport,
