@@ -20,6 +20,20 @@ internal sealed partial class EpollConnection
     private bool _held;
     private bool _parked;
 
+    /// <summary>Receives although nothing was reported. False where nothing was there, or it is not the time to read.</summary>
+    public bool TryReceiveNow()
+    {
+        if (_parked || _ended || _held || _inputEnded || IsClosing || IsAborted || _lost)
+        {
+            return false;
+        }
+
+        long before = _received;
+        _readable = true;
+        Pump();
+        return _received != before || _inputEnded || _lost;
+    }
+
     private void Pump()
     {
         if (_parked || _ended)
