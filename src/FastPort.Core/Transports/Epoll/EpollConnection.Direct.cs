@@ -1,8 +1,10 @@
+using System.Net;
+
 namespace FastPort.Transports.Epoll;
 
 /// <content>
-/// While the loop's reader receives. Its socket blocks then, and every call but the reader's says that it does not want to; epoll reports only that the socket takes
-/// bytes again, and errors.
+/// While the loop's reader receives. The socket blocks then, and every call but the reader's says that it does not want to; epoll reports only that the socket
+/// takes bytes again, and errors. TCP only: a Unix socket is reported with every read of the peer's, so the loop's own thread would be woken for each message, too.
 /// </content>
 internal sealed partial class EpollConnection
 {
@@ -13,24 +15,29 @@ internal sealed partial class EpollConnection
 
     // The reader sleeps in the receive, or is about to: the input is its own. Changed by whose turn it is.
     private bool _isReaders;
+    private bool _readerIsWoken;
     private int _askedDirectly;
     private int _receivedDirectly;
 
     /// <summary>Whether more input is all that is to be expected.</summary>
     public bool CanBeDirect =>
-        !_ended && !_lost && !_failed && !_parked && !_held && !_readable && !_peerEnded && !_inputEnded && _input.IsEmpty && !IsClosing && !IsAborted;
+        LocalEndPoint is IPEndPoint && !_ended && !_lost && !_failed && !_parked && !_held && !_readable && !_peerEnded && !_inputEnded && _input.IsEmpty && !IsClosing && !IsAborted;
 
     /// <summary>From now on the reader receives; on the loop. False where it may not.</summary>
     public bool TryBeginDirect()
     {
-        if (!_watched || !CanBeDirect || !TryPrepare() || !_loop.TryWatchFor(Descriptor, WatchedDirectly, _number))
+        if (!_watched || !CanBeDirect || !TryPrepare())
         {
             return false;
         }
 
-        NativeSocket.SetBlocking(Descriptor, true);
-        _isReaders = true;
-        return true;
+        _isReaders = _loop.TryWatchFor(Descriptor, WatchedDirectly, _number) && NativeSocket.TrySetBlocking(Descriptor, true);
+        if (!_isReaders)
+        {
+            EndDirect();
+        }
+
+        return _isReaders;
     }
 
     /// <summary>As before, after <see cref="ReceivedDirectly"/>; by the reader, whose turn it is.</summary>
@@ -90,12 +97,14 @@ internal sealed partial class EpollConnection
     public void EndDirect()
     {
         _isReaders = false;
-        if (_finished)
+        _readerIsWoken = false;
+        if (_ended)
         {
             return;
         }
 
-        NativeSocket.SetBlocking(Descriptor, false);
+        _input.TryReleaseWhenEmpty();
+        NativeSocket.TrySetBlocking(Descriptor, false);
         if (!_loop.TryWatchFor(Descriptor, Watched, _number))
         {
             Lose(Errno.Last);
@@ -119,11 +128,12 @@ internal sealed partial class EpollConnection
         }
     }
 
-    // The reader may sleep for good: where that must not be, its receive is made to return. That tells the peer nothing.
+    // The reader may sleep for good: where that must not be, its receive is made to return. That tells the peer nothing, and raises an event here.
     private void WakeReader()
     {
-        if (IsAborted || _lost)
+        if ((IsAborted || _lost) && !_readerIsWoken)
         {
+            _readerIsWoken = true;
             _ = Libc.Shutdown(Descriptor, Libc.ShutRead);
         }
     }

@@ -145,7 +145,7 @@ internal sealed partial class EpollLoop
 
             Volatile.Write(ref _asleep, 0);
             _waiting.Woken();
-            connection.ReceivedDirectly(received);
+            Received(connection, received);
             if (!TryGoOn(connection))
             {
                 GiveBack(connection);
@@ -157,7 +157,7 @@ internal sealed partial class EpollLoop
     // The reader's turn: true where it has ended it and may sleep again.
     private bool TryGoOn(EpollConnection connection)
     {
-        while (true)
+        for (int round = 0; ; round++)
         {
             RunRound();
             if (_stopped || _unfinished.Count != 0 || !connection.CanBeDirect)
@@ -172,7 +172,12 @@ internal sealed partial class EpollLoop
                 break;
             }
 
+            // What is posted while it works is done with it, once. Who goes on posting has the loop's own thread do it: only that one looks at all connections meanwhile.
             Volatile.Write(ref _asleep, 0);
+            if (round != 0 || Volatile.Read(ref _turn) == Claimed)
+            {
+                return false;
+            }
         }
 
         if (_waiting.TryBegin())
@@ -183,6 +188,19 @@ internal sealed partial class EpollLoop
         }
 
         return connection.TryGoOnDirectly() && Interlocked.CompareExchange(ref _turn, Nobodys, Readers) == Readers;
+    }
+
+    private void Received(EpollConnection connection, int received)
+    {
+        try
+        {
+            connection.ReceivedDirectly(received);
+        }
+        catch (Exception e)
+        {
+            // As in Ready.
+            TransportLog.LoopFault(_logger, _index, e);
+        }
     }
 
     // By the reader, whose turn it is.
@@ -213,7 +231,7 @@ internal sealed partial class EpollLoop
             EpollConnection connection = loop._direct!;
             loop._direct = null;
             Volatile.Write(ref loop._turn, Alone);
-            connection.ReceivedDirectly(Received);
+            loop.Received(connection, Received);
             connection.EndDirect();
         }
     }

@@ -143,11 +143,11 @@ internal static unsafe class NativeSocket
         }
     }
 
-    /// <summary>Makes the close drop what the peer has not taken and reset the connection.</summary>
-    /// <summary>Whether a receive that does not say otherwise sleeps until there is something.</summary>
-    public static void SetBlocking(int descriptor, bool blocks) =>
-        _ = Libc.Control(descriptor, Libc.SetStatusFlags, blocks ? 0 : Libc.NonBlocking);
+    /// <summary>Whether a receive that does not say otherwise sleeps until there is something. False where the system refuses.</summary>
+    public static bool TrySetBlocking(int descriptor, bool blocks) =>
+        Libc.Control(descriptor, Libc.SetStatusFlags, blocks ? 0 : Libc.NonBlocking) == 0;
 
+    /// <summary>Makes the close drop what the peer has not taken and reset the connection.</summary>
     public static void ResetOnClose(int descriptor)
     {
         // struct linger { int l_onoff; int l_linger; }

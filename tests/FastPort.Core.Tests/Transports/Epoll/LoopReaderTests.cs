@@ -3,6 +3,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using FastPort.Dispatch;
 using FastPort.Transports;
+using FastPort.Transports.Epoll;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports.Epoll;
@@ -13,8 +14,7 @@ namespace FastPort.Core.Tests.Transports.Epoll;
 /// </summary>
 public sealed class LoopReaderTests
 {
-    private const string Tcp = "tcp by epoll's reader";
-    private const string Unix = "unix by epoll's reader";
+    private const string ByReader = "tcp by epoll's reader";
 
     [LinuxTheory]
     [InlineData(1)]
@@ -60,8 +60,39 @@ public sealed class LoopReaderTests
     }
 
     [LinuxTheory]
-    [InlineData(Tcp)]
-    [InlineData(Unix)]
+    [InlineData(1)]
+    public async Task Who_posts_without_end_keeps_no_connection_of_the_loop_waiting(int loops)
+    {
+        var posting = new PostsItself();
+        await using TestServer server = await TestServer.StartAsync(
+            handlers => handlers.MapInline(
+                0x1100,
+                (ref InlineRequest request) =>
+                {
+                    if (IsReader)
+                    {
+                        posting.Begin();
+                    }
+
+                    request.Reply([]);
+                }),
+            options => (options.Transport, options.Loops, options.SpinMicroseconds) = (TransportKind.Epoll, loops, 0));
+        using RawPeer first = await server.ConnectKnownAsync();
+        using RawPeer second = await server.ConnectKnownAsync();
+
+        await CallUntilAsync(first, () => posting.HasBegun);
+
+        for (uint i = 1; i <= 3; i++)
+        {
+            Assert.Equal(i, (await second.CallAsync(Wire.Request(0x1100, i))).Correlation);
+            Assert.Equal(i, (await first.CallAsync(Wire.Request(0x1100, i))).Correlation);
+        }
+
+        posting.End();
+    }
+
+    [LinuxTheory]
+    [InlineData(ByReader)]
     public async Task What_others_send_while_the_reader_sleeps_arrives_though_the_socket_blocks(string link)
     {
         const int Bytes = 3_000_000;
@@ -77,8 +108,7 @@ public sealed class LoopReaderTests
     }
 
     [LinuxTheory]
-    [InlineData(Tcp)]
-    [InlineData(Unix)]
+    [InlineData(ByReader)]
     public async Task A_connection_can_be_aborted_while_the_reader_sleeps(string link)
     {
         var server = new TestProtocol();
@@ -92,8 +122,7 @@ public sealed class LoopReaderTests
     }
 
     [LinuxTheory]
-    [InlineData(Tcp)]
-    [InlineData(Unix)]
+    [InlineData(ByReader)]
     public async Task A_connection_can_be_closed_while_the_reader_sleeps(string link)
     {
         var server = new TestProtocol();
@@ -110,8 +139,7 @@ public sealed class LoopReaderTests
     }
 
     [LinuxTheory]
-    [InlineData(Tcp)]
-    [InlineData(Unix)]
+    [InlineData(ByReader)]
     public async Task Reading_can_be_paused_and_resumed_where_the_reader_receives(string link)
     {
         bool pause = false;
@@ -129,6 +157,36 @@ public sealed class LoopReaderTests
         server.Connection.ResumeReading();
 
         await server.ReceivedAsync(before + 3);
+    }
+
+    // Found in the inbox after every round, however many there are.
+    private sealed class PostsItself : ILoopTask
+    {
+        private EpollLoop? _loop;
+        private volatile bool _ended;
+
+        public ILoopTask? Next { get; set; }
+
+        public bool HasBegun => Volatile.Read(ref _loop) is not null;
+
+        public void Begin()
+        {
+            if (_loop is null)
+            {
+                Volatile.Write(ref _loop, EpollLoop.Current);
+                _loop!.Post(this);
+            }
+        }
+
+        public void End() => _ended = true;
+
+        public void RunOnLoop()
+        {
+            if (!_ended)
+            {
+                _loop!.Post(this);
+            }
+        }
     }
 
     private static bool IsReader => Thread.CurrentThread.Name?.EndsWith("reader", StringComparison.Ordinal) == true;

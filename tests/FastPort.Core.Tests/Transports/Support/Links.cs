@@ -18,7 +18,6 @@ internal static class Links
             LinkKind.Unix("unix by sockets", static () => new SocketTransport()),
             LinkKind.Unix("unix by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.Tcp("tcp by epoll's reader", EpollByReader, EpollTransport.IsSupported, readers: 2),
-            LinkKind.Unix("unix by epoll's reader", EpollByReader, EpollTransport.IsSupported, readers: 2),
             LinkKind.InProcess("in process", static () => new InProcessTransport()),
             LinkKind.InProcess("in process, spinning", static () => new InProcessTransport(spinMicroseconds: 200)),
         }.Where(static link => link.IsSupported),
@@ -82,9 +81,8 @@ internal sealed class LinkKind
         ConnectRawAsync = ConnectionEnd.ConnectAsync,
     };
 
-    public static LinkKind Unix(string name, Func<ITransport> transport, bool isSupported = true, int readers = 0) => new()
+    public static LinkKind Unix(string name, Func<ITransport> transport, bool isSupported = true) => new()
     {
-        Readers = readers,
         Name = name,
         IsSupported = isSupported && !OperatingSystem.IsWindows(),
         CreateTransport = transport,
