@@ -43,7 +43,7 @@ internal sealed class MessageContent
     /// <param name="mark">Its mark.</param>
     public void Write(Span<byte> destination, MessageMark mark)
     {
-        _pattern.CopyTo(destination);
+        new RawBody(_pattern).Write(destination);
         BinaryPrimitives.WriteUInt64LittleEndian(destination, mark.Value);
         BinaryPrimitives.WriteUInt64LittleEndian(destination[^MarkBytes..], mark.Value);
     }

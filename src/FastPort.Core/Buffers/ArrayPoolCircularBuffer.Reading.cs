@@ -115,12 +115,12 @@ public sealed partial class ArrayPoolCircularBuffer
         int beforeWrap = Math.Clamp(_capacity - start, 0, destination.Length);
         if (beforeWrap != 0)
         {
-            new ReadOnlySpan<byte>(_array, start, beforeWrap).CopyTo(destination);
+            LargeCopy.Copy(new ReadOnlySpan<byte>(_array, start, beforeWrap), destination);
         }
 
         if (beforeWrap != destination.Length)
         {
-            BehindWrap(start + beforeWrap - _capacity, destination.Length - beforeWrap).Span.CopyTo(destination[beforeWrap..]);
+            LargeCopy.Copy(BehindWrap(start + beforeWrap - _capacity, destination.Length - beforeWrap).Span, destination[beforeWrap..]);
         }
     }
 

@@ -194,8 +194,8 @@ public sealed partial class ArrayPoolCircularBuffer
     private void CopyIn(int start, ReadOnlySpan<byte> source)
     {
         int beforeWrap = Math.Min(source.Length, _capacity - start);
-        source[..beforeWrap].CopyTo(new Span<byte>(_array, start, beforeWrap));
-        source[beforeWrap..].CopyTo(new Span<byte>(_array, 0, source.Length - beforeWrap));
+        LargeCopy.Copy(source[..beforeWrap], new Span<byte>(_array, start, beforeWrap));
+        LargeCopy.Copy(source[beforeWrap..], new Span<byte>(_array, 0, source.Length - beforeWrap));
     }
 
     [DoesNotReturn]

@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Buffers;
 using FastPort.Framing;
 
 namespace FastPort.Routing;
@@ -44,9 +45,9 @@ internal readonly ref struct RoutedBody : IFrameBody
         int at = ProtoBody.WriteField(destination, 1, _address);
         at += ProtoBody.WriteField(destination[at..], 2, _type);
         at += ProtoBody.WriteHead(destination[at..], 3, _first.Length + _second.Length);
-        _first.CopyTo(destination[at..]);
+        LargeCopy.Copy(_first, destination[at..]);
         at += _first.Length;
-        _second.CopyTo(destination[at..]);
+        LargeCopy.Copy(_second, destination[at..]);
         at += _second.Length;
         _fromField.CopyTo(destination[at..]);
     }
