@@ -1,4 +1,6 @@
+using System.Runtime.CompilerServices;
 using FastPort.Buffers;
+using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
@@ -72,6 +74,62 @@ internal sealed partial class FrameOutput
 
         FlushUnlessInBurst();
         return SendStatus.Queued;
+    }
+
+    // One frame as a batch: its body is written while neither other writers nor the receiver are excluded, and handed over as it lies.
+    private SendStatus WriteInLine<TBody>(ushort type, scoped in TBody body, int size)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (!FrameWriter.Fits(size, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        ArrayPoolCircularBuffer batch = _connection.BeginBatch();
+        try
+        {
+            if (!batch.TryReserve(FrameHeader.Size + size))
+            {
+                return SendStatus.Full;
+            }
+
+            FrameWriter.Write(batch, type, FrameFlags.OneWay, 0, 0, ref Unsafe.AsRef(in body), size);
+            return TryAppend(ref batch);
+        }
+        finally
+        {
+            _connection.EndBatch(batch);
+        }
+    }
+
+    // The frame that is all of the batch.
+    private SendStatus TryAppend(ref ArrayPoolCircularBuffer batch)
+    {
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        try
+        {
+            if (_goodbyeSaid)
+            {
+                return SendStatus.Closed;
+            }
+
+            if (!_connection.TryAppendBatch(ring, ref batch))
+            {
+                return SendStatus.Full;
+            }
+
+            CountSent();
+            return SendStatus.Queued;
+        }
+        finally
+        {
+            _connection.EndWrite();
+        }
     }
 
     public void EndBatch(BatchWriter batch, ArrayPoolCircularBuffer ring)

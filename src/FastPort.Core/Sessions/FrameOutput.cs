@@ -77,7 +77,7 @@ internal sealed partial class FrameOutput
 
     /// <summary>Writes one frame whatever waits already: replies and control messages, which other bounds limit.</summary>
     public SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct => Write(type, flags, correlation, received, in body, FrameKind.Other);
+        where TBody : IFrameBody, allows ref struct => Write(type, flags, correlation, received, in body, body.Size, FrameKind.Other);
 
     /// <summary>
     /// Writes a request, unless Goodbye has been said. It becomes outstanding in the same moment: one that was not written never is, so the
@@ -138,7 +138,8 @@ internal sealed partial class FrameOutput
     /// <summary>Says Goodbye: the last frame that is not a reply.</summary>
     public void WriteGoodbye(CodeBody body)
     {
-        Write(ControlType.Goodbye, FrameFlags.OneWay, 0, 0, body.CutTo(FrameLimits.LargestBody(Limit)), FrameKind.Goodbye);
+        CodeBody cut = body.CutTo(FrameLimits.LargestBody(Limit));
+        Write(ControlType.Goodbye, FrameFlags.OneWay, 0, 0, in cut, cut.Size, FrameKind.Goodbye);
         FlushUnlessInBurst();
     }
 
@@ -199,10 +200,9 @@ internal sealed partial class FrameOutput
 
     // A method of its own, for the reason given at BatchWriter.TrySend.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, FrameKind kind)
+    private SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, int size, FrameKind kind)
         where TBody : IFrameBody, allows ref struct
     {
-        int size = body.Size;
         if (!FrameWriter.Fits(size, Limit))
         {
             return SendStatus.TooLarge;
@@ -273,7 +273,10 @@ internal sealed partial class FrameOutput
             return Room.Refuse();
         }
 
-        SendStatus status = Write(type, FrameFlags.OneWay, 0, 0, in body, FrameKind.OneWay);
+        int size = body.Size;
+        SendStatus status = size >= _connection.BatchesInLineFrom
+            ? WriteInLine(type, in body, size)
+            : Write(type, FrameFlags.OneWay, 0, 0, in body, size, FrameKind.OneWay);
         FlushUnlessInBurst();
         return status == SendStatus.Full ? Room.Refuse() : status;
     }

@@ -71,6 +71,7 @@ public sealed class AllocationTests(ITestOutputHelper output)
     [Theory]
     [InlineData("inproc", 64)]
     [InlineData("inproc", 20_000)]
+    [InlineData("inproc", 40_000)]
     [InlineData("tcp", 64)]
     [InlineData("tcp", 20_000)]
     [InlineData("unix", 64)]

@@ -69,6 +69,8 @@ internal sealed partial class InProcessConnection : TransportConnection, IThread
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _outbound.TryWriteBorrowed(memory, release, state);
 
+    internal override int BatchesInLineFrom => LinkLane.InLineAtLeast;
+
     public override ArrayPoolCircularBuffer BeginBatch() => Interlocked.Exchange(ref _spareBatch, null) ?? _outbound.CreateBatch();
 
     public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>

@@ -6,7 +6,7 @@ namespace FastPort.Transports.InProcess;
 internal sealed partial class LinkLane
 {
     // A shorter one is better copied: rings that wait hold an array each.
-    private const int InLineAtLeast = 32 * 1024;
+    public const int InLineAtLeast = 32 * 1024;
 
     // In order, before the ring being filled; made with the first batch that finds something waiting.
     private Queue<SendRing>? _ready;
