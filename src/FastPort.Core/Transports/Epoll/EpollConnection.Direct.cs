@@ -1,10 +1,8 @@
-using System.Net;
-
 namespace FastPort.Transports.Epoll;
 
 /// <content>
 /// While the loop's reader receives. The socket blocks then, and every call but the reader's says that it does not want to; epoll reports only that the socket
-/// takes bytes again, and errors. TCP only: a Unix socket is reported with every read of the peer's, so the loop's own thread would be woken for each message, too.
+/// takes bytes again, and errors. TCP only: watched for that, a Unix socket is reported with every read of the peer's, so the loop's own thread would be woken for each message, too.
 /// </content>
 internal sealed partial class EpollConnection
 {
@@ -21,7 +19,7 @@ internal sealed partial class EpollConnection
 
     /// <summary>Whether more input is all that is to be expected.</summary>
     public bool CanBeDirect =>
-        LocalEndPoint is IPEndPoint && !_ended && !_lost && !_failed && !_parked && !_held && !_readable && !_peerEnded && !_inputEnded && _input.IsEmpty && !IsClosing && !IsAborted;
+        IsTcp && !_ended && !_lost && !_failed && !_parked && !_held && !_readable && !_peerEnded && !_inputEnded && _input.IsEmpty && !IsClosing && !IsAborted;
 
     /// <summary>From now on the reader receives; on the loop. False where it may not.</summary>
     public bool TryBeginDirect()

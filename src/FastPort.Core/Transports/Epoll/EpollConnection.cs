@@ -17,6 +17,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const int FlushAtOnceBytes = 32 * 1024;
 
     private const uint Watched = Libc.EpollIn | Libc.EpollOut | Libc.EpollRdHup | Libc.EpollEdge;
+    private const uint WatchedForInput = Watched & ~Libc.EpollOut;
 
     private const int AskStart = 1;
     private const int AskFlush = 2;
@@ -62,6 +63,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     public int Descriptor { get; }
+
+    private bool IsTcp => LocalEndPoint is IPEndPoint;
 
     public override EndPoint? RemoteEndPoint { get; }
 
@@ -233,6 +236,22 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         _ = Libc.Shutdown(Descriptor, Libc.ShutWrite);
         Ask(AskResume);
     }
+
+    /// <summary>
+    /// The socket has taken all; on the loop, as sender. A Unix socket reports that it takes bytes with each piece that the peer reads, also to who was not refused any: up to
+    /// three wake-ups of the loop for a 64 KiB send. A TCP socket tells who was refused, once.
+    /// </summary>
+    internal void AwaitNoWritable()
+    {
+        if (!IsTcp)
+        {
+            // Refused, there would be too many events.
+            _ = _loop.TryWatchFor(Descriptor, WatchedForInput, _number);
+        }
+    }
+
+    /// <summary>The socket takes no more; by whoever sends. False where the system refuses to tell when it does.</summary>
+    internal bool TryAwaitWritable() => IsTcp || _loop.TryWatchFor(Descriptor, Watched, _number);
 
     /// <summary>The socket refused to send; by whoever sends.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));

@@ -100,7 +100,7 @@ internal sealed partial class EpollLoop
         return false;
     }
 
-    /// <summary>Watches a descriptor for other events from now on; on the loop. False where the system refuses.</summary>
+    /// <summary>Watches a descriptor for other events from now on; on any thread that keeps it open. False where the system refuses.</summary>
     public bool TryWatchFor(int descriptor, uint events, ulong number) => EpollEvents.TryChange(_epoll, descriptor, events, number);
 
     /// <summary>No event of this number is delivered any more; on the loop. The descriptor itself leaves with its close, or with <see cref="Unwatch"/>.</summary>

@@ -31,6 +31,9 @@ internal sealed class EpollSender
     private long _sent;
     private bool _inLoopLane;
     private bool _failed;
+
+    // As the connection is watched at first.
+    private bool _awaitsWritable = true;
     private bool _shutDown;
 
     private long _notifyAt = -1;
@@ -117,6 +120,12 @@ internal sealed class EpollSender
         if (!_failed)
         {
             SendAll();
+        }
+
+        if (_awaitsWritable && !_blocked && !_failed)
+        {
+            _awaitsWritable = false;
+            _connection.AwaitNoWritable();
         }
 
         Volatile.Write(ref _role, Free);
@@ -279,7 +288,7 @@ internal sealed class EpollSender
             }
 
             int error = Errno.Last;
-            if (error == Errno.Again)
+            if (error == Errno.Again && TryAwaitWritable(ref error))
             {
                 _blocked = true;
                 return false;
@@ -293,6 +302,19 @@ internal sealed class EpollSender
             }
         }
 
+        return true;
+    }
+
+    // The event of a socket that takes bytes again by the time it is asked for comes, too.
+    private bool TryAwaitWritable(ref int error)
+    {
+        if (!_awaitsWritable && !_connection.TryAwaitWritable())
+        {
+            error = Errno.Last;
+            return false;
+        }
+
+        _awaitsWritable = true;
         return true;
     }
 

@@ -1,6 +1,8 @@
+using System.Globalization;
 using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
+using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -45,6 +47,46 @@ public sealed class EpollLoopTests
         Assert.True(all.Wait(Patience.Limit));
         Assert.Equal(1, loop.WakeUps - before);
         loop.Stop();
+    }
+
+    // Its kernel tells of room with each piece that is read; only who was refused wants to know.
+    [LinuxTheory]
+    [InlineData(40_000, 300)]
+    public async Task A_loop_is_not_woken_by_the_reads_of_a_Unix_sockets_peer(int size, int messages)
+    {
+        using var directory = new TemporaryDirectory();
+        string loopsThread = "";
+        await using TestServer server = await TestServer.StartAsync(
+            handlers => handlers.MapInline(WhereAmI, (ref InlineRequest request) =>
+            {
+                loopsThread = new FileInfo("/proc/thread-self").LinkTarget!;
+                request.Reply([1]);
+            }),
+            options =>
+            {
+                options.Transport = TransportKind.Epoll;
+                options.Loops = 1;
+                options.SpinMicroseconds = 0;
+                options.Endpoints.Clear();
+                options.Endpoints.Add($"unix://{directory["loop.sock"]}");
+            });
+        using RawPeer peer = await server.ConnectKnownAsync();
+        await peer.CallAsync(Wire.Request(WhereAmI, 1));
+        Session session = await server.SessionAsync();
+        long before = Sleeps();
+
+        for (int i = 0; i < messages; i++)
+        {
+            // So much is sent by the thread that writes it.
+            Assert.Equal(SendStatus.Queued, session.TrySend(0x1001, new byte[size]));
+            Assert.Equal(size, (await peer.ReadFrameAsync()).Body.Length);
+        }
+
+        Assert.InRange(Sleeps() - before, 0, messages / 4);
+
+        long Sleeps() => long.Parse(
+            File.ReadLines($"/proc/{loopsThread}/status").First(static line => line.StartsWith("voluntary_ctxt_switches:", StringComparison.Ordinal)).Split(':')[1],
+            CultureInfo.InvariantCulture);
     }
 
     // The listener is on one of the two loops as well.
