@@ -24,12 +24,15 @@ internal static class LargeCopy
         }
         else
         {
-            CopyPieces(source, destination[..source.Length]);
+            CopyPieces(source, destination);
         }
     }
 
+    // Not into its caller, where small copies are made.
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private static void CopyPieces(ReadOnlySpan<byte> source, Span<byte> destination)
     {
+        destination = destination[..source.Length];
         while (source.Length > Piece)
         {
             source[..Piece].CopyTo(destination);

@@ -38,7 +38,7 @@ internal sealed class BatchWriter(FrameOutput output)
             if (status != SendStatus.Queued || size > FrameOutput.BatchChunk)
             {
                 // A large body would be copied once more for nothing.
-                return status == SendStatus.Queued ? output.TrySendOneWay(type, in body) : status;
+                return status == SendStatus.Queued ? output.TrySendOneWay(type, in body, size) : status;
             }
         }
 

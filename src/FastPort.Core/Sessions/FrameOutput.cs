@@ -266,6 +266,9 @@ internal sealed partial class FrameOutput
     }
 
     public SendStatus TrySendOneWay<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct => TrySendOneWay(type, in body, body.Size);
+
+    public SendStatus TrySendOneWay<TBody>(ushort type, scoped in TBody body, int size)
         where TBody : IFrameBody, allows ref struct
     {
         if (Room.IsFull && !Room.TryMake())
@@ -273,7 +276,6 @@ internal sealed partial class FrameOutput
             return Room.Refuse();
         }
 
-        int size = body.Size;
         SendStatus status = size >= _connection.BatchesInLineFrom
             ? WriteInLine(type, in body, size)
             : Write(type, FrameFlags.OneWay, 0, 0, in body, size, FrameKind.OneWay);

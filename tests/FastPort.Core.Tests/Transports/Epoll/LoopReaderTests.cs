@@ -60,6 +60,53 @@ public sealed class LoopReaderTests
     }
 
     [LinuxTheory]
+    [InlineData(50)]
+    [InlineData(2_000)]
+    public async Task A_loop_that_was_told_to_spin_has_none(int spinMicroseconds)
+    {
+        bool onReader = false;
+        await using TestServer server = await TestServer.StartAsync(
+            handlers => handlers.MapInline(
+                0x1100,
+                (ref InlineRequest request) =>
+                {
+                    onReader |= IsReader;
+                    request.Reply([]);
+                }),
+            options => (options.Transport, options.Loops, options.SpinMicroseconds) = (TransportKind.Epoll, 1, spinMicroseconds));
+        using RawPeer peer = await server.ConnectKnownAsync();
+
+        int calls = 0;
+        await CallUntilAsync(peer, () => ++calls > 1_000);
+
+        Assert.False(Volatile.Read(ref onReader));
+    }
+
+    [LinuxTheory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task It_is_bound_to_the_core_of_its_loop(int loops)
+    {
+        string? loopsCores = null;
+        string? readersCores = null;
+        await using TestServer server = await TestServer.StartAsync(
+            handlers => handlers.MapInline(
+                0x1100,
+                (ref InlineRequest request) =>
+                {
+                    (IsReader ? ref readersCores : ref loopsCores) = PinningTests.AllowedCores();
+                    request.Reply([]);
+                }),
+            options => (options.Transport, options.Loops, options.SpinMicroseconds, options.PinLoops) = (TransportKind.Epoll, loops, 0, true));
+        using RawPeer peer = await server.ConnectKnownAsync();
+
+        await CallUntilAsync(peer, () => Volatile.Read(ref readersCores) is not null);
+
+        Assert.NotNull(loopsCores);
+        Assert.Equal(loopsCores, readersCores);
+    }
+
+    [LinuxTheory]
     [InlineData(1)]
     public async Task Who_posts_without_end_keeps_no_connection_of_the_loop_waiting(int loops)
     {

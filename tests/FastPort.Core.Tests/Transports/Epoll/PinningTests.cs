@@ -33,6 +33,6 @@ public sealed class PinningTests
     }
 
     // "0-3,8": of the calling thread.
-    private static string AllowedCores() =>
+    internal static string AllowedCores() =>
         File.ReadLines("/proc/thread-self/status").First(static line => line.StartsWith("Cpus_allowed_list:", StringComparison.Ordinal)).Split(':')[1].Trim();
 }
