@@ -3,12 +3,12 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Buffers;
 
 /// <summary>
-/// Copies large blocks in pieces. From a size of its own on (on x64 with glibc 4 or 8 KiB) the C library copies with <c>rep movsb</c>, which on some processors has half the
-/// rate of its loop for what is smaller, as long as source and destination are in the cache. Ring buffers are there; see docs/performance.md for the figures.
+/// Copies large blocks in pieces. From a size of its own on the C library copies with <c>rep movsb</c>, which on some processors has little more than half the rate of its loop for
+/// what is smaller, as long as source and destination are in the cache. Ring buffers are there; see docs/performance.md for the figures.
 /// </summary>
 internal static class LargeCopy
 {
-    /// <summary>Bytes; a multiple of all cache lines and of the widest vector, and small enough for the C library's loop everywhere.</summary>
+    /// <summary>Bytes. A multiple of the widest vector, and the most that glibc copies with its loop on x64 with vectors of 32 bytes; with those of 64 it is twice that.</summary>
     public const int Piece = 4096;
 
     /// <summary>Copies all of the source to the beginning of the destination.</summary>

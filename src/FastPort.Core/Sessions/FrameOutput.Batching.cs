@@ -40,40 +40,22 @@ internal sealed partial class FrameOutput
     /// <summary>Appends a batch's frames behind everything written so far and flushes; where that cannot be they are dropped and counted.</summary>
     public SendStatus AppendBatch(ref ArrayPoolCircularBuffer batch, int messages)
     {
-        bool overflow = false;
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
+        SendStatus status = TryAppend(ref batch, messages);
+        if (status == SendStatus.Queued)
         {
-            return DropBatch(batch, messages);
+            FlushUnlessInBurst();
+            return status;
         }
 
-        try
+        batch.Consume(batch.Length);
+        Room.CountDropped(messages);
+        if (status == SendStatus.Full)
         {
-            if (_goodbyeSaid)
-            {
-                return DropBatch(batch, messages);
-            }
-
-            if (!_connection.TryAppendBatch(ring, ref batch))
-            {
-                overflow = true;
-                return DropBatch(batch, messages);
-            }
-
-            CountSent(messages);
-        }
-        finally
-        {
-            _connection.EndWrite();
-            if (overflow)
-            {
-                // The frames were promised, and the peer is so far behind that not even the reserve holds them.
-                Room.DisconnectSlowConsumer();
-            }
+            // The frames were promised, and the peer is so far behind that not even the reserve holds them.
+            Room.DisconnectSlowConsumer();
         }
 
-        FlushUnlessInBurst();
-        return SendStatus.Queued;
+        return SendStatus.Closed;
     }
 
     // One frame as a batch: its body is written while neither other writers nor the receiver are excluded, and handed over as it lies.
@@ -94,7 +76,7 @@ internal sealed partial class FrameOutput
             }
 
             FrameWriter.Write(batch, type, FrameFlags.OneWay, 0, 0, ref Unsafe.AsRef(in body), size);
-            return TryAppend(ref batch);
+            return TryAppend(ref batch, messages: 1);
         }
         finally
         {
@@ -102,8 +84,8 @@ internal sealed partial class FrameOutput
         }
     }
 
-    // The frame that is all of the batch.
-    private SendStatus TryAppend(ref ArrayPoolCircularBuffer batch)
+    // Queued, Closed, or Full; the batch is as it was unless Queued.
+    private SendStatus TryAppend(ref ArrayPoolCircularBuffer batch, int messages)
     {
         ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
         if (ring is null)
@@ -123,7 +105,7 @@ internal sealed partial class FrameOutput
                 return SendStatus.Full;
             }
 
-            CountSent();
+            CountSent(messages);
             return SendStatus.Queued;
         }
         finally
@@ -136,12 +118,5 @@ internal sealed partial class FrameOutput
     {
         _connection.EndBatch(ring);
         Volatile.Write(ref _spareBatch, batch);
-    }
-
-    private SendStatus DropBatch(ArrayPoolCircularBuffer batch, int messages)
-    {
-        batch.Consume(batch.Length);
-        Room.CountDropped(messages);
-        return SendStatus.Closed;
     }
 }

@@ -238,14 +238,14 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     /// <summary>
-    /// The socket has taken all; on the loop, as sender. A Unix socket reports that it takes bytes with each piece that the peer reads, also to who was not refused any: up to
-    /// three wake-ups of the loop for a 64 KiB send. A TCP socket tells who was refused, once.
+    /// The socket has taken all; on the loop, as sender. A Unix socket reports that it takes bytes with each piece that the peer reads, also to who was not refused any: it
+    /// would wake the loop for nearly each send. A TCP socket tells who was refused, once.
     /// </summary>
     internal void AwaitNoWritable()
     {
         if (!IsTcp)
         {
-            // Refused, there would be too many events.
+            // Where the system refuses, the loop is woken more often than need be, and nothing is lost.
             _ = _loop.TryWatchFor(Descriptor, WatchedForInput, _number);
         }
     }
