@@ -76,6 +76,23 @@ public sealed partial class ArrayPoolCircularBuffer
         return true;
     }
 
+    /// <summary>As <see cref="TryReserve"/> and <see cref="GetWritableSpan"/> in one, for exactly as many bytes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool TryGetWritableSpan(int count, out Span<byte> span)
+    {
+        int length = Length;
+        StartOverWhenEmpty(length);
+        if (ContiguousFree(length) < count && !TryMakeContiguous(count))
+        {
+            span = default;
+            return false;
+        }
+
+        _granted = count;
+        span = new Span<byte>(_array, WriteIndex(length), count);
+        return true;
+    }
+
     /// <summary>Makes bytes written to the region handed out last readable. What is left of the region can still be written and committed.</summary>
     /// <param name="count">Bytes, 0 to what is left of the region; 0 is allowed without one.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative.</exception>
@@ -189,6 +206,17 @@ public sealed partial class ArrayPoolCircularBuffer
         int end = _head + length;
         int contiguous = end < _capacity ? _capacity - end : _capacity - length;
         return Math.Min(contiguous, _limit - length);
+    }
+
+    private bool TryMakeContiguous(int needed)
+    {
+        if (needed > MaximumCapacity - _length)
+        {
+            return false;
+        }
+
+        MakeContiguous(needed);
+        return true;
     }
 
     private void CopyIn(int start, ReadOnlySpan<byte> source)

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
@@ -13,7 +14,7 @@ namespace FastPort.Dispatch;
 public ref struct InlineRequest
 {
     private readonly FrameProtocol _protocol;
-    private readonly FrameHeader _header;
+    private readonly ref readonly FrameHeader _header;
 
     // One of the two: the ring with the frame at its head, or the request that had to wait, with its copy. The body is looked for when it is asked for.
     private readonly ArrayPoolCircularBuffer? _input;
@@ -22,7 +23,7 @@ public ref struct InlineRequest
     internal InlineRequest(FrameProtocol protocol, in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         _protocol = protocol;
-        _header = header;
+        _header = ref header;
         _input = input;
         ReceivedNanoseconds = received;
         Answered = header.IsOneWay;
@@ -31,7 +32,7 @@ public ref struct InlineRequest
     internal InlineRequest(FrameProtocol protocol, RequestContext deferred)
     {
         _protocol = protocol;
-        _header = deferred.Header;
+        _header = ref deferred.Header;
         _deferred = deferred;
         ReceivedNanoseconds = deferred.ReceivedNanoseconds;
         Answered = _header.IsOneWay;
@@ -190,9 +191,14 @@ public ref struct InlineRequest
 
         if (Answered)
         {
-            throw new InvalidOperationException($"The request of type 0x{_header.Type:X4} has been answered already; answer once.");
+            ThrowAnswered(_header.Type);
         }
 
         return true;
     }
+
+    // Apart: room on the stack for its text would have to be cleared by every handler.
+    [DoesNotReturn]
+    private static void ThrowAnswered(ushort type) =>
+        throw new InvalidOperationException($"The request of type 0x{type:X4} has been answered already; answer once.");
 }

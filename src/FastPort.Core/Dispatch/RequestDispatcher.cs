@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
@@ -15,6 +16,9 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     private readonly SessionSettings _settings = protocol.Settings;
     private readonly Gatekeeper? _gatekeeper = protocol.Settings.Authoriser is { } authoriser ? new Gatekeeper(authoriser, protocol) : null;
     private RequestQueue? _queue;
+
+    // The handler of the last frame.
+    private HandlerEntry? _found;
     private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private HandledBurst _handled = null!;
 
@@ -48,36 +52,16 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             _postponed = null;
         }
 
-        HandlerEntry? handler = _settings.Handlers.Find(header.Type) ?? _settings.FrameworkHandlers?.Find(header.Type);
-        if (handler is null)
+        HandlerEntry? handler = Find(header.Type);
+        if (handler is null || end.RefusesRequests)
         {
-            replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
+            Refuse(header, received, isKnown: handler is not null);
             return true;
         }
 
-        if (end.RefusesRequests)
+        if (_gatekeeper is not null && !Admits(_gatekeeper, header, received, out bool refused))
         {
-            replies.Refuse(header, received, ErrorCode.ShuttingDown, "The server is stopping; the request was not run.");
-            return true;
-        }
-
-        if (_gatekeeper is not null)
-        {
-            switch (_gatekeeper.Ask(header.Type))
-            {
-                case GateAnswer.Wait:
-                    return false;
-                case GateAnswer.Forbidden:
-                    replies.Refuse(header, received, ErrorCode.Forbidden, $"This session may not use message type 0x{header.Type:X4}.");
-                    return true;
-                case GateAnswer.TimedOut:
-                    replies.Refuse(
-                        header,
-                        received,
-                        ErrorCode.Timeout,
-                        $"The server's authoriser did not answer within {_settings.Options.HookTimeout.TotalSeconds:0.###} s; the request was not run.");
-                    return true;
-            }
+            return refused;
         }
 
         if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts())))
@@ -159,6 +143,58 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     {
         _queue?.Complete();
         _gatekeeper?.OnClosed();
+    }
+
+    // Messages of one type come in a row.
+    private HandlerEntry? Find(ushort type)
+    {
+        HandlerEntry? handler = _found;
+        if (handler is null || handler.Type != type)
+        {
+            _found = handler = _settings.Handlers.Find(type) ?? _settings.FrameworkHandlers?.Find(type);
+        }
+
+        return handler;
+    }
+
+    // What is written here, and in the next one, would be paid for by every message that is not refused: room on the stack for texts has to be cleared.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Refuse(in FrameHeader header, long received, bool isKnown)
+    {
+        if (isKnown)
+        {
+            replies.Refuse(header, received, ErrorCode.ShuttingDown, "The server is stopping; the request was not run.");
+        }
+        else
+        {
+            replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
+        }
+    }
+
+    // Where it says no, the request was refused, or is to be asked about again.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool Admits(Gatekeeper gatekeeper, in FrameHeader header, long received, out bool refused)
+    {
+        refused = true;
+        switch (gatekeeper.Ask(header.Type))
+        {
+            case GateAnswer.Wait:
+                refused = false;
+                return false;
+            case GateAnswer.Forbidden:
+                replies.Refuse(header, received, ErrorCode.Forbidden, $"This session may not use message type 0x{header.Type:X4}.");
+                return false;
+            case GateAnswer.TimedOut:
+                replies.Refuse(
+                    header,
+                    received,
+                    ErrorCode.Timeout,
+                    $"The server's authoriser did not answer within {_settings.Options.HookTimeout.TotalSeconds:0.###} s; the request was not run.");
+                return false;
+            default:
+                refused = false;
+                return true;
+        }
     }
 
     // The frame stays in the ring, to be seen again; the authoriser has allowed it.

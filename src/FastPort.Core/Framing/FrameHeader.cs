@@ -10,6 +10,10 @@ public readonly record struct FrameHeader
     // pieces has to wait for the pieces.
     private readonly ulong _first;
 
+    // Of a plain frame: this version, and no flags but OneWay and Timing.
+    private const ulong PlainBits = (ulong)CurrentVersion << 56;
+    private const ulong PlainMask = (0xFFUL << 56) | ((ulong)(byte)~(FrameFlags.OneWay | FrameFlags.Timing) << 48);
+
     /// <summary>Makes a header.</summary>
     /// <param name="length">Bytes that follow the length field: 8, the timing block if any, and the body.</param>
     /// <param name="type">Message type.</param>
@@ -63,6 +67,9 @@ public readonly record struct FrameHeader
 
     /// <summary>Whether the frame wants no reply.</summary>
     public bool IsOneWay => (Flags & FrameFlags.OneWay) != 0;
+
+    /// <summary>Whether version, flags and correlation are those of a request or one-way message: one comparison for most frames there are.</summary>
+    internal bool IsPlain => (_first & PlainMask) == PlainBits && (Correlation != 0 || IsOneWay);
 
     /// <summary>Bytes of the timing block: 16 on a reply with <see cref="FrameFlags.Timing"/>, else 0.</summary>
     public int TimingSize => (Flags & (FrameFlags.Reply | FrameFlags.Timing)) == (FrameFlags.Reply | FrameFlags.Timing) ? FrameTiming.Size : 0;

@@ -46,6 +46,23 @@ public static class FrameReader
         return TryReadSplit(first, second, limit, expectsTiming, out header);
     }
 
+    /// <summary>As <see cref="TryRead"/>, of what is unread in a ring.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static FrameReadStatus TryReadHead(ArrayPoolCircularBuffer unread, int limit, bool expectsTiming, out FrameHeader header)
+    {
+        ReadOnlySpan<byte> first = unread.FirstReadableSpan;
+        if (first.Length >= FrameHeader.Size)
+        {
+            header = FrameHeader.Read(first);
+            return header.IsPlain && header.Length <= (uint)limit && header.Length >= FrameHeader.MinimumLength
+                ? unread.Length < header.FrameSize ? FrameReadStatus.Incomplete : FrameReadStatus.Complete
+                : Judge(header, unread.Length, limit, expectsTiming);
+        }
+
+        unread.GetReadableSpans(out first, out ReadOnlySpan<byte> second);
+        return TryReadSplit(first, second, limit, expectsTiming, out header);
+    }
+
     /// <summary>Copies a timing block that may lie across the wrap.</summary>
     internal static FrameTiming ReadTiming(ArrayPoolCircularBuffer buffer)
     {
@@ -84,7 +101,6 @@ public static class FrameReader
         return length > (uint)limit + (expectsTiming ? FrameTiming.Size : 0u) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static FrameReadStatus Judge(in FrameHeader header, long available, int limit, bool expectsTiming)
     {
         uint allowance = expectsTiming ? (uint)header.TimingSize : 0u;

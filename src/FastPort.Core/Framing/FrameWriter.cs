@@ -18,15 +18,20 @@ internal static class FrameWriter
     /// <param name="received">Time the request was in memory, in nanoseconds; used with a timing block only.</param>
     /// <param name="body">The body.</param>
     /// <param name="bodySize">The body's size, asked by the caller once.</param>
+    /// <returns>False where the ring cannot hold it; nothing was written.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void Write<TBody>(
+    public static bool TryWrite<TBody>(
         ArrayPoolCircularBuffer output, ushort type, FrameFlags flags, uint correlation, long received, scoped ref TBody body, int bodySize)
         where TBody : IFrameBody, allows ref struct
     {
         bool timed = (flags & (FrameFlags.Reply | FrameFlags.Timing)) == (FrameFlags.Reply | FrameFlags.Timing);
         int head = timed ? FrameHeader.Size + FrameTiming.Size : FrameHeader.Size;
         int total = head + bodySize;
-        Span<byte> span = output.GetWritableSpan(total)[..total];
+        if (!output.TryGetWritableSpan(total, out Span<byte> span))
+        {
+            return false;
+        }
+
         new FrameHeader((uint)(total - FrameHeader.LengthFieldSize), type, flags, FrameHeader.CurrentVersion, correlation).Write(span);
         if (bodySize != 0)
         {
@@ -40,6 +45,19 @@ internal static class FrameWriter
         }
 
         output.Advance(total);
+        return true;
+    }
+
+    /// <summary>As <see cref="TryWrite"/>, where there is room.</summary>
+    /// <inheritdoc cref="TryWrite"/>
+    public static void Write<TBody>(
+        ArrayPoolCircularBuffer output, ushort type, FrameFlags flags, uint correlation, long received, scoped ref TBody body, int bodySize)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (!TryWrite(output, type, flags, correlation, received, ref body, bodySize))
+        {
+            throw new RingCapacityExceededException(bodySize, output.Length, output.MaximumCapacity);
+        }
     }
 
     /// <summary>Appends header and timing block of a frame whose body follows from elsewhere.</summary>

@@ -230,21 +230,20 @@ internal sealed partial class FrameOutput
                 }
             }
 
-            if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size + size))
+            if (FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size))
             {
-                if (kind is not FrameKind.Other)
-                {
-                    return SendStatus.Full;
-                }
-
-                // A reply is never lost in silence: the peer that takes nothing is.
-                overflow = true;
-                return SendStatus.Closed;
+                CountSent();
+                return SendStatus.Queued;
             }
 
-            FrameWriter.Write(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size);
-            CountSent();
-            return SendStatus.Queued;
+            if (kind is not FrameKind.Other)
+            {
+                return SendStatus.Full;
+            }
+
+            // A reply is never lost in silence: the peer that takes nothing is.
+            overflow = true;
+            return SendStatus.Closed;
         }
         finally
         {

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
@@ -19,8 +20,8 @@ internal sealed partial class FrameProtocol
                 return ReceiveOutcome.Pause;
             }
 
-            input.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
-            switch (FrameReader.TryRead(first, second, _settings.Options.MaxFrameBytes, Requests.ExpectsTiming, out FrameHeader header))
+            FrameReadStatus status = FrameReader.TryReadHead(input, _settings.Options.MaxFrameBytes, Requests.ExpectsTiming, out FrameHeader header);
+            switch (status)
             {
                 case FrameReadStatus.Complete:
                     if (!Dispatch(header, input, received))
@@ -33,15 +34,8 @@ internal sealed partial class FrameProtocol
                     break;
                 case FrameReadStatus.Incomplete:
                     return ReceiveOutcome.Continue;
-                case FrameReadStatus.TooLarge:
-                    ProtocolError(
-                        ErrorCode.FrameTooLarge, header.Type, $"The frame's length is {header.Length}; the limit is {_settings.Options.MaxFrameBytes} bytes.");
-                    break;
                 default:
-                    ProtocolError(
-                        ErrorCode.MalformedFrame,
-                        header.Type,
-                        $"The frame header is malformed (length {header.Length}, type 0x{header.Type:X4}, flags 0x{(byte)header.Flags:X2}, version {header.Version}, correlation {header.Correlation}).");
+                    Violated(status, header);
                     break;
             }
         }
@@ -78,16 +72,14 @@ internal sealed partial class FrameProtocol
 
         if (_handshake is not null && !_handshake.Admits(header))
         {
-            RefuseUnauthenticated(
-                header,
-                received,
-                new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello.", ErrorCode.Unauthenticated));
+            RefuseStranger(header, received);
             return true;
         }
 
         return header.Type <= ControlType.Cancel ? DispatchControl(header, input, received) : Dispatcher.TryDispatch(header, input, received);
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private bool DispatchControl(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size, header.BodySize);
@@ -107,6 +99,29 @@ internal sealed partial class FrameProtocol
             default:
                 return Dispatcher.TryDispatch(header, input, received);
         }
+    }
+
+    // Texts are made in methods of their own: room on the stack for them would have to be cleared for every frame.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void RefuseStranger(in FrameHeader header, long received) => RefuseUnauthenticated(
+        header,
+        received,
+        new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello.", ErrorCode.Unauthenticated));
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Violated(FrameReadStatus status, in FrameHeader header)
+    {
+        if (status == FrameReadStatus.TooLarge)
+        {
+            ProtocolError(
+                ErrorCode.FrameTooLarge, header.Type, $"The frame's length is {header.Length}; the limit is {_settings.Options.MaxFrameBytes} bytes.");
+            return;
+        }
+
+        ProtocolError(
+            ErrorCode.MalformedFrame,
+            header.Type,
+            $"The frame header is malformed (length {header.Length}, type 0x{header.Type:X4}, flags 0x{(byte)header.Flags:X2}, version {header.Version}, correlation {header.Correlation}).");
     }
 
     private void ProtocolError(ErrorCode code, ushort type, string message)

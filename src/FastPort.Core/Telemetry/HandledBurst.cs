@@ -1,4 +1,4 @@
-using FastPort.Framing;
+using System.Runtime.CompilerServices;
 
 namespace FastPort.Telemetry;
 
@@ -14,10 +14,13 @@ internal sealed class HandledBurst
     [ThreadStatic]
     private static HandledBurst? _free;
 
-    private readonly LatencySample[] _samples = new LatencySample[Capacity];
+    private readonly long[] _ends = new long[Capacity];
     private LatencySeries? _series;
     private LatencySeries? _session;
     private long _received;
+
+    // When the first of those collected began, and the last ended.
+    private long _began;
     private long _last;
     private int _count;
 
@@ -42,12 +45,10 @@ internal sealed class HandledBurst
     {
         if (!ReferenceEquals(series, _series) || _count == Capacity)
         {
-            Flush();
-            _series = series;
+            StartOver(series);
         }
 
-        _samples[_count++] = new LatencySample(MonotonicClock.ToTimestamp(now), (ushort)series.Key, now - _received, _last - _received, now - _last);
-        _last = now;
+        _ends[_count++] = _last = now;
     }
 
     /// <summary>Records what is left and gives the instance back.</summary>
@@ -58,12 +59,20 @@ internal sealed class HandledBurst
         _free = this;
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void StartOver(LatencySeries series)
+    {
+        Flush();
+        _series = series;
+        _began = _last;
+    }
+
     private void Flush()
     {
         if (_count != 0)
         {
-            _series!.RecordHandled(_samples.AsSpan(0, _count));
-            _session?.RecordHandled(_samples.AsSpan(0, _count));
+            _series!.RecordHandled(_received, _began, _ends.AsSpan(0, _count));
+            _session?.RecordHandled(_received, _began, _ends.AsSpan(0, _count));
             _count = 0;
         }
     }

@@ -88,15 +88,43 @@ public sealed class LatencyHistogram
             _max = nanoseconds;
         }
 
-        // One unsigned comparison finds both ends.
-        if ((ulong)(nanoseconds - LatencyBuckets.Lowest) > LatencyBuckets.Highest - LatencyBuckets.Lowest)
+        if (!IsTrackable(nanoseconds))
         {
             nanoseconds = Clamp(nanoseconds);
         }
 
-        var segment = LatencyBuckets.SegmentOf(nanoseconds);
-        var counts = _segments[segment] ?? AddSegment(segment);
-        counts[LatencyBuckets.OffsetOf(nanoseconds, segment) >> _coarseness]++;
+        CountOne(nanoseconds);
+    }
+
+    /// <summary>Records how long after an origin each of these moments was, as <see cref="Record(long)"/> would one by one. The totals are written once.</summary>
+    /// <param name="origin">The origin.</param>
+    /// <param name="moments">Readings of the same clock, in nanoseconds.</param>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal void RecordSince(long origin, ReadOnlySpan<long> moments)
+    {
+        var run = Run.Empty;
+        foreach (var moment in moments)
+        {
+            Record(moment - origin, ref run);
+        }
+
+        Add(run);
+    }
+
+    /// <summary>Records how long after the one before it each of these moments was.</summary>
+    /// <param name="origin">The moment before the first.</param>
+    /// <param name="moments">Readings of the same clock, in nanoseconds.</param>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal void RecordSteps(long origin, ReadOnlySpan<long> moments)
+    {
+        var run = Run.Empty;
+        foreach (var moment in moments)
+        {
+            Record(moment - origin, ref run);
+            origin = moment;
+        }
+
+        Add(run);
     }
 
     /// <summary>Adds everything another histogram holds: the result equals having recorded its values here.</summary>
@@ -206,6 +234,36 @@ public sealed class LatencyHistogram
         _clampedHigh = 0;
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Record(long nanoseconds, ref Run run)
+    {
+        if (!IsTrackable(nanoseconds))
+        {
+            Record(nanoseconds);
+            return;
+        }
+
+        run.Count++;
+        run.Sum += nanoseconds;
+        run.Min = Math.Min(run.Min, nanoseconds);
+        run.Max = Math.Max(run.Max, nanoseconds);
+        CountOne(nanoseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Add(in Run run) => AddTotals(run.Count, run.Sum, run.Min, run.Max, clampedLow: 0, clampedHigh: 0);
+
+    // One unsigned comparison finds both ends.
+    private static bool IsTrackable(long nanoseconds) => (ulong)(nanoseconds - LatencyBuckets.Lowest) <= LatencyBuckets.Highest - LatencyBuckets.Lowest;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void CountOne(long trackable)
+    {
+        var segment = LatencyBuckets.SegmentOf(trackable);
+        var counts = _segments[segment] ?? AddSegment(segment);
+        counts[LatencyBuckets.OffsetOf(trackable, segment) >> _coarseness]++;
+    }
+
     private void AddTotals(long count, Int128 sum, long min, long max, long clampedLow, long clampedHigh)
     {
         _count += count;
@@ -231,4 +289,15 @@ public sealed class LatencyHistogram
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private long[] AddSegment(int segment) => _segments[segment] = new long[LatencyBuckets.SegmentLength >> _coarseness];
+
+    // Totals of a run of values within range: kept in registers, where those of the histogram are memory. 2^27 values of 60 s are less than 2^63 ns.
+    private struct Run
+    {
+        internal static Run Empty => new() { Min = long.MaxValue, Max = long.MinValue };
+
+        internal long Count;
+        internal long Sum;
+        internal long Min;
+        internal long Max;
+    }
 }

@@ -94,16 +94,20 @@ public sealed class LatencySeries
         Record(decodeToSend, queue, handler, timestamp);
     }
 
-    /// <summary>Records a run of handled messages, with one visit to the histograms.</summary>
-    /// <param name="samples">Whole: decode to send; first part: queue; second part: handler.</param>
-    internal void RecordHandled(ReadOnlySpan<LatencySample> samples)
+    /// <summary>Records messages that were received together and handled one after the other, with one visit to the histograms.</summary>
+    /// <param name="received">When they were in memory. As all of these a reading of the monotonic clock, in nanoseconds.</param>
+    /// <param name="began">When the first handler began.</param>
+    /// <param name="ends">When each handler ended, which is when the next began.</param>
+    internal void RecordHandled(long received, long began, ReadOnlySpan<long> ends)
     {
         Require(LatencyRole.Server);
         if (_stats.Meter is { RecordsDurations: true } meter && Scope == LatencyScope.MessageType)
         {
-            foreach (ref readonly var sample in samples)
+            var start = began;
+            foreach (var end in ends)
             {
-                meter.RecordHandled(Name, sample.Whole, sample.FirstPart, sample.SecondPart);
+                meter.RecordHandled(Name, end - received, start - received, end - start);
+                start = end;
             }
         }
 
@@ -111,20 +115,17 @@ public sealed class LatencySeries
         try
         {
             var active = stripe.Active;
-            LatencyHistogram whole = active[0], queue = active[1], handler = active[2];
-            foreach (ref readonly var sample in samples)
-            {
-                whole.Record(sample.Whole);
-                queue.Record(sample.FirstPart);
-                handler.Record(sample.SecondPart);
-            }
+            active[0].RecordSince(received, ends);
+            active[1].Record(began - received);
+            active[1].RecordSince(received, ends[..^1]);
+            active[2].RecordSteps(began, ends);
         }
         finally
         {
             stripe.Exit();
         }
 
-        _samples?.Record(samples);
+        _samples?.RecordHandled((ushort)Key, received, began, ends);
     }
 
     /// <summary>Counts a failed message. Its latency, if there is one, is recorded apart.</summary>

@@ -1,3 +1,5 @@
+using FastPort.Framing;
+
 namespace FastPort.Telemetry;
 
 /// <summary>Keeps the most recent samples one by one, for exact figures of a recent window and for dumps. Thread-safe.</summary>
@@ -56,8 +58,8 @@ public sealed class RecentSamples
         }
     }
 
-    /// <summary>Keeps samples, in their order.</summary>
-    internal void Record(ReadOnlySpan<LatencySample> samples)
+    /// <summary>Keeps a sample for each of several messages that were handled one after the other; what they mean is said at <see cref="LatencySeries"/>.</summary>
+    internal void RecordHandled(ushort messageType, long received, long began, ReadOnlySpan<long> ends)
     {
         if (_batches is null)
         {
@@ -67,12 +69,19 @@ public sealed class RecentSamples
         var batch = _batches.Enter();
         try
         {
-            while (!samples.IsEmpty)
+            while (!ends.IsEmpty)
             {
-                var count = Math.Min(samples.Length, BatchLength - batch.Count);
-                samples[..count].CopyTo(batch.Samples.AsSpan(batch.Count));
+                var free = batch.Samples.AsSpan(batch.Count);
+                var count = Math.Min(ends.Length, free.Length);
+                for (var i = 0; i < count; i++)
+                {
+                    var end = ends[i];
+                    free[i] = new LatencySample(MonotonicClock.ToTimestamp(end), messageType, end - received, began - received, end - began);
+                    began = end;
+                }
+
                 batch.Count += count;
-                samples = samples[count..];
+                ends = ends[count..];
                 if (batch.Count == BatchLength)
                 {
                     MoveToRing(batch);

@@ -17,7 +17,7 @@ public static class DiagnosticsHandlers
     {
         ArgumentNullException.ThrowIfNull(handlers);
         return handlers
-            .MapInline(DiagnosticType.Echo, Echo.Parser, static (echo, _) => new Echo { Payload = echo.Payload }, BytesFields.Lent)
+            .MapInline(DiagnosticType.Echo, Echo.Parser, static (echo, _) => echo, BytesFields.Lent)
             .MapInline(DiagnosticType.Sink, CountSink, "Sink")
             .MapInline(DiagnosticType.SinkReport, ReportSink, "SinkReport")
             .MapQueued(DiagnosticType.Source, StreamSourceAsync, "Source");

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using FastPort.Dispatch;
 using Google.Protobuf;
@@ -64,6 +65,21 @@ internal sealed class BodyParser<T>
     /// <param name="lent">What its fields show, to be ended when the handler has; null where nothing is lent.</param>
     public bool TryParse(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out LentBytes? lent)
     {
+        if (_lent is not null && _lent.IsOnly(body.Span, out int field, out int contents))
+        {
+            message = _empty!.Clone();
+            lent = Lend(body);
+            _lent.Set(message, field, lent.Memory[contents..]);
+            return true;
+        }
+
+        return TryParseMixed(body, out message, out lent);
+    }
+
+    // Apart, as its room on the stack would have to be cleared for every message.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryParseMixed(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out LentBytes? lent)
+    {
         lent = null;
         ReadOnlySpan<byte> bytes = body.Span;
         LentFields.Cuts places = default;
@@ -83,11 +99,16 @@ internal sealed class BodyParser<T>
             return false;
         }
 
-        // No array only where a peer in the same process lent memory of another kind.
-        ArraySegment<byte> array = MemoryMarshal.TryGetArray(body, out ArraySegment<byte> segment) ? segment : body.ToArray();
-        lent = new LentBytes(array.Array!, array.Offset, array.Count, _name);
+        lent = Lend(body);
         _lent.Set(message, lent.Memory, cuts);
         return true;
+    }
+
+    private LentBytes Lend(ReadOnlyMemory<byte> body)
+    {
+        // No array only where a peer in the same process lent memory of another kind.
+        ArraySegment<byte> array = MemoryMarshal.TryGetArray(body, out ArraySegment<byte> segment) ? segment : body.ToArray();
+        return new LentBytes(array.Array!, array.Offset, array.Count, _name);
     }
 
     private bool TryCopy(ReadOnlySpan<byte> body, [NotNullWhen(true)] out T? message)

@@ -9,6 +9,7 @@ internal enum RingAction
 {
     Write,
     SpanThenAdvance,
+    ExactSpanThenAdvance,
     MemoryThenAdvance,
     AdvanceInTwoSteps,
     ConsumeWhileRegionIsOut,
@@ -92,6 +93,16 @@ internal sealed class RingModel : IDisposable
                     Span<byte> span = _ring.GetWritableSpan(size);
                     Assert.True(span.Length >= Math.Max(1, size));
                     FillAndAdvance(span, part % (span.Length + 1));
+                }
+
+                break;
+            case RingAction.ExactSpanThenAdvance:
+                bool fits = _unread.Count + size <= _ring.MaximumCapacity;
+                Assert.Equal(fits, _ring.TryGetWritableSpan(size, out Span<byte> exact));
+                Assert.Equal(fits ? size : 0, exact.Length);
+                if (fits)
+                {
+                    FillAndAdvance(exact, part % (size + 1));
                 }
 
                 break;

@@ -27,6 +27,7 @@ public sealed class FrameReaderTests
             FrameReadStatus status = FrameReader.TryRead(first, second, Limit, expectsTiming, out FrameHeader header);
 
             FrameReadStatus expected = Model(bytes, expectsTiming);
+            Assert.Equal((status, header), InRing(bytes, split, expectsTiming));
             Assert.True(status == expected, $"Buffer {i}: {Convert.ToHexString(bytes)} split at {split}, timing {expectsTiming}: {status}, expected {expected}.");
             if (status == FrameReadStatus.Complete)
             {
@@ -38,6 +39,25 @@ public sealed class FrameReaderTests
         }
 
         Assert.All(seen, count => Assert.True(count > 1000, $"The generator is one-sided: {string.Join(", ", seen)}."));
+    }
+
+    // The same bytes as unread ones of a ring that wraps behind the first part, as far as a ring can.
+    private static (FrameReadStatus Status, FrameHeader Header) InRing(byte[] bytes, int split, bool expectsTiming)
+    {
+        using var ring = new ArrayPoolCircularBuffer(64, 4096);
+        if (bytes.Length <= 64 && split != 0)
+        {
+            ring.Write(new byte[64 - split]);
+            ring.Write(bytes.AsSpan(0, 1));
+            ring.Consume(64 - split);
+            ring.Write(bytes.AsSpan(1));
+        }
+        else
+        {
+            ring.Write(bytes);
+        }
+
+        return (FrameReader.TryReadHead(ring, Limit, expectsTiming, out FrameHeader header), header);
     }
 
     [Fact]

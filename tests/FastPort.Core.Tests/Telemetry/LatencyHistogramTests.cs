@@ -54,6 +54,29 @@ public sealed class LatencyHistogramTests
         }
     }
 
+    [Theory]
+    [MemberData(nameof(Distributions))]
+    public void A_run_of_moments_counts_as_its_values_one_by_one(string distribution)
+    {
+        // Values outside of the range among them, and a moment before the origin.
+        long[] steps = [0, -3, .. Samples(distribution, seed: 14).Take(200), 99, 100, LatencyHistogram.HighestTrackable, LatencyHistogram.HighestTrackable + 1, 1];
+        var moments = new long[steps.Length];
+        var moment = 1_000L;
+        for (var i = 0; i < steps.Length; i++)
+        {
+            moments[i] = moment += steps[i];
+        }
+
+        var since = new LatencyHistogram();
+        since.RecordSince(1_000, moments);
+        var between = new LatencyHistogram();
+        between.RecordSteps(1_000, moments);
+        between.RecordSteps(1_000, []);
+
+        AssertSame(Recorded([.. moments.Select(static m => m - 1_000)]).Snapshot(), since.Snapshot());
+        AssertSame(Recorded(steps).Snapshot(), between.Snapshot());
+    }
+
     [Fact]
     public void Every_value_around_each_power_of_two_is_reported_within_a_tenth_of_a_percent()
     {

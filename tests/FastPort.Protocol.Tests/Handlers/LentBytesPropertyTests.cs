@@ -50,6 +50,17 @@ public sealed class LentBytesPropertyTests
             bodies.Add(full);
         }
 
+        // Alone, with a tag of one byte and of two, and behind a length that says more or less than there is.
+        foreach (int length in (int[])[0, 1, 2, 3, 126, 127, 128, 129, 255, 256, 16_383, 16_384, 16_385])
+        {
+            ByteString payload = ByteString.CopyFrom([.. Enumerable.Range(0, length).Select(static i => (byte)(i * 7))]);
+            byte[] alone = new Mixed { First = payload }.ToByteArray();
+            bodies.AddRange([alone, new Mixed { Sixteenth = payload }.ToByteArray(), [.. alone, 0], [.. alone, .. alone], alone[..Math.Max(0, alone.Length - 1)]]);
+        }
+
+        // What ends behind the first byte of a tag of two, and what follows it taken for a length.
+        bodies.AddRange([[0x82], [0x82, 0x01], [0x82, 0x02, 7, 7], [0x82, 0x01, 2, 7], [0x12, 0x80], [0x12, 0x80, 0x80, 0], [0x12, 0xFF, 0x7F], [0x12, 0x82, 0x00, 5, 6]]);
+
         byte[] every = MixedBodies.Full().ToByteArray();
         bodies.AddRange(Enumerable.Range(0, every.Length).Select(cut => every[..cut]));
 

@@ -15,6 +15,7 @@ internal static class MixedBodies
         Bytes.Select(static b => new Mixed { First = ByteString.CopyFrom(b) }.ToByteArray()),
         Bytes.Select(static b => new Mixed { Second = ByteString.CopyFrom(b) }.ToByteArray()),
         Bytes.Select(static b => new Mixed { Far = ByteString.CopyFrom(b) }.ToByteArray()),
+        Bytes.Select(static b => new Mixed { Sixteenth = ByteString.CopyFrom(b) }.ToByteArray()),
         Bytes.Select(static b => new Mixed { Maybe = ByteString.CopyFrom(b) }.ToByteArray()),
         Bytes.Select(static b => new Mixed { Chosen = ByteString.CopyFrom(b) }.ToByteArray()),
         Bytes.Select(static b => new Mixed { Many = { ByteString.CopyFrom(b) } }.ToByteArray()),
@@ -55,5 +56,6 @@ internal static class MixedBodies
         Maybe = ByteString.CopyFromUtf8("maybe"),
         Named = { { "one", ByteString.CopyFromUtf8("1") } },
         Far = ByteString.CopyFromUtf8("far"),
+        Sixteenth = ByteString.CopyFromUtf8("sixteenth"),
     };
 }
