@@ -5,7 +5,7 @@ using FastPort.Sessions;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// The requests of one session that left its loop: a bounded channel that the loop writes and one worker reads, so that requests start in
+/// The requests of one session that left its loop: a channel that the loop writes and one worker reads, so that requests start in
 /// arrival order. The worker starts the next queued handler while fewer than the allowed number run; a handler runs on the worker's thread
 /// until its first await. Inline requests that came while others waited here (<see cref="HoldsBack"/>) take their place among them, and are
 /// run by the worker in their turn, without one of the slots. Made when a session's first queued request arrives.
@@ -14,9 +14,10 @@ namespace FastPort.Dispatch;
 /// handlers of a session run at once. The loop alone counts what it enqueued, the worker alone what it started: the loop compares the two.
 /// </para>
 /// <para>
-/// The channel never refuses: the loop counts requests from queue to completion (<see cref="TryReserve"/>) and stops reading the socket at the
-/// bound. <see cref="_gate"/> guards the list of requests in flight (<see cref="_first"/> and the requests' links), which only Cancel and the end
-/// of the session read: joining and leaving it is a matter of two references. The counts are interlocked.
+/// The channel has no bound of its own, whose reads would take a lock: the loop counts requests from queue to completion (<see cref="TryReserve"/>) and stops
+/// reading the socket at the bound. <see cref="_gate"/> guards the list of requests in flight (<see cref="_first"/> and the requests' links), which only Cancel and the end
+/// of the session read: joining and leaving it is a matter of two references. What came is counted by the loop alone,
+/// what was completed interlocked, as several may complete at once.
 /// </para>
 /// </summary>
 internal sealed class RequestQueue
@@ -31,8 +32,10 @@ internal sealed class RequestQueue
     private readonly long _maxBytes;
     private readonly Lock _gate = new();
     private RequestContext? _first;
-    private int _count;
-    private long _bytes;
+    private long _accepted;
+    private long _acceptedBytes;
+    private long _completed;
+    private long _completedBytes;
     private int _waiting;
     private int _awaitsStarts;
     private long _enqueued;
@@ -44,18 +47,14 @@ internal sealed class RequestQueue
         _maxInFlight = options.MaxInFlightRequests;
         _maxBytes = options.MaxQueuedBytes;
         _slots = options.MaxConcurrency > 1 ? new SemaphoreSlim(options.MaxConcurrency) : null;
-        _channel = Channel.CreateBounded<RequestContext>(new BoundedChannelOptions(_maxInFlight)
+        _channel = Channel.CreateUnbounded<RequestContext>(new UnboundedChannelOptions
         {
             SingleReader = true,
             SingleWriter = true,
             AllowSynchronousContinuations = false,
-            FullMode = BoundedChannelFullMode.Wait,
         });
         _ = RunAsync();
     }
-
-    /// <summary>Requests accepted and not yet completed.</summary>
-    public int Count => Volatile.Read(ref _count);
 
     /// <summary>Whether requests wait here that came before the one at hand, which must not overtake them. Loop only.</summary>
     public bool HoldsBack => _enqueued != Volatile.Read(ref _started);
@@ -84,8 +83,8 @@ internal sealed class RequestQueue
     /// <summary>Queues a request for which <see cref="TryReserve"/> has said yes. Loop only.</summary>
     public void Enqueue(RequestContext request)
     {
-        Interlocked.Increment(ref _count);
-        Interlocked.Add(ref _bytes, request.BodySize);
+        _accepted++;
+        _acceptedBytes += request.BodySize;
         lock (_gate)
         {
             request.Next = _first;
@@ -143,7 +142,9 @@ internal sealed class RequestQueue
         }
     }
 
-    private bool HasRoom() => Volatile.Read(ref _count) < _maxInFlight && Interlocked.Read(ref _bytes) < _maxBytes;
+    // Loop only.
+    private bool HasRoom() =>
+        _accepted - Interlocked.Read(ref _completed) < _maxInFlight && _acceptedBytes - Interlocked.Read(ref _completedBytes) < _maxBytes;
 
     private async Task RunAsync()
     {
@@ -295,9 +296,9 @@ internal sealed class RequestQueue
             request.Next = request.Previous = null;
         }
 
-        Interlocked.Add(ref _bytes, -request.BodySize);
+        Interlocked.Add(ref _completedBytes, request.BodySize);
         request.End();
-        Interlocked.Decrement(ref _count);
+        Interlocked.Increment(ref _completed);
         if (Volatile.Read(ref _waiting) != 0 && Interlocked.Exchange(ref _waiting, 0) == 1)
         {
             _protocol.ResumeReading();

@@ -114,25 +114,34 @@ public static class ProtobufHandlers
         var bodies = new BodyParser<TRequest>(type, parser, bytesFields);
         return handlers.MapQueued(
             type,
-            async context =>
+            context =>
             {
                 if (!bodies.TryParse(context.Body, out TRequest? message, out LentBytes? lent))
                 {
                     context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
-                    return;
+                    return ValueTask.CompletedTask;
                 }
 
+                // Most handlers end at once: a method to wait in costs as much as parsing.
+                bool waits = false;
                 try
                 {
-                    TReply reply = await handler(message, context).ConfigureAwait(false);
-                    if (!context.Answered)
+                    ValueTask<TReply> handling = handler(message, context);
+                    if (handling.IsCompletedSuccessfully)
                     {
-                        context.Reply(new ProtobufBody(reply));
+                        Answer(context, handling.Result);
+                        return ValueTask.CompletedTask;
                     }
+
+                    waits = true;
+                    return AnswerAsync(handling, context, lent);
                 }
                 finally
                 {
-                    lent?.End();
+                    if (!waits)
+                    {
+                        lent?.End();
+                    }
                 }
             },
             typeof(TRequest).Name);
@@ -170,6 +179,28 @@ public static class ProtobufHandlers
                 return lent is null ? handler(message, context) : HandleLentAsync(handler, message, context, lent);
             },
             typeof(TMessage).Name);
+    }
+
+    private static void Answer<TReply>(RequestContext context, TReply reply)
+        where TReply : IMessage
+    {
+        if (!context.Answered)
+        {
+            context.Reply(new ProtobufBody(reply));
+        }
+    }
+
+    private static async ValueTask AnswerAsync<TReply>(ValueTask<TReply> handling, RequestContext context, LentBytes? lent)
+        where TReply : IMessage
+    {
+        try
+        {
+            Answer(context, await handling.ConfigureAwait(false));
+        }
+        finally
+        {
+            lent?.End();
+        }
     }
 
     private static async ValueTask HandleLentAsync<TMessage>(
