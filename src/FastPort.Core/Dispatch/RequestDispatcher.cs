@@ -74,7 +74,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             }
 
             _watch.Handled(handler);
-            if (handler.Series is { } series)
+            if (handler.Series is { } series && header.IsOneWay)
             {
                 _handled.Add(series, MonotonicClock.Nanoseconds);
             }
