@@ -15,12 +15,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
 {
     private readonly SessionSettings _settings = protocol.Settings;
     private readonly Gatekeeper? _gatekeeper = protocol.Settings.Authoriser is { } authoriser ? new Gatekeeper(authoriser, protocol) : null;
+    private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private RequestQueue? _queue;
+    private HandledBurst _handled = null!;
 
     // The handler of the last frame.
     private HandlerEntry? _found;
-    private readonly SlowHandlerWatch _watch = new(protocol.Settings);
-    private HandledBurst _handled = null!;
 
     // What the frame at hand waits for; null where it waits for nothing.
     private Task? _postponed;
@@ -157,7 +157,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         return handler;
     }
 
-    // What is written here, and in the next one, would be paid for by every message that is not refused: room on the stack for texts has to be cleared.
+    // Apart, as is the next one: inlined, their texts would need room on the stack that is cleared for every message.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Refuse(in FrameHeader header, long received, bool isKnown)
     {

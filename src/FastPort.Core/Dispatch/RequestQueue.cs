@@ -32,8 +32,7 @@ internal sealed class RequestQueue
     private readonly long _maxBytes;
     private readonly Lock _gate = new();
     private RequestContext? _first;
-    private long _accepted;
-    private long _acceptedBytes;
+    private long _enqueuedBytes;
     private long _completed;
     private long _completedBytes;
     private int _waiting;
@@ -83,8 +82,7 @@ internal sealed class RequestQueue
     /// <summary>Queues a request for which <see cref="TryReserve"/> has said yes. Loop only.</summary>
     public void Enqueue(RequestContext request)
     {
-        _accepted++;
-        _acceptedBytes += request.BodySize;
+        _enqueuedBytes += request.BodySize;
         lock (_gate)
         {
             request.Next = _first;
@@ -144,7 +142,7 @@ internal sealed class RequestQueue
 
     // Loop only.
     private bool HasRoom() =>
-        _accepted - Interlocked.Read(ref _completed) < _maxInFlight && _acceptedBytes - Interlocked.Read(ref _completedBytes) < _maxBytes;
+        _enqueued - Interlocked.Read(ref _completed) < _maxInFlight && _enqueuedBytes - Interlocked.Read(ref _completedBytes) < _maxBytes;
 
     private async Task RunAsync()
     {

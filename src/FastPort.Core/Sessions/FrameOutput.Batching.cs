@@ -70,13 +70,9 @@ internal sealed partial class FrameOutput
         ArrayPoolCircularBuffer batch = _connection.BeginBatch();
         try
         {
-            if (!batch.TryReserve(FrameHeader.Size + size))
-            {
-                return SendStatus.Full;
-            }
-
-            FrameWriter.Write(batch, type, FrameFlags.OneWay, 0, 0, ref Unsafe.AsRef(in body), size);
-            return TryAppend(ref batch, messages: 1);
+            return FrameWriter.TryWrite(batch, type, FrameFlags.OneWay, 0, 0, ref Unsafe.AsRef(in body), size)
+                ? TryAppend(ref batch, messages: 1)
+                : SendStatus.Full;
         }
         finally
         {

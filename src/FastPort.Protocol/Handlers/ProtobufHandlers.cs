@@ -122,7 +122,7 @@ public static class ProtobufHandlers
                     return ValueTask.CompletedTask;
                 }
 
-                // Most handlers end at once: a method to wait in costs as much as parsing.
+                // A handler that ends at once needs no method to wait in.
                 bool waits = false;
                 try
                 {
