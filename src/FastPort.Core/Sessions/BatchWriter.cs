@@ -32,10 +32,11 @@ internal sealed class BatchWriter(FrameOutput output)
             return SendStatus.TooLarge;
         }
 
-        if (!_admitted || _ring.Length + size > FrameOutput.BatchChunk)
+        int frame = FrameHeader.Size + size;
+        if (!_admitted || _ring.Length + frame > FrameOutput.BatchChunk)
         {
             SendStatus status = NextChunk();
-            if (status != SendStatus.Queued || size > FrameOutput.BatchChunk)
+            if (status != SendStatus.Queued || frame > FrameOutput.BatchChunk)
             {
                 // A large body would be copied once more for nothing.
                 return status == SendStatus.Queued ? output.TrySendOneWay(type, in body, size) : status;

@@ -8,7 +8,7 @@ namespace FastPort.Sessions;
 internal sealed partial class FrameOutput
 {
     /// <summary>Bytes after which a chunk is appended: enough to make locks and system calls rare, little enough to stay in the cache.</summary>
-    public const int BatchChunk = 64 * 1024;
+    public const int BatchChunk = 128 * 1024;
 
     // One is kept for the next batch: a session seldom has two at a time.
     private BatchWriter? _spareBatch;

@@ -1,5 +1,6 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
+using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Transports;
 using Xunit;
@@ -13,6 +14,8 @@ public sealed class SendBatchTests
     [InlineData(100)]
     [InlineData(20_000)]
     [InlineData(70_000)]
+    [InlineData(FrameOutput.BatchChunk - FrameHeader.Size)]
+    [InlineData(FrameOutput.BatchChunk - FrameHeader.Size + 1)]
     [InlineData(200_000)]
     public async Task A_batch_keeps_its_order_whatever_the_size_of_its_messages(int size)
     {
@@ -203,7 +206,7 @@ public sealed class SendBatchTests
     [InlineData(TransportKind.Sockets)]
     public async Task Batches_that_were_let_in_at_the_same_time_all_fit(TransportKind transport)
     {
-        const int Batches = 60, Messages = 60;
+        const int Batches = 60, Messages = 120;
         using var directory = new TemporaryDirectory();
         await using TestServer server = await TestServer.StartAsync(options: o =>
         {

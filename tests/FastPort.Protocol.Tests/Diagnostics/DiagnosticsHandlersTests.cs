@@ -154,7 +154,7 @@ public sealed class DiagnosticsHandlersTests
         }
 
         // What waits may exceed the bound by a batch.
-        Assert.InRange(session.Connection.PendingBytes, bound, bound + (64 * 1024));
+        Assert.InRange(session.Connection.PendingBytes, bound, bound + (128 * 1024));
         Assert.True(session.MessagesSent < Messages);
 
         byte[] received = new byte[(Messages * FrameSize) + 12];
