@@ -48,6 +48,14 @@ internal sealed class MessageContent
         BinaryPrimitives.WriteUInt64LittleEndian(destination[^MarkBytes..], mark.Value);
     }
 
+    /// <summary>Marks the message that is kept here, for who sends it from where it lies. One thread at a time.</summary>
+    public ReadOnlySpan<byte> Mark(MessageMark mark)
+    {
+        BinaryPrimitives.WriteUInt64LittleEndian(_pattern, mark.Value);
+        BinaryPrimitives.WriteUInt64LittleEndian(_pattern.AsSpan()[^MarkBytes..], mark.Value);
+        return _pattern;
+    }
+
     /// <summary>Reads a received message's mark and verifies what can be told of it.</summary>
     /// <exception cref="PeerException">Its length, its edges or its number are wrong.</exception>
     public MessageMark Verify(ref InlineRequest request, long expectedNumber)

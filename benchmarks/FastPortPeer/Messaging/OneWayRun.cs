@@ -65,7 +65,7 @@ internal sealed class OneWayRun(FastPortServer server, MessageContent content)
     {
         using SendBurst burst = Find().BeginBurst();
         int sent = 0;
-        while (sent < count && Took(Find().TrySend(MessagingSettings.MessageType, Next(phase))))
+        while (sent < count && Took(Find().TrySend(MessagingSettings.MessageType, content.Mark(new MessageMark(phase, _number)))))
         {
             sent++;
         }

@@ -113,6 +113,14 @@ public abstract class Connection
     public abstract bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state);
 
     /// <summary>
+    /// Appends bytes as <see cref="ArrayPoolCircularBuffer.Write"/> does, but for those that the operating system takes at once, from where they lie. Only
+    /// between <see cref="BeginWrite"/> and <see cref="EndWrite"/>, with room for them in the ring, which must not be written to afterwards.
+    /// </summary>
+    /// <param name="bytes">The bytes; the caller's own again with the return.</param>
+    /// <returns>False where the transport has no such way, or none now; nothing was appended then.</returns>
+    internal virtual bool TryWriteThrough(ReadOnlySpan<byte> bytes) => false;
+
+    /// <summary>
     /// Lends a ring that the caller alone fills, on one thread, without excluding anybody: for many messages at once. What is written there is sent
     /// after <see cref="TryAppendBatch"/> only. To be given back with <see cref="EndBatch"/>.
     /// </summary>

@@ -24,6 +24,9 @@ public readonly ref struct RawBody(ReadOnlySpan<byte> bytes) : IFrameBody
 {
     private readonly ReadOnlySpan<byte> _bytes = bytes;
 
+    /// <summary>The body.</summary>
+    internal ReadOnlySpan<byte> Bytes => _bytes;
+
     /// <inheritdoc/>
     public int Size => _bytes.Length;
 

@@ -9,6 +9,9 @@ internal sealed partial class FrameOutput
     /// <summary>Below this a copy costs less than a send of its own.</summary>
     public const int BorrowAtLeast = 16 * 1024;
 
+    /// <summary>From here on the copy into the kernel costs more than the peer's wake-up.</summary>
+    private const int ThroughAtLeast = 32 * 1024;
+
     /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
     {
@@ -49,6 +52,48 @@ internal sealed partial class FrameOutput
         }
 
         return copied;
+    }
+
+    // A one-way message that the transport sends from where it lies, as far as the socket takes it.
+    private SendStatus WriteThrough(ushort type, ReadOnlySpan<byte> body)
+    {
+        if (!FrameWriter.Fits(body.Length, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        try
+        {
+            if (_goodbyeSaid)
+            {
+                return SendStatus.Closed;
+            }
+
+            if (!ring.TryReserve(FrameHeader.Size + body.Length))
+            {
+                return SendStatus.Full;
+            }
+
+            FrameWriter.WriteHead(ring, type, FrameFlags.OneWay, 0, 0, body.Length);
+            if (!_connection.TryWriteThrough(body))
+            {
+                new RawBody(body).Write(ring.GetWritableSpan(body.Length)[..body.Length]);
+                ring.Advance(body.Length);
+            }
+
+            CountSent();
+            return SendStatus.Queued;
+        }
+        finally
+        {
+            _connection.EndWrite();
+        }
     }
 
     private SendStatus WriteBorrowed(

@@ -277,6 +277,8 @@ internal sealed partial class FrameOutput
 
         SendStatus status = size >= _connection.BatchesInLineFrom
             ? WriteInLine(type, in body, size)
+            : typeof(TBody) == typeof(RawBody) && size >= ThroughAtLeast
+            ? WriteThrough(type, Unsafe.As<TBody, RawBody>(ref Unsafe.AsRef(in body)).Bytes)
             : Write(type, FrameFlags.OneWay, 0, 0, in body, size, FrameKind.OneWay);
         FlushUnlessInBurst();
         return status == SendStatus.Full ? Room.Refuse() : status;

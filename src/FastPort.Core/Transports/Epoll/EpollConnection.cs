@@ -93,6 +93,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
 
+    internal override bool TryWriteThrough(ReadOnlySpan<byte> bytes) => _output.TryWriteThrough(bytes, _sender);
+
     public override ArrayPoolCircularBuffer BeginBatch() => _output.BeginBatch();
 
     public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)
@@ -255,6 +257,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     /// <summary>The socket refused to send; by whoever sends.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));
+
+    /// <summary>Has the loop flush; safe wherever locks are held.</summary>
+    internal void AskForFlush() => Ask(AskFlush);
 
     // Where nothing is asked yet the connection goes to the loop's inbox; where something is, it waits there already.
     private void Ask(int what)

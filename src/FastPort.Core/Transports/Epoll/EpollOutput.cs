@@ -143,6 +143,37 @@ internal sealed class EpollOutput
         return shared;
     }
 
+    /// <summary>
+    /// As <see cref="Connection.TryWriteThrough"/>. The gate is held while the system copies, so other threads wait somewhat longer than for a copy made here;
+    /// the loop does not send meanwhile, and writes to its lane as ever.
+    /// </summary>
+    public bool TryWriteThrough(ReadOnlySpan<byte> bytes, EpollSender sender)
+    {
+        if (IsLoopWrite || _finalWrite || _ready.Count != 0)
+        {
+            return false;
+        }
+
+        // Counted before they are sent: never is more sent than written.
+        OutputLane lane = _filling!;
+        long written = _writtenByOthers;
+        Volatile.Write(ref _writtenByOthers, written + (lane.Ring.WritePosition - _writeStart) + bytes.Length);
+        bool through = sender.TrySendThrough(lane, bytes);
+        if (!through)
+        {
+            Volatile.Write(ref _writtenByOthers, written);
+        }
+        else
+        {
+            _writeStart = _filling!.Ring.WritePosition;
+        }
+
+        return through;
+    }
+
+    /// <summary>The lane of the present write, which is the shared one's, becomes the sender's.</summary>
+    public void DetachFilling() => _filling = TakeSpare();
+
     public ArrayPoolCircularBuffer BeginBatch()
     {
         lock (_gate)

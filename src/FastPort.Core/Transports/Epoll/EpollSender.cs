@@ -105,6 +105,27 @@ internal sealed class EpollSender
         return Interlocked.Exchange(ref _role, Free) != Wanted && !more;
     }
 
+    /// <summary>
+    /// Sends what a lane holds and bytes behind it, within a write to that lane and on a thread that is not the loop's. What the socket does not take of the
+    /// bytes is copied behind. False where nothing was sent.
+    /// </summary>
+    public bool TrySendThrough(OutputLane lane, ReadOnlySpan<byte> bytes)
+    {
+        if (_blocked || Interlocked.CompareExchange(ref _role, Taken, Free) != Free)
+        {
+            return false;
+        }
+
+        // Not into the middle of what was begun.
+        bool through = !_inLoopLane && !_failed && _sharedLane is null && SendThrough(lane, bytes);
+        if (Interlocked.Exchange(ref _role, Free) == Wanted)
+        {
+            _connection.AskForFlush();
+        }
+
+        return through;
+    }
+
     /// <summary>The socket takes bytes again; on the loop, before <see cref="SendOnLoop"/>.</summary>
     public void Writable() => _writable = true;
 
@@ -302,6 +323,44 @@ internal sealed class EpollSender
             }
         }
 
+        return true;
+    }
+
+    private bool SendThrough(OutputLane lane, ReadOnlySpan<byte> bytes)
+    {
+        lane.Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+        if (!second.IsEmpty || lane.BorrowedCount != 0)
+        {
+            return false;
+        }
+
+        nint count = Send(first, bytes);
+        if (count < 0)
+        {
+            // Whatever else it is, the flush meets it again.
+            int error = Errno.Last;
+            _blocked = error == Errno.Again && TryAwaitWritable(ref error);
+            return false;
+        }
+
+        int burst = first.Length + bytes.Length;
+        int ofFirst = (int)Math.Min(count, first.Length);
+        lane.TakeSent(ofFirst, _release);
+        ReadOnlySpan<byte> rest = bytes[((int)count - ofFirst)..];
+        if (!rest.IsEmpty)
+        {
+            // Nothing may come between, also nothing of the loop's.
+            lane.Ring.Write(rest);
+            _sharedLane = lane;
+            _output.DetachFilling();
+        }
+        else
+        {
+            lane.Rest(burst);
+        }
+
+        Volatile.Write(ref _sent, _sent + count);
+        NotifyIfDrained();
         return true;
     }
 

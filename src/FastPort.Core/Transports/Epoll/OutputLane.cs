@@ -19,6 +19,9 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     /// <summary>Bytes not yet sent.</summary>
     public long Pending => Ring.Length + _bytes.BorrowedBytes;
 
+    /// <inheritdoc cref="SendRing.BorrowedCount"/>
+    public int BorrowedCount => _bytes.BorrowedCount;
+
     /// <summary>Bytes ever sent.</summary>
     public long Sent { get; private set; }
 
