@@ -10,6 +10,9 @@ internal sealed class BatchWriter(FrameOutput output)
     private ArrayPoolCircularBuffer _ring = null!;
     private int _largest;
     private int _collected;
+
+    // What the next chunk is likely to hold. A ring that grew to it by doubling would copy each chunk once more.
+    private int _expected;
     private bool _asked;
     private bool _admitted;
 
@@ -57,11 +60,11 @@ internal sealed class BatchWriter(FrameOutput output)
 
         int messages = _collected;
         _collected = 0;
-        SendStatus status = output.AppendBatch(ref _ring, messages);
+        _expected = Math.Max(_ring.Length, _expected - (_expected >> 3));
 
-        // What comes after a chunk that was dropped is asked about anew, so that it is refused and not promised.
-        _admitted &= status == SendStatus.Queued;
-        return status;
+        // What comes next is asked about anew: after a chunk that was dropped it is refused and not promised.
+        _admitted = false;
+        return output.AppendBatch(ref _ring, messages);
     }
 
     public void End()
@@ -83,6 +86,11 @@ internal sealed class BatchWriter(FrameOutput output)
         }
 
         _admitted = status == SendStatus.Queued;
+        if (_admitted)
+        {
+            _ring.TryReserve(_expected);
+        }
+
         return status;
     }
 }

@@ -218,6 +218,42 @@ public sealed class RentedArrayTests
         Assert.All(lent, static b => Assert.Equal(1, b.Releases));
     }
 
+    // A ring that grew to a chunk's size by doubling would rent six, and copy what it holds with each.
+    [Fact]
+    public async Task A_batch_like_the_one_before_it_rents_its_array_at_once()
+    {
+        const int Messages = 100;
+        var pool = new TrackingArrayPool();
+        await using TestServer server = await StartAsync(pool);
+        using RawPeer peer = await server.ConnectKnownAsync();
+        Session session = await server.SessionAsync();
+        Assert.True(await SendAsync() > 0);
+
+        Assert.InRange(await SendAsync(), 1, 4);
+
+        async Task<long> SendAsync()
+        {
+            await Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "everything was sent and booked");
+            long before = pool.Rents;
+            SendBatch(session);
+            for (int i = 0; i < Messages; i++)
+            {
+                Assert.Equal(1000, (await peer.ReadFrameAsync()).Body.Length);
+            }
+
+            return pool.Rents - before;
+        }
+
+        static void SendBatch(Session session)
+        {
+            using SendBatch batch = session.BeginBatch();
+            for (int i = 0; i < Messages; i++)
+            {
+                Assert.Equal(SendStatus.Queued, batch.TrySend(Work, new byte[1000]));
+            }
+        }
+    }
+
     private static Task<TestServer> StartAsync(
         TrackingArrayPool pool, Action<MessageHandlers>? handlers = null, Action<FastPort.Hosting.FastPortServerOptions>? options = null) =>
         TestServer.StartAsync(handlers, o =>
