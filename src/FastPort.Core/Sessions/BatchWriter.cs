@@ -10,11 +10,11 @@ internal sealed class BatchWriter(FrameOutput output)
     private ArrayPoolCircularBuffer _ring = null!;
     private int _largest;
     private int _collected;
+    private bool _asked;
+    private bool _admitted;
 
     // What the next chunk is likely to hold. A ring that grew to it by doubling would copy each chunk once more.
     private int _expected;
-    private bool _asked;
-    private bool _admitted;
 
     public void Begin(ArrayPoolCircularBuffer ring, bool asked)
     {

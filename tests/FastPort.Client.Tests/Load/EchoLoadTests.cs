@@ -21,7 +21,7 @@ public sealed class EchoLoadTests
     [InlineData(1_048_564)]
     public async Task Verifies_every_reply_of_a_server_hosted_inside(int size)
     {
-        LoadResult result = await _run.RunAsync(TestRun.Short with { Size = size });
+        LoadResult result = await _run.RunUntilAsync(TestRun.Short with { Size = size }, static r => r.Messages > 0);
 
         Assert.Equal(0, result.Errors);
         Assert.True(result.Messages > 0);
@@ -37,7 +37,7 @@ public sealed class EchoLoadTests
     [Fact]
     public async Task Measures_each_connection_by_itself()
     {
-        LoadResult result = await _run.RunAsync(TestRun.Short with { Connections = 3 });
+        LoadResult result = await _run.RunUntilAsync(TestRun.Short with { Connections = 3 }, static r => r.PerConnection is { Count: 3 });
 
         Assert.Equal([1UL, 2UL, 3UL], result.PerConnection!.Select(static c => c.Connection));
 

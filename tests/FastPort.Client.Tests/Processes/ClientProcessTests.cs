@@ -14,9 +14,10 @@ public sealed class ClientProcessTests : IDisposable
     [Fact]
     public async Task Hosts_a_server_reports_and_leaves_files()
     {
+        // Long enough for both connections to be in the report also where a core is taken away for a while.
         using var client = new ClientProcess(
             _directory,
-            ["load", "--connections", "2", "--duration", "300ms", "--warmup", "100ms", "--json", "out.json"],
+            ["load", "--connections", "2", "--duration", "3s", "--warmup", "100ms", "--json", "out.json"],
             ("LatencyStats__OutputDirectory", Path.Combine(_directory, "Figures")));
 
         Assert.Equal(0, await client.EndAsync());
