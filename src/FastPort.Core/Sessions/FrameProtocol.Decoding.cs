@@ -9,6 +9,8 @@ namespace FastPort.Sessions;
 /// <content>The decode loop: frames are read where they lie and given to whom they concern.</content>
 internal sealed partial class FrameProtocol
 {
+    // Not into its caller, and with it into a transport's loop: the compiler inlines only so much into one method, and left out the small steps here.
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private ReceiveOutcome Decode(ArrayPoolCircularBuffer input, long received)
     {
         while (!_connection.IsClosing)
