@@ -17,7 +17,10 @@ public sealed class LoadAllocationTests
     private const int Warm = 50_000;
     private const int Measured = 200_000;
     private const int OneWayWarm = 1_000_000;
-    private const int OneWayMeasured = 2_000_000;
+    private const int OneWayMeasured = 4_000_000;
+
+    // What a stall of the receivers may make the rings of queues and receives of both connections grow by.
+    private const int Rings = 16_000_000;
 
     [Theory]
     [InlineData("sink")]
@@ -46,8 +49,9 @@ public sealed class LoadAllocationTests
 
         Assert.Equal(0, errors.Total);
 
-        // Both sides together. What remains is made per Source request and per wait for room: a few objects for thousands of messages.
-        Assert.InRange(after - before, 0, messages * 4);
+        // Both sides together; one object per message would be 24 a message. What remains is made per Source request and per wait for room, a few objects for
+        // thousands of messages, and by rings that grow.
+        Assert.InRange(after - before, 0, (messages * 4) + Rings);
     }
 
     private static async Task UntilAsync(ILoad load, long messages, Task running)
