@@ -19,8 +19,8 @@ public sealed class LoadAllocationTests
     private const int OneWayWarm = 1_000_000;
     private const int OneWayMeasured = 4_000_000;
 
-    // What a stall of the receivers may make the rings of queues and receives of both connections grow by.
-    private const int Rings = 16_000_000;
+    // What a stall may add: 9 MB were seen once on a machine that takes cores away. One object per message would be 96 MB.
+    private const int Stalls = 16_000_000;
 
     [Theory]
     [InlineData("sink")]
@@ -49,9 +49,8 @@ public sealed class LoadAllocationTests
 
         Assert.Equal(0, errors.Total);
 
-        // Both sides together; one object per message would be 24 a message. What remains is made per Source request and per wait for room, a few objects for
-        // thousands of messages, and by rings that grow.
-        Assert.InRange(after - before, 0, (messages * 4) + Rings);
+        // Both sides together. What remains is made per Source request and per wait for room: a few objects for thousands of messages, 0.3 bytes a message.
+        Assert.InRange(after - before, 0, (messages * 4) + Stalls);
     }
 
     private static async Task UntilAsync(ILoad load, long messages, Task running)
