@@ -103,11 +103,7 @@ internal sealed partial class EpollConnection
 
         _input.TryReleaseWhenEmpty();
         NativeSocket.TrySetBlocking(Descriptor, false);
-        if (!_loop.TryWatchFor(Descriptor, Watched, _number))
-        {
-            Lose(Errno.Last);
-            Pump();
-        }
+        WatchAgain();
     }
 
     // Makes room while it can still be dealt with that there is none.

@@ -201,6 +201,12 @@ internal sealed partial class EpollConnection
 
     private void Rest()
     {
+        // A polled connection keeps the array into which it will receive next.
+        if (_isPolled)
+        {
+            return;
+        }
+
         if (!_input.TryReleaseWhenEmpty())
         {
             _input.TryShrink();

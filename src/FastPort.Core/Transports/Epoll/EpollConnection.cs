@@ -246,12 +246,18 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         if (!IsTcp)
         {
             // Where the system refuses, the loop is woken more often than need be, and nothing is lost.
-            _ = _loop.TryWatchFor(Descriptor, WatchedForInput, _number);
+            _ = TryWatch(forRoom: false);
         }
     }
 
+    /// <summary>Reports nothing but errors; on the loop, as sender. False where the system refuses.</summary>
+    internal bool TryWatchForNothing() => _loop.TryWatchFor(Descriptor, Libc.EpollEdge, _number);
+
     /// <summary>The socket takes no more; by whoever sends. False where the system refuses to tell when it does.</summary>
-    internal bool TryAwaitWritable() => IsTcp || _loop.TryWatchFor(Descriptor, Watched, _number);
+    internal bool TryAwaitWritable() => IsTcp || TryWatch(forRoom: true);
+
+    /// <summary>Reports input, and, where that is asked for or the socket is TCP's, that it takes bytes again. False where the system refuses.</summary>
+    internal bool TryWatch(bool forRoom) => _loop.TryWatchFor(Descriptor, forRoom || IsTcp ? Watched : WatchedForInput, _number);
 
     /// <summary>The socket refused to send; by whoever sends.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));

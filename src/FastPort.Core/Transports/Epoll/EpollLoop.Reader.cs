@@ -32,32 +32,16 @@ internal sealed partial class EpollLoop
     // The reader's connection; written before the reader is woken.
     private EpollConnection? _direct;
 
-    // The connection whose input alone has ended the last sleep, and how many it has ended in a row besides.
-    private EpollConnection? _last;
-    private int _wakesForLast;
-
-    private void CountWake(ILoopHandler? only)
-    {
-        if (only is not null && ReferenceEquals(only, _last))
-        {
-            _wakesForLast++;
-            return;
-        }
-
-        _last = only is EpollConnection { CanBeDirect: true } connection ? connection : null;
-        _wakesForLast = 0;
-    }
-
     // By the loop's own thread, alone and about to sleep.
     private bool TryGiveToReader()
     {
-        if (_last is null || _wakesForLast < _options.WakesBeforeReader || !_waiting.IsFreeToSleep)
+        if (_last is null || _waitsForLast < _options.WaitsBeforeDirect || !_waiting.IsFreeToSleep)
         {
             return false;
         }
 
-        _wakesForLast = 0;
-        if (!TryStartReader() || !_last.TryBeginDirect())
+        _waitsForLast = 0;
+        if (!_last.CanBeDirect || !TryStartReader() || !_last.TryBeginDirect())
         {
             return false;
         }

@@ -38,6 +38,10 @@ internal sealed partial class EpollLoop
     private long _wakeUps;
     private volatile bool _stopped;
 
+    // The connection that alone has ended the last wait, and how many in a row besides with input of its own.
+    private EpollConnection? _last;
+    private int _waitsForLast;
+
     public EpollLoop(int index, EpollOptions options, ILogger logger)
     {
         _index = index;
@@ -133,19 +137,21 @@ internal sealed partial class EpollLoop
 
         while (!_stopped)
         {
-            int count = Wait(out bool slept);
+            int count = Wait(out bool waited);
             ILoopHandler? last = null;
+            bool input = false;
             for (int i = 0; i < count; i++)
             {
                 _events.Read(i, out uint events, out ulong number);
                 ILoopHandler? handler = number == WakeUp ? null : _slots.Find(number);
                 Ready(handler, events);
-                last = (events & Libc.EpollIn) == 0 ? null : handler;
+                last = handler;
+                input = (events & Libc.EpollIn) != 0;
             }
 
-            if (slept)
+            if (waited)
             {
-                CountWake(count == 1 ? last : null);
+                CountWait(count == 1 ? last : null, input);
             }
 
             RunRound();
@@ -156,6 +162,21 @@ internal sealed partial class EpollLoop
         _events.Dispose();
     }
 
+    // Other events of the same connection, as that it may send, neither count nor end the row.
+    private void CountWait(ILoopHandler? only, bool input)
+    {
+        if (only is null || !ReferenceEquals(only, _last))
+        {
+            EndPolling();
+            _last = only as EpollConnection;
+            _waitsForLast = 0;
+        }
+        else if (input)
+        {
+            _waitsForLast++;
+        }
+    }
+
     private void RunRound()
     {
         _inbox.RunAll();
@@ -163,33 +184,32 @@ internal sealed partial class EpollLoop
         Flush();
     }
 
-    // Whether it has slept, with nothing but its own thread at work.
-    private int Wait(out bool slept)
+    // Whether epoll's events have ended a wait, spinning or asleep, with nothing but its own thread at work.
+    private int Wait(out bool waited)
     {
-        slept = false;
+        waited = false;
         if (!_inbox.IsEmpty || _unfinished.Count != 0)
         {
-            return _events.Wait(_epoll, 0);
+            return Look();
         }
 
         bool alone = _turn == Alone;
         if (alone && _waiting.TryBegin())
         {
-            int found;
-            do
-            {
-                found = _events.Wait(_epoll, 0);
-            }
-            while (found == 0 && _inbox.IsEmpty && _waiting.GoOn());
-
+            bool hasWork = Spin(out int found);
             _waiting.EndSpin();
-            if (found != 0 || !_inbox.IsEmpty)
+            if (hasWork)
             {
                 _waiting.Woken();
+                waited = found != 0;
                 return found;
             }
+
+            // Who comes after a long pause is no steady load.
+            _waitsForLast = 0;
         }
 
+        EndPolling();
         if (alone && TryGiveToReader())
         {
             // That the socket can be written to is reported at once.
@@ -204,7 +224,7 @@ internal sealed partial class EpollLoop
         if (alone)
         {
             _waiting.Woken();
-            slept = true;
+            waited = true;
         }
 
         return count;

@@ -27,8 +27,11 @@ public sealed record EpollOptions
     /// <summary>Whether loop n is bound to the n-th core that the process may use. Defaults to false: the scheduler places them.</summary>
     public bool PinLoops { get; init; }
 
-    /// <summary>After so many wake-ups in a row for one connection alone, and one more, a loop's reader receives for it. Defaults to 64: a load has to be steady.</summary>
-    internal int WakesBeforeReader { get; init; } = 64;
+    /// <summary>
+    /// After so many waits in a row that one connection alone has ended, and one more, its input is received without asking epoll: by the loop's reader where the loop
+    /// sleeps, by the loop itself while it spins. Defaults to 64: a load has to be steady.
+    /// </summary>
+    internal int WaitsBeforeDirect { get; init; } = 64;
 
     internal static int DescribeLoops(OptionSection section, string key, int value) =>
         section.Number(key, value, 0, MaxLoops, $"allowed are values from 0 (one per core) to {MaxLoops}");

@@ -18,6 +18,8 @@ internal static class Links
             LinkKind.Unix("unix by sockets", static () => new SocketTransport()),
             LinkKind.Unix("unix by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.Tcp("tcp by epoll's reader", EpollByReader, EpollTransport.IsSupported, readers: 2),
+            LinkKind.Tcp("tcp by epoll, polled", EpollPolling, EpollTransport.IsSupported),
+            LinkKind.Unix("unix by epoll, polled", EpollPolling, EpollTransport.IsSupported),
             LinkKind.InProcess("in process", static () => new InProcessTransport()),
             LinkKind.InProcess("in process, spinning", static () => new InProcessTransport(spinMicroseconds: 200)),
         }.Where(static link => link.IsSupported),
@@ -25,8 +27,11 @@ internal static class Links
 
     public static LinkKind Get(string name) => All.Single(link => link.Name == name);
 
+    // Loops that spin, and poll a connection as soon as it alone has ended two waits.
+    private static EpollTransport EpollPolling() => new(new EpollOptions { Loops = 2, SpinMicroseconds = 1_000, WaitsBeforeDirect = 1 });
+
     // Loops that hand a connection to their reader as soon as it has woken them twice.
-    private static EpollTransport EpollByReader() => new(new EpollOptions { Loops = 2, SpinMicroseconds = 0, WakesBeforeReader = 1 });
+    private static EpollTransport EpollByReader() => new(new EpollOptions { Loops = 2, SpinMicroseconds = 0, WaitsBeforeDirect = 1 });
 }
 
 /// <summary>One way that bytes can take.</summary>

@@ -53,9 +53,12 @@ internal sealed class TestLink : IAsyncDisposable
     /// <param name="link">The link's name.</param>
     /// <param name="settings">Changes the settings of both ends.</param>
     /// <param name="time">Defaults to the system's.</param>
-    public static TestLink Open(string link, Func<ConnectionSettings, ConnectionSettings>? settings = null, TimeProvider? time = null)
+    public static TestLink Open(string link, Func<ConnectionSettings, ConnectionSettings>? settings = null, TimeProvider? time = null) =>
+        Open(Links.Get(link), settings, time);
+
+    public static TestLink Open(LinkKind link, Func<ConnectionSettings, ConnectionSettings>? settings = null, TimeProvider? time = null)
     {
-        var opened = new TestLink(Links.Get(link), settings, time);
+        var opened = new TestLink(link, settings, time);
         opened.Listener.Start(opened.Accept);
         return opened;
     }
