@@ -12,9 +12,7 @@ internal sealed partial class EpollConnection
     /// <summary>From now on <see cref="TryPoll"/> alone tells of input. False where it may not.</summary>
     public bool TryBeginPolling()
     {
-        // Of a Unix socket that is watched for room each read of the peer's would be reported.
-        _isPolled = _watched && CanBePolled
-            && (IsTcp ? _loop.TryWatchFor(Descriptor, WatchedDirectly, _number) : _sender.TryWatchForNothing());
+        _isPolled = _watched && CanBePolled;
         return _isPolled;
     }
 
@@ -52,7 +50,6 @@ internal sealed partial class EpollConnection
             Rest();
         }
 
-        WatchAgain();
     }
 
     private void WatchAgain()
