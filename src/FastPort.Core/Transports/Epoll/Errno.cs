@@ -11,7 +11,7 @@ internal static class Errno
     public const int InProgress = 115;
 
     /// <summary>The error of the call made last on this thread.</summary>
-    public static int Last => Marshal.GetLastPInvokeError();
+    public static int Last => Marshal.GetLastSystemError();
 
     public static SocketError ToSocketError(int error) => error switch
     {

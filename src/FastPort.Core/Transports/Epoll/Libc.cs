@@ -42,52 +42,52 @@ internal static unsafe partial class Libc
     public const int TcpUserTimeout = 18;
     public const int Ipv6Only = 26;
 
-    [LibraryImport("libc", EntryPoint = "epoll_create1", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "epoll_create1")]
     public static partial int EpollCreate(int flags);
 
     [LibraryImport("libc", EntryPoint = "epoll_ctl", SetLastError = true)]
     public static partial int EpollControl(int epoll, int operation, int descriptor, void* epollEvent);
 
-    [LibraryImport("libc", EntryPoint = "epoll_wait", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "epoll_wait")]
     public static partial int EpollWait(int epoll, void* events, int maximum, int timeoutMilliseconds);
 
-    [LibraryImport("libc", EntryPoint = "eventfd", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "eventfd")]
     public static partial int EventDescriptor(uint initial, int flags);
 
-    [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "write")]
     public static partial nint Write(int descriptor, void* buffer, nint count);
 
-    [LibraryImport("libc", EntryPoint = "recv", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "recv")]
     public static partial nint Receive(int descriptor, void* buffer, nint length, int flags);
 
-    [LibraryImport("libc", EntryPoint = "send", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "send")]
     public static partial nint Send(int descriptor, void* buffer, nint length, int flags);
 
-    [LibraryImport("libc", EntryPoint = "sendmsg", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "sendmsg")]
     public static partial nint SendMessage(int descriptor, MessageHeader* message, int flags);
 
-    [LibraryImport("libc", EntryPoint = "socket", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "socket")]
     public static partial int Socket(int family, int type, int protocol);
 
-    [LibraryImport("libc", EntryPoint = "bind", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "bind")]
     public static partial int Bind(int descriptor, void* address, int length);
 
-    [LibraryImport("libc", EntryPoint = "listen", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "listen")]
     public static partial int Listen(int descriptor, int backlog);
 
-    [LibraryImport("libc", EntryPoint = "accept4", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "accept4")]
     public static partial int Accept(int descriptor, void* address, int* length, int flags);
 
-    [LibraryImport("libc", EntryPoint = "connect", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "connect")]
     public static partial int Connect(int descriptor, void* address, int length);
 
-    [LibraryImport("libc", EntryPoint = "getsockname", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "getsockname")]
     public static partial int GetSocketName(int descriptor, void* address, int* length);
 
-    [LibraryImport("libc", EntryPoint = "getpeername", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "getpeername")]
     public static partial int GetPeerName(int descriptor, void* address, int* length);
 
-    [LibraryImport("libc", EntryPoint = "getsockopt", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "getsockopt")]
     public static partial int GetOption(int descriptor, int level, int name, void* value, int* length);
 
     [LibraryImport("libc", EntryPoint = "setsockopt", SetLastError = true)]
@@ -102,10 +102,10 @@ internal static unsafe partial class Libc
     [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
     public static partial int Close(int descriptor);
 
-    [LibraryImport("libc", EntryPoint = "sched_getaffinity", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "sched_getaffinity")]
     public static partial int GetAffinity(int thread, nint size, void* mask);
 
-    [LibraryImport("libc", EntryPoint = "sched_setaffinity", SetLastError = true)]
+    [LibraryImport("libc", EntryPoint = "sched_setaffinity")]
     public static partial int SetAffinity(int thread, nint size, void* mask);
 
     /// <summary>struct iovec.</summary>
