@@ -9,6 +9,9 @@ internal sealed partial class FrameOutput
     /// <summary>Below this a copy costs less than a send of its own.</summary>
     public const int BorrowAtLeast = 16 * 1024;
 
+    /// <summary>Below this a copy costs less than another piece of a send.</summary>
+    public const int InputAtLeast = 4 * 1024;
+
     /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
     {
@@ -49,6 +52,59 @@ internal sealed partial class FrameOutput
         }
 
         return copied;
+    }
+
+    /// <summary>Writes a reply whose body ends with bytes of the burst being handled, if that is where they are: sent from there, and copied where not.</summary>
+    public SendStatus WriteReply(ushort type, FrameFlags flags, uint correlation, long received, scoped ReadOnlySpan<byte> head, scoped ReadOnlySpan<byte> rest)
+    {
+        if (rest.Length >= InputAtLeast && TryWriteInput(type, flags, correlation, received, head, rest))
+        {
+            return SendStatus.Queued;
+        }
+
+        return head.IsEmpty
+            ? Write(type, flags, correlation, received, new RawBody(rest))
+            : Write(type, flags, correlation, received, new TwoPartBody(head, rest));
+    }
+
+    // False where it has to be copied, or cannot be written at all: then nothing was.
+    private bool TryWriteInput(ushort type, FrameFlags flags, uint correlation, long received, scoped ReadOnlySpan<byte> head, scoped ReadOnlySpan<byte> rest)
+    {
+        int size = head.Length + rest.Length;
+        if (!FrameWriter.Fits(size, Limit))
+        {
+            return false;
+        }
+
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return false;
+        }
+
+        try
+        {
+            long start = ring.WritePosition;
+            if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size + head.Length))
+            {
+                return false;
+            }
+
+            FrameWriter.WriteHead(ring, type, flags, correlation, received, size);
+            ring.Write(head);
+            if (_connection.TryWriteInput(rest))
+            {
+                CountSent();
+                return true;
+            }
+
+            ring.RewindTo(start);
+            return false;
+        }
+        finally
+        {
+            _connection.EndWrite();
+        }
     }
 
     private SendStatus WriteBorrowed(

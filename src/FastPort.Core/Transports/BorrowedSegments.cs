@@ -1,3 +1,6 @@
+using System.Buffers;
+using FastPort.Buffers;
+
 namespace FastPort.Transports;
 
 /// <summary>
@@ -6,6 +9,9 @@ namespace FastPort.Transports;
 /// </summary>
 internal sealed class BorrowedSegments
 {
+    /// <summary>The state of a segment that shows a connection's own input: its memory has no owner to tell, and has to be copied before it changes.</summary>
+    public static readonly object Input = new();
+
     private readonly Queue<Segment> _segments = new();
 
     // What has been sent of the first segment.
@@ -69,6 +75,61 @@ internal sealed class BorrowedSegments
     {
         _sent = 0;
         return _segments.TryDequeue(out dropped);
+    }
+
+    /// <summary>What goes out next: segments, and the pieces of the ring before each.</summary>
+    /// <param name="ring">The ring beside them.</param>
+    /// <param name="pieces">Room for the pieces.</param>
+    /// <returns>Their number: it ends where there is no more room, before the ring's wrap, and with the last segment.</returns>
+    public int Gather(ArrayPoolCircularBuffer ring, Span<ReadOnlyMemory<byte>> pieces)
+    {
+        int count = 0;
+        int sent = _sent;
+        int taken = 0;
+        ReadOnlyMemory<byte> unsent = ring.FirstReadableMemory;
+        foreach (Segment segment in _segments)
+        {
+            int before = (int)Math.Max(segment.Position - ring.ReadPosition - taken, 0);
+            if (before > unsent.Length || count + 2 > pieces.Length)
+            {
+                return count;
+            }
+
+            if (before != 0)
+            {
+                pieces[count++] = unsent[..before];
+                unsent = unsent[before..];
+                taken += before;
+            }
+
+            pieces[count++] = segment.Memory[sent..];
+            sent = 0;
+        }
+
+        return count;
+    }
+
+    /// <summary>Copies the segments that are <see cref="Input"/>. The copies go back to the pool with their release.</summary>
+    public void CopyInput(ArrayPool<byte> pool)
+    {
+        // Each goes once around the queue, so their order stays.
+        for (int i = _segments.Count; i > 0; i--)
+        {
+            Segment segment = _segments.Dequeue();
+            if (ReferenceEquals(segment.State, Input))
+            {
+                byte[] copy = pool.Rent(segment.Memory.Length);
+                segment.Memory.CopyTo(copy);
+                segment = new Segment(segment.Position, copy.AsMemory(0, segment.Memory.Length), static state => ((Copy)state!).Return(), new Copy(copy, pool));
+            }
+
+            _segments.Enqueue(segment);
+        }
+    }
+
+    private sealed class Copy(byte[] array, ArrayPool<byte> pool)
+    {
+        public void Return() => pool.Return(array);
     }
 
     internal readonly record struct Segment(long Position, ReadOnlyMemory<byte> Memory, Action<object?>? Release, object? State);

@@ -30,6 +30,7 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
         var bodies = new BodyParser<TRequest>(type, parser, bytesFields);
+        var replies = new InlineReplies<TReply>();
         return handlers.MapInline(
             type,
             (ref InlineRequest request) =>
@@ -42,7 +43,7 @@ public static class ProtobufHandlers
 
                 try
                 {
-                    request.Reply(new ProtobufBody(handler(message, request.Session)));
+                    replies.Answer(ref request, handler(message, request.Session), lent is not null);
                 }
                 finally
                 {

@@ -18,6 +18,7 @@ internal sealed partial class EpollConnection
     private bool _inputEnded;
     private bool _inputEndReported;
     private bool _held;
+    private bool _lendsInput;
     private bool _parked;
 
     private void Pump()
@@ -119,7 +120,22 @@ internal sealed partial class EpollConnection
         {
             // Before, so that a tick sees what came however long the protocol is at it, and after, for what the protocol has changed.
             RequestTick();
-            outcome = Protocol!.OnReceived(_input);
+
+            // Where less is there the replies wait for the end of the round, and by then the input may have changed.
+            _lendsInput = _input.Length >= FlushAtOnceBytes;
+            try
+            {
+                outcome = Protocol!.OnReceived(_input);
+            }
+            finally
+            {
+                _lendsInput = false;
+                if (_output.LoopLane.HoldsInput)
+                {
+                    SendInput();
+                }
+            }
+
             RequestTick();
             if (_sender.Pending != 0)
             {
@@ -129,6 +145,13 @@ internal sealed partial class EpollConnection
 
         _held = outcome == ReceiveOutcome.Pause;
         return !_held;
+    }
+
+    // What waits to be sent from the input leaves before that changes; what the socket does not take is copied.
+    private void SendInput()
+    {
+        _sender.SendOnLoop();
+        _output.LoopLane.CopyInput();
     }
 
     // False where nothing was received.

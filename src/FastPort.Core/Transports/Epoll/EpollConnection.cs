@@ -93,6 +93,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
 
+    internal override bool TryWriteInput(ReadOnlySpan<byte> bytes) =>
+        _lendsInput && _output.IsLoopWrite && !_sender.IsBlocked && _input.TryFind(bytes, out ReadOnlyMemory<byte> memory) && _output.TryLendInput(memory);
+
     public override ArrayPoolCircularBuffer BeginBatch() => _output.BeginBatch();
 
     public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)

@@ -304,11 +304,7 @@ internal sealed class EpollSender
     {
         while (lane.Sent < until)
         {
-            lane.Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
-            long left = until - lane.Sent;
-            first = first[..(int)Math.Min(first.Length, left)];
-            second = second[..(int)Math.Min(second.Length, left - first.Length)];
-            nint count = Send(first, second);
+            nint count = SendSome(lane, until - lane.Sent);
             if (count >= 0)
             {
                 lane.TakeSent((int)count, _release);
@@ -346,6 +342,19 @@ internal sealed class EpollSender
 
         _awaitsWritable = true;
         return true;
+    }
+
+    private nint SendSome(OutputLane lane, long left)
+    {
+        if (lane.BorrowedCount > 1 && GatheredSend.TrySend(_connection.Descriptor, lane, out nint sent))
+        {
+            return sent;
+        }
+
+        lane.Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+        first = first[..(int)Math.Min(first.Length, left)];
+        second = second[..(int)Math.Min(second.Length, left - first.Length)];
+        return Send(first, second);
     }
 
     [SkipLocalsInit]

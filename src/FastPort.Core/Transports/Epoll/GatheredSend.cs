@@ -1,0 +1,61 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace FastPort.Transports.Epoll;
+
+/// <summary>Sends with one call what lies in many places: frames whose bodies stay where they are, and their headers in the ring between them.</summary>
+internal static class GatheredSend
+{
+    private const int MaxPieces = 128;
+
+    // Of the thread that sends: kept so that nothing is made for each send.
+    [ThreadStatic]
+    private static Scratch? _scratch;
+
+    /// <summary>Sends what goes out next; by whoever sends. False where that does not lie in arrays, which alone can be held still without asking their owner.</summary>
+    /// <param name="descriptor">The socket.</param>
+    /// <param name="lane">The lane; what was sent is not taken from it.</param>
+    /// <param name="sent">Bytes, or -1 with the error of the call.</param>
+    [SkipLocalsInit]
+    public static unsafe bool TrySend(int descriptor, OutputLane lane, out nint sent)
+    {
+        Scratch scratch = _scratch ??= new Scratch();
+        Span<ReadOnlyMemory<byte>> pieces = scratch.Pieces.AsSpan(0, lane.Gather(scratch.Pieces));
+        Libc.Vector* vectors = stackalloc Libc.Vector[MaxPieces];
+        int count = 0;
+        foreach (ReadOnlyMemory<byte> piece in pieces)
+        {
+            if (!MemoryMarshal.TryGetArray(piece, out _))
+            {
+                break;
+            }
+
+            MemoryHandle pin = piece.Pin();
+            scratch.Pins[count] = pin;
+            vectors[count++] = new Libc.Vector { Base = pin.Pointer, Length = piece.Length };
+        }
+
+        sent = 0;
+        if (count != 0)
+        {
+            var message = new Libc.MessageHeader { Vectors = vectors, VectorCount = count };
+            sent = Libc.SendMessage(descriptor, &message, Libc.NoSignal | Libc.DontWait);
+        }
+
+        pieces.Clear();
+        foreach (ref MemoryHandle pin in scratch.Pins.AsSpan(0, count))
+        {
+            pin.Dispose();
+        }
+
+        return count != 0;
+    }
+
+    private sealed class Scratch
+    {
+        public ReadOnlyMemory<byte>[] Pieces { get; } = new ReadOnlyMemory<byte>[MaxPieces];
+
+        public MemoryHandle[] Pins { get; } = new MemoryHandle[MaxPieces];
+    }
+}

@@ -1,0 +1,127 @@
+using FastPort.Core.Tests.Buffers;
+using FastPort.Transports;
+using FsCheck;
+using FsCheck.Fluent;
+using Xunit;
+
+namespace FastPort.Core.Tests.Transports;
+
+/// <summary>What is written, lent and shown of an input leaves in that order, in whatever pieces, and input is used no more once it has been copied.</summary>
+public sealed class SendRingTests
+{
+    [Fact]
+    public void Everything_leaves_in_order_however_it_was_put_there_and_is_taken() =>
+        Check.One(Config.QuickThrowOnFailure.WithMaxTest(300), Prop.ForAll(Gen.Choose(0, int.MaxValue - 1).ToArbitrary(), Play));
+
+    private static void Play(int seed)
+    {
+        var random = new Random(seed);
+        var pool = new TrackingArrayPool();
+        var send = new SendRing(1 << 20, pool);
+        var pieces = new ReadOnlyMemory<byte>[random.Next(2, 12)];
+        List<byte> expected = [];
+        List<byte> left = [];
+        int lent = 0;
+        int released = 0;
+        byte[] input = new byte[4096];
+        for (int step = 0; step < 200; step++)
+        {
+            byte[] bytes = new byte[random.Next(1, 700)];
+            random.NextBytes(bytes);
+            switch (random.Next(6))
+            {
+                case 0:
+                    send.Ring.Write(bytes);
+                    expected.AddRange(bytes);
+                    break;
+                case 1:
+                    lent++;
+                    Assert.True(send.TryBorrow(bytes, _ => released++, null));
+                    expected.AddRange(bytes);
+                    break;
+                case 2:
+                    int at = random.Next(input.Length - bytes.Length);
+                    bytes.CopyTo(input, at);
+                    Assert.True(send.TryBorrow(input.AsMemory(at, bytes.Length), null, BorrowedSegments.Input));
+                    expected.AddRange(bytes);
+
+                    // Another may be put over it otherwise.
+                    input = new byte[4096];
+                    break;
+                case 3:
+                    send.CopyInput(pool);
+                    break;
+                case 4:
+                    Take(random.Next(900));
+                    break;
+                case 5:
+                    TakeGathered();
+                    break;
+            }
+        }
+
+        // The input changes: only what was copied before may be in use still.
+        byte[] last = new byte[1000];
+        random.NextBytes(last);
+        byte[] changing = [.. last];
+        Assert.True(send.TryBorrow(changing, null, BorrowedSegments.Input));
+        expected.AddRange(last);
+        Take(random.Next(expected.Count - left.Count + 1));
+        send.CopyInput(pool);
+        Array.Fill(changing, (byte)0xEE);
+
+        while (!send.IsEmpty)
+        {
+            TakeGathered();
+            Take(int.MaxValue);
+        }
+
+        Assert.Equal(expected, left);
+        Assert.Equal(lent, released);
+        Assert.Equal(0, send.BorrowedBytes);
+        send.Ring.Dispose();
+        pool.AssertAllReturned();
+
+        void Take(int count)
+        {
+            while (count > 0 && !send.IsEmpty)
+            {
+                ReadOnlySpan<byte> next = send.NextSpan;
+                next = next[..Math.Min(next.Length, count)];
+                left.AddRange(next);
+                count -= next.Length;
+                Sent(next.Length);
+            }
+        }
+
+        void TakeGathered()
+        {
+            int count = send.Gather(pieces);
+            int bytes = 0;
+            foreach (ReadOnlyMemory<byte> piece in pieces.AsSpan(0, count))
+            {
+                Assert.False(piece.IsEmpty);
+                bytes += piece.Length;
+            }
+
+            // As much as a socket may take of it.
+            byte[] together = [.. pieces.Take(count).SelectMany(static piece => piece.ToArray())];
+            int taken = random.Next(bytes + 1);
+            left.AddRange(together.AsSpan(0, taken));
+            while (taken > 0)
+            {
+                int next = Math.Min(taken, send.NextSpan.Length);
+                taken -= next;
+                Sent(next);
+            }
+        }
+
+        void Sent(int count)
+        {
+            if (send.Sent(count, out BorrowedSegments.Segment ended))
+            {
+                ended.Release?.Invoke(ended.State);
+            }
+        }
+    }
+}
