@@ -6,7 +6,7 @@ namespace FastPort.Transports.Epoll;
 internal sealed partial class EpollConnection
 {
     private const int ReceiveSize = 64 * 1024;
-    private const int MaxReceiveSize = 256 * 1024;
+    private const int MaxReceiveSize = 128 * 1024;
 
     // After this many receives in a row it is the turn of the loop's other connections.
     private const int ReceivesPerTurn = 16;
