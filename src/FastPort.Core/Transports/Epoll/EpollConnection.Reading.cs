@@ -150,8 +150,17 @@ internal sealed partial class EpollConnection
     // What waits to be sent from the input leaves before that changes; what the socket does not take is copied.
     private void SendInput()
     {
-        _sender.SendOnLoop();
-        _output.LoopLane.CopyInput();
+        try
+        {
+            _sender.SendOnLoop();
+            _output.LoopLane.CopyInput();
+        }
+        catch
+        {
+            // No memory for the copy: the connection ends, and until then nothing may leave that is the input's no more.
+            _sender.SendNothing();
+            throw;
+        }
     }
 
     // False where nothing was received.

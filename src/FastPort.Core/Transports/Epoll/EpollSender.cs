@@ -30,7 +30,9 @@ internal sealed class EpollSender
     private long _loopMark;
     private long _sent;
     private bool _inLoopLane;
-    private bool _failed;
+
+    // Set by whoever sends, or by the loop; never cleared.
+    private volatile bool _failed;
 
     // As the connection is watched at first.
     private bool _awaitsWritable = true;
@@ -131,6 +133,9 @@ internal sealed class EpollSender
 
         Volatile.Write(ref _role, Free);
     }
+
+    /// <summary>Has nothing sent any more, whatever waits; on the loop, for a connection that is about to end.</summary>
+    public void SendNothing() => _failed = true;
 
     /// <summary>Has a Unix socket watched for nothing; on the loop. False where another thread sends just now, or somebody waits for room.</summary>
     public bool TryWatchForNothing()

@@ -1,5 +1,6 @@
 using FastPort.Buffers;
 using FastPort.Connections;
+using FastPort.Core.Tests.Buffers;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;
@@ -46,6 +47,35 @@ public sealed class InputLendingTests
 
         Assert.Equal(bytes, await raw.ReadAsync(Large));
         Assert.Equal((false, false, false, true), lent);
+    }
+
+    [LinuxTheory]
+    [InlineData("unix by epoll")]
+    public async Task Where_there_is_no_memory_for_what_the_socket_does_not_take_the_connection_ends(string link)
+    {
+        // More than a Unix socket takes.
+        const int Large = 1_500_000;
+        var server = new TestProtocol();
+        await using TestLink open = TestLink.Open(link, static s => s with { MaxReceiveBytes = 4_000_000, MaxSendBytes = 4_000_000 });
+        server.OnBytes = input =>
+        {
+            if (input.Length >= Large)
+            {
+                Assert.True(TryLend(server, input.FirstReadableSpan));
+                input.Consume(input.Length);
+                open.Pool.FailRents();
+            }
+
+            return ReceiveOutcome.Continue;
+        };
+        (RawEnd raw, _) = await open.ConnectRawAsync(server);
+
+        await raw.SendAsync(Wire.Bytes(Large));
+
+        CloseReason reason = await server.ClosedAsync();
+        open.Pool.FailRents(false);
+        Assert.Equal(CloseKind.Internal, reason.Kind);
+        Assert.IsType<RentRefusedException>(reason.Exception);
     }
 
     private static bool TryLend(TestProtocol server, ReadOnlySpan<byte> bytes)
