@@ -177,15 +177,6 @@ public sealed partial class ArrayPoolCircularBuffer
         }
     }
 
-    [DoesNotReturn]
-    private static void ThrowRange(int offset, int count, int length) =>
-        throw new ArgumentOutOfRangeException(
-            nameof(offset), offset, $"{count} bytes at offset {offset} do not lie within the {length} unread bytes of the ring.");
-
-    [DoesNotReturn]
-    private static void ThrowConsumePastEnd(int count, int length) =>
-        throw new ArgumentOutOfRangeException(nameof(count), count, $"Cannot consume {count} bytes: the ring holds {length} unread bytes.");
-
     /// <summary>Whether these very bytes lie in the ring's own array, read already or not, and where.</summary>
     internal bool TryFind(ReadOnlySpan<byte> bytes, out ReadOnlyMemory<byte> memory)
     {
@@ -204,4 +195,13 @@ public sealed partial class ArrayPoolCircularBuffer
         memory = new ReadOnlyMemory<byte>(_array, (int)offset, bytes.Length);
         return true;
     }
+
+    [DoesNotReturn]
+    private static void ThrowRange(int offset, int count, int length) =>
+        throw new ArgumentOutOfRangeException(
+            nameof(offset), offset, $"{count} bytes at offset {offset} do not lie within the {length} unread bytes of the ring.");
+
+    [DoesNotReturn]
+    private static void ThrowConsumePastEnd(int count, int length) =>
+        throw new ArgumentOutOfRangeException(nameof(count), count, $"Cannot consume {count} bytes: the ring holds {length} unread bytes.");
 }

@@ -113,6 +113,12 @@ public abstract class Connection
     public abstract bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state);
 
     /// <summary>
+    /// Whether parts of the input may be sent from where they lie: on the thread on which it is being offered, where the transport does so. Asked before
+    /// <see cref="TryWriteInput"/>, so that the others do not begin a write in vain.
+    /// </summary>
+    internal virtual bool LendsInput => false;
+
+    /// <summary>
     /// Within a write: appends bytes without copying them, if they are of the input that the protocol is being offered on this very thread. False where they are not, or
     /// this transport copies.
     /// </summary>

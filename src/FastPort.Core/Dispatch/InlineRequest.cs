@@ -13,6 +13,9 @@ namespace FastPort.Dispatch;
 /// </summary>
 public ref struct InlineRequest
 {
+    /// <summary>Bytes of its own body from which on a request may be answered without copying them: 4 KiB. Below, a copy costs less than another piece of a send.</summary>
+    public const int MinimumShown = 4 * 1024;
+
     private readonly FrameProtocol _protocol;
     private readonly ref readonly FrameHeader _header;
 
@@ -118,7 +121,7 @@ public ref struct InlineRequest
     }
 
     /// <summary>
-    /// Answers with a body in two parts. Both are copied, but for the second where it has at least 4 KiB and is a part of the request's own body
+    /// Answers with a body in two parts. Both are copied, but for the second where it has at least <see cref="MinimumShown"/> bytes and is a part of the request's own body
     /// (<see cref="TryGetBodySpan"/>): in a burst of 32 KiB and more the event loops on Linux send it from where it was received.
     /// </summary>
     /// <param name="head">The first part.</param>

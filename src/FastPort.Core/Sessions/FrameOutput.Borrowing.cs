@@ -1,4 +1,5 @@
 using FastPort.Buffers;
+using FastPort.Dispatch;
 using FastPort.Framing;
 
 namespace FastPort.Sessions;
@@ -8,9 +9,6 @@ internal sealed partial class FrameOutput
 {
     /// <summary>Below this a copy costs less than a send of its own.</summary>
     public const int BorrowAtLeast = 16 * 1024;
-
-    /// <summary>Below this a copy costs less than another piece of a send.</summary>
-    public const int InputAtLeast = 4 * 1024;
 
     /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
@@ -57,7 +55,7 @@ internal sealed partial class FrameOutput
     /// <summary>Writes a reply whose body ends with bytes of the burst being handled, if that is where they are: sent from there, and copied where not.</summary>
     public SendStatus WriteReply(ushort type, FrameFlags flags, uint correlation, long received, scoped ReadOnlySpan<byte> head, scoped ReadOnlySpan<byte> rest)
     {
-        if (rest.Length >= InputAtLeast && TryWriteInput(type, flags, correlation, received, head, rest))
+        if (rest.Length >= InlineRequest.MinimumShown && _connection.LendsInput && TryWriteInput(type, flags, correlation, received, head, rest))
         {
             return SendStatus.Queued;
         }

@@ -11,9 +11,6 @@ namespace FastPort.Protocol.Handlers;
 internal sealed class InlineReplies<T>
     where T : IMessage<T>
 {
-    // As FastPort.Core: a smaller part is copied.
-    private const int OfferAtLeast = 4 * 1024;
-
     private LentFields? _fields;
 
     /// <summary>Answers a request.</summary>
@@ -23,7 +20,7 @@ internal sealed class InlineReplies<T>
     public void Answer(scoped ref InlineRequest request, T reply, bool mayShowRequest)
     {
         var body = new ProtobufBody(reply);
-        if (!mayShowRequest || body.Size < OfferAtLeast || !TryAnswerInParts(ref request, reply, body.Size))
+        if (!mayShowRequest || body.Size < InlineRequest.MinimumShown || !TryAnswerInParts(ref request, reply, body.Size))
         {
             request.Reply(in body);
         }
@@ -34,7 +31,7 @@ internal sealed class InlineReplies<T>
     {
         // By whichever thread is first; another's is as good.
         _fields ??= new LentFields(reply.Descriptor);
-        if (!_fields.IsOnly(reply, size, OfferAtLeast, out uint tag, out ReadOnlySpan<byte> contents))
+        if (!_fields.IsOnly(reply, size, InlineRequest.MinimumShown, out uint tag, out ReadOnlySpan<byte> contents))
         {
             return false;
         }

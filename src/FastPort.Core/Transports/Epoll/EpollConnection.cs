@@ -93,8 +93,11 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
 
+    // Other threads have no business with the mark, which is the loop's.
+    internal override bool LendsInput => IsOnLoop && _lendsInput && !_sender.IsBlocked;
+
     internal override bool TryWriteInput(ReadOnlySpan<byte> bytes) =>
-        _lendsInput && _output.IsLoopWrite && !_sender.IsBlocked && _input.TryFind(bytes, out ReadOnlyMemory<byte> memory) && _output.TryLendInput(memory);
+        LendsInput && _output.IsLoopWrite && _input.TryFind(bytes, out ReadOnlyMemory<byte> memory) && _output.TryLendInput(memory);
 
     public override ArrayPoolCircularBuffer BeginBatch() => _output.BeginBatch();
 

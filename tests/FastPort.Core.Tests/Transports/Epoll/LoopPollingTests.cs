@@ -267,34 +267,4 @@ public sealed class LoopPollingTests
 
         return raw;
     }
-
-    // Found in the inbox after every round, however many there are.
-    private sealed class PostsItself : ILoopTask
-    {
-        private EpollLoop? _loop;
-        private volatile bool _ended;
-
-        public ILoopTask? Next { get; set; }
-
-        public bool HasBegun => Volatile.Read(ref _loop) is not null;
-
-        public void Begin()
-        {
-            if (_loop is null)
-            {
-                Volatile.Write(ref _loop, EpollLoop.Current);
-                _loop!.Post(this);
-            }
-        }
-
-        public void End() => _ended = true;
-
-        public void RunOnLoop()
-        {
-            if (!_ended)
-            {
-                _loop!.Post(this);
-            }
-        }
-    }
 }

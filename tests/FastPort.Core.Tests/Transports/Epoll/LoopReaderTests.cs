@@ -3,7 +3,6 @@ using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using FastPort.Dispatch;
 using FastPort.Transports;
-using FastPort.Transports.Epoll;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports.Epoll;
@@ -205,36 +204,6 @@ public sealed class LoopReaderTests
         server.Connection.ResumeReading();
 
         await server.ReceivedAsync(before + 3);
-    }
-
-    // Found in the inbox after every round, however many there are.
-    private sealed class PostsItself : ILoopTask
-    {
-        private EpollLoop? _loop;
-        private volatile bool _ended;
-
-        public ILoopTask? Next { get; set; }
-
-        public bool HasBegun => Volatile.Read(ref _loop) is not null;
-
-        public void Begin()
-        {
-            if (_loop is null)
-            {
-                Volatile.Write(ref _loop, EpollLoop.Current);
-                _loop!.Post(this);
-            }
-        }
-
-        public void End() => _ended = true;
-
-        public void RunOnLoop()
-        {
-            if (!_ended)
-            {
-                _loop!.Post(this);
-            }
-        }
     }
 
     private static bool IsReader => Thread.CurrentThread.Name?.EndsWith("reader", StringComparison.Ordinal) == true;
