@@ -13,8 +13,8 @@ internal sealed class BatchWriter(FrameOutput output)
     private bool _asked;
     private bool _admitted;
 
-    // What the next chunk is likely to hold. A ring that grew to it by doubling would copy each chunk once more.
-    private int _expected;
+    // A ring that grew to a chunk by doubling would copy each once more.
+    private BurstSize _chunk;
 
     public void Begin(ArrayPoolCircularBuffer ring, bool asked)
     {
@@ -60,7 +60,7 @@ internal sealed class BatchWriter(FrameOutput output)
 
         int messages = _collected;
         _collected = 0;
-        _expected = Math.Max(_ring.Length, _expected - (_expected >> 3));
+        _chunk.Saw(_ring.Length);
 
         // What comes next is asked about anew: after a chunk that was dropped it is refused and not promised.
         _admitted = false;
@@ -88,7 +88,7 @@ internal sealed class BatchWriter(FrameOutput output)
         _admitted = status == SendStatus.Queued;
         if (_admitted)
         {
-            _ring.TryReserve(_expected);
+            _ring.TryReserve(_chunk.Expected);
         }
 
         return status;

@@ -10,7 +10,7 @@ namespace FastPort.Transports.Epoll;
 internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisposable
 {
     private readonly SendRing _bytes = new(maximumBytes, pool);
-    private int _sizeHint = SendRing.MinimumCapacity;
+    private BurstSize _burst;
 
     public ArrayPoolCircularBuffer Ring => _bytes.Ring;
 
@@ -27,7 +27,7 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     {
         if (Ring.Capacity == 0)
         {
-            Ring.TryReserve(_sizeHint);
+            Ring.TryReserve(_burst.Expected);
         }
     }
 
@@ -100,8 +100,7 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     /// <param name="burst">Bytes that the lane held when its sending began.</param>
     public void Rest(int burst)
     {
-        // The memory of a large burst falls back by an eighth with each smaller one.
-        _sizeHint = Math.Max(Math.Max(burst, _sizeHint - (_sizeHint >> 3)), SendRing.MinimumCapacity);
+        _burst.Saw(burst);
         Ring.TryReleaseWhenEmpty();
     }
 

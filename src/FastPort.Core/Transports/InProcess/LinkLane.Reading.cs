@@ -121,8 +121,7 @@ internal sealed partial class LinkLane
         {
             (_filling, Reading) = (Reading, _filling);
 
-            // The next burst is likely as large as this one; the memory falls back by an eighth per burst when it is not.
-            _sizeHint = Math.Max(Math.Max(Reading.Ring.Length, _sizeHint - (_sizeHint >> 3)), SendRing.MinimumCapacity);
+            _burst.Saw(Reading.Ring.Length);
         }
         else
         {

@@ -29,7 +29,7 @@ internal sealed partial class LinkLane
     private long _written;
     private long _announced;
     private long _notifyAt = -1;
-    private int _sizeHint = SendRing.MinimumCapacity;
+    private BurstSize _burst;
     private bool _outputDown;
     private bool _dropped;
     private volatile bool _ending;
@@ -70,7 +70,7 @@ internal sealed partial class LinkLane
         ArrayPoolCircularBuffer ring = _filling.Ring;
         if (ring.Capacity == 0)
         {
-            ring.TryReserve(_sizeHint);
+            ring.TryReserve(_burst.Expected);
         }
 
         _writeStart = ring.WritePosition;

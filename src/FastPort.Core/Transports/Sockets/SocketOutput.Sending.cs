@@ -130,8 +130,7 @@ internal sealed partial class SocketOutput
     {
         (_filling, _sending) = (_sending, _filling);
 
-        // The next burst is likely as large as this one; the memory falls back by an eighth per burst when it is not.
-        _sizeHint = Math.Max(Math.Max(_sending.Ring.Length, _sizeHint - (_sizeHint >> 3)), SendRing.MinimumCapacity);
+        _burst.Saw(_sending.Ring.Length);
         _filling.Ring.TryReleaseWhenEmpty();
     }
 

@@ -39,7 +39,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private long _sent;
     private long _notifyAt = -1;
     private int _queued;
-    private int _sizeHint = SendRing.MinimumCapacity;
+    private BurstSize _burst;
     private volatile bool _blocked;
     private bool _flushing;
     private bool _closed;
@@ -75,7 +75,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         ArrayPoolCircularBuffer ring = _filling.Ring;
         if (ring.Capacity == 0)
         {
-            ring.TryReserve(_sizeHint);
+            ring.TryReserve(_burst.Expected);
         }
 
         _writeStart = ring.WritePosition;
