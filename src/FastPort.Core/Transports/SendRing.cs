@@ -92,6 +92,13 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         return false;
     }
 
+    /// <summary>Takes out a segment without a byte that comes next; false where that is something else. The caller owes it its release.</summary>
+    public bool TryTakeEmpty(out BorrowedSegments.Segment empty)
+    {
+        empty = default;
+        return _borrowed is not null && _borrowed.IsEmptyNext(Ring.ReadPosition) && _borrowed.TryDrop(out empty);
+    }
+
     /// <summary>Takes a segment out, sent or not. The caller owes it its release.</summary>
     public bool TryDrop(out BorrowedSegments.Segment dropped)
     {

@@ -95,6 +95,13 @@ internal abstract class TransportConnection : Connection
         }
     }
 
+    /// <summary>Sending threw, as memory that was lent does when it has been disposed of before its release; by whoever sends.</summary>
+    internal void SendFault(Exception e)
+    {
+        TransportLog.SendFault(Settings.Logger, Id, e);
+        Abort(new CloseReason(CloseKind.Internal, "Sending threw; see the log.", Framing.ErrorCode.Internal, e));
+    }
+
     /// <summary>Waiting bytes fell to what was asked for; by whoever sends, or asked.</summary>
     internal void OutputDrained()
     {

@@ -28,4 +28,7 @@ internal static partial class TransportLog
 
     [LoggerMessage(1007, LogLevel.Error, "Event loop {Loop}: a handler threw outside its connection; the loop goes on")]
     public static partial void LoopFault(ILogger logger, int loop, Exception exception);
+
+    [LoggerMessage(1008, LogLevel.Error, "Connection {ConnectionId}: sending threw; the connection is aborted. Memory that is lent (TrySendBorrowed, ReplyBorrowed) must stay valid until its release is called")]
+    public static partial void SendFault(ILogger logger, long connectionId, Exception exception);
 }

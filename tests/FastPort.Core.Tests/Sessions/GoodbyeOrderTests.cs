@@ -39,6 +39,43 @@ public sealed class GoodbyeOrderTests
         }
     }
 
+    [Fact]
+    public async Task What_the_loop_wrote_while_the_socket_was_blocked_goes_before_the_Goodbye()
+    {
+        // More than the system holds for a peer that does not read.
+        const int Messages = 200;
+        byte[] body = new byte[60_000];
+        var last = new TaskCompletionSource<SendStatus>(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using TestServer server = await TestServer.StartAsync(
+            handlers => handlers
+                .MapInline(0x1001, (ref InlineRequest request) =>
+                {
+                    for (int i = 0; i < Messages; i++)
+                    {
+                        Assert.Equal(SendStatus.Queued, request.Session.TrySend(0x1002, body));
+                    }
+                })
+                .MapInline(0x1003, (ref InlineRequest request) => last.SetResult(request.Session.TrySend(0x1004, [1]))),
+            options => options.Session.SendQueueBytes = 64 * 1024 * 1024);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
+        Session session = await server.SessionAsync();
+        await peer.SendAsync(Wire.Request(0x1001, 1));
+
+        // It is there, so the loop has sent what the socket took, and is told when that takes more.
+        List<WireFrame> frames = [await peer.ReadFrameAsync()];
+        await peer.SendAsync(Wire.Request(0x1003, 2));
+        Assert.Equal(SendStatus.Queued, await last.Task.InTimeAsync());
+
+        session.Close();
+
+        while (await peer.ReadAsync() is { } frame)
+        {
+            frames.Add(frame);
+        }
+
+        Assert.Equal([.. Enumerable.Repeat((ushort)0x1002, Messages), 0x1004, Wire.Goodbye], frames.Where(static f => (f.Flags & Wire.Reply) == 0).Select(static f => f.Type));
+    }
+
     private static void SendUntilRefused(Session session, bool batches)
     {
         SendStatus status;

@@ -91,6 +91,25 @@ public sealed class UnaskedSendTests
     }
 
     [Fact]
+    public async Task What_another_thread_sends_as_soon_as_it_may_comes_behind_the_Welcome()
+    {
+        var status = SendStatus.NotReady;
+        await using TestServer server = await TestServer.StartAsync();
+        server.Server.SessionIdentified += session =>
+        {
+            // So much that a thread sends it by itself, while the Welcome waits for the loop.
+            var sender = new Thread(() => status = session.TrySend(Type, new byte[100_000]));
+            sender.Start();
+            sender.Join();
+        };
+
+        using RawPeer peer = await server.ConnectKnownAsync();
+
+        Assert.Equal(100_000, (await peer.ReadFrameAsync()).Body.Length);
+        Assert.Equal(SendStatus.Queued, status);
+    }
+
+    [Fact]
     public async Task A_closed_session_says_so_also_where_its_peer_never_said_Hello()
     {
         await using TestServer server = await TestServer.StartAsync();

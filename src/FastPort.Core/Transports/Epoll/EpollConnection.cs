@@ -252,7 +252,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         if (!IsTcp)
         {
             // Where the system refuses, the loop is woken more often than need be, and nothing is lost.
-            _ = TryWatch(forRoom: false);
+            _ = _isPolled ? TryWatchForNothing() : TryWatch(forRoom: false);
         }
     }
 

@@ -54,6 +54,9 @@ internal sealed class EpollOutput
     /// <summary>Bytes written so far, by anyone.</summary>
     public long Written => Volatile.Read(ref _writtenByLoop) + Volatile.Read(ref _writtenByOthers);
 
+    /// <summary>Whether all that the loop has written is sent. For whoever sends.</summary>
+    public bool IsLoopLaneSent => Volatile.Read(ref _writtenByLoop) == _loopLane.Sent;
+
     /// <summary>The loop's own lane; for the loop.</summary>
     public OutputLane LoopLane => _loopLane;
 
@@ -76,8 +79,9 @@ internal sealed class EpollOutput
             return null;
         }
 
-        _loopWrites = true;
+        // Before the mark: it may find no memory.
         _loopLane.Prepare();
+        _loopWrites = true;
         _loopWriteStart = _loopLane.Ring.WritePosition;
         return _loopLane.Ring;
     }
@@ -98,8 +102,8 @@ internal sealed class EpollOutput
     }
 
     /// <summary>
-    /// As <see cref="BeginWrite"/>, into the lane that all threads share, also on the loop. From then on only the loop sends: its own bytes
-    /// first, whenever they were written, as it flushes none of them later than the round in which it wrote them.
+    /// As <see cref="BeginWrite"/>, into the lane that all threads share, also on the loop. From then on only the loop sends, and of that lane only
+    /// while its own is empty: whatever it wrote before goes out first, also what it wrote while the socket was blocked.
     /// </summary>
     public ArrayPoolCircularBuffer? BeginFinalWrite()
     {
@@ -121,8 +125,19 @@ internal sealed class EpollOutput
             return null;
         }
 
-        OutputLane lane = _filling ??= TakeSpare();
-        lane.Prepare();
+        OutputLane lane;
+        try
+        {
+            lane = _filling ??= TakeSpare();
+            lane.Prepare();
+        }
+        catch
+        {
+            // No memory: the writer learns of it, and nobody waits for it.
+            _gate.Exit();
+            throw;
+        }
+
         _writeStart = lane.Ring.WritePosition;
         _sharedWrites = true;
         return lane.Ring;
@@ -207,7 +222,9 @@ internal sealed class EpollOutput
 
     /// <summary>What other threads have written, lane by lane in order; null where that is nothing. For whoever sends.</summary>
     /// <param name="sent">A lane taken before that is sent and empty; null where there is none.</param>
-    /// <param name="onLoop">Whether the loop asks. Others get nothing more once a final write has begun: the loop's bytes must precede it.</param>
+    /// <param name="onLoop">
+    /// Whether the loop asks. Once a final write has begun others get nothing more, and the loop nothing while its own lane holds anything: it all precedes that write.
+    /// </param>
     public OutputLane? TakeShared(OutputLane? sent, bool onLoop)
     {
         lock (_gate)
@@ -217,7 +234,7 @@ internal sealed class EpollOutput
                 _spares.Push(sent);
             }
 
-            if (_finalWrite && !onLoop)
+            if (_finalWrite && (!onLoop || !_loopLane.IsEmpty))
             {
                 return null;
             }
@@ -265,6 +282,10 @@ internal sealed class EpollOutput
             _closed = true;
         }
     }
+
+    /// <summary>What is not sent by now will never be, and waits no longer; after <see cref="Close"/>, by the loop.</summary>
+    /// <param name="sent">Bytes that were sent.</param>
+    public void ForgetUnsent(long sent) => Volatile.Write(ref _writtenByOthers, sent - _writtenByLoop);
 
     /// <summary>Gives everything back, after <see cref="Close"/>, by whoever sends, as the last act. Lanes lent for a batch follow with its end.</summary>
     public void Dispose(Action<BorrowedSegments.Segment> release)

@@ -95,17 +95,28 @@ internal sealed class EpollSender
             return false;
         }
 
-        // Not into the middle of what the loop has begun.
-        bool free = !_inLoopLane && !_failed;
+        // Not into the middle of what the loop has begun, and not before what it has written: that may be what allows the peer to be written to.
+        bool free = _output.IsLoopLaneSent && !_failed;
         bool more = !free;
+        Exception? thrown = null;
         if (free)
         {
-            // Where the socket blocks, its event makes the loop go on.
-            SendShared(1, out more);
-            more |= _output.IsFinal;
+            try
+            {
+                // Where the socket blocks, its event makes the loop go on.
+                SendShared(1, out more);
+                more |= _output.IsFinal;
+            }
+            catch (Exception e)
+            {
+                thrown = e;
+                _failed = true;
+            }
         }
 
-        return Interlocked.Exchange(ref _role, Free) != Wanted && !more;
+        bool done = Interlocked.Exchange(ref _role, Free) != Wanted && !more;
+        Report(thrown);
+        return done;
     }
 
     /// <summary>The socket takes bytes again; on the loop, before <see cref="SendOnLoop"/>.</summary>
@@ -120,9 +131,18 @@ internal sealed class EpollSender
         }
 
         _writable = false;
-        if (!_failed)
+        Exception? thrown = null;
+        try
         {
-            SendAll();
+            if (!_failed)
+            {
+                SendAll();
+            }
+        }
+        catch (Exception e)
+        {
+            thrown = e;
+            _failed = true;
         }
 
         if (_awaitsWritable && !_blocked && !_failed)
@@ -132,6 +152,7 @@ internal sealed class EpollSender
         }
 
         Volatile.Write(ref _role, Free);
+        Report(thrown);
     }
 
     /// <summary>Has nothing sent any more, whatever waits; on the loop, for a connection that is about to end.</summary>
@@ -177,7 +198,7 @@ internal sealed class EpollSender
         _sharedLane?.DropBorrowed(_release);
         _sharedLane?.Dispose();
         _output.Dispose(_release);
-        Volatile.Write(ref _sent, _output.Written);
+        _output.ForgetUnsent(_sent);
         return true;
     }
 
@@ -190,6 +211,15 @@ internal sealed class EpollSender
 
     private bool IsDirectWorthwhile(EpollLoop loop) =>
         Pending >= DirectFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentDirectly, 1) == 0);
+
+    // Not before the role is given back: memory that was lent may be gone, and what follows must not find its connection stuck.
+    private void Report(Exception? thrown)
+    {
+        if (thrown is not null)
+        {
+            _connection.SendFault(thrown);
+        }
+    }
 
     // By the loop only.
     private bool TryTakeRole()
@@ -307,6 +337,8 @@ internal sealed class EpollSender
     // False where the socket takes no more, or failed.
     private bool Send(OutputLane lane, long until)
     {
+        // Segments without a byte that nothing precedes.
+        lane.TakeSent(0, _release);
         while (lane.Sent < until)
         {
             nint count = SendSome(lane, until - lane.Sent);

@@ -78,7 +78,7 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
         }
     }
 
-    /// <summary>Takes bytes as sent. Segments that are needed no more are handed to the releaser, one by one.</summary>
+    /// <summary>Takes bytes as sent. Segments that are needed no more are handed to the releaser, one by one, those without a byte too.</summary>
     /// <param name="count">Bytes, 0 to the sum of what <see cref="Next"/> gave.</param>
     /// <param name="release">Calls a segment's release.</param>
     public void TakeSent(int count, Action<BorrowedSegments.Segment> release)
@@ -87,12 +87,17 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
         while (count > 0)
         {
             // What lies in the ring alone may wrap and goes at once; beside segments it goes piece by piece.
-            int taken = _bytes.BorrowedCount == 0 ? count : Math.Min(count, _bytes.NextSpan.Length);
+            int taken = _bytes.BorrowedCount == 0 ? count : Math.Min(count, _bytes.NextMemory.Length);
             count -= taken;
             if (_bytes.Sent(taken, out BorrowedSegments.Segment ended))
             {
                 release(ended);
             }
+        }
+
+        while (_bytes.TryTakeEmpty(out BorrowedSegments.Segment empty))
+        {
+            release(empty);
         }
     }
 

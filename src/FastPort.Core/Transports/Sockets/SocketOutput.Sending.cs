@@ -8,6 +8,19 @@ internal sealed partial class SocketOutput
 {
     private void Send()
     {
+        try
+        {
+            SendAll();
+        }
+        catch (Exception e)
+        {
+            _connection.SendFault(e);
+            Fail(SocketError.Fault);
+        }
+    }
+
+    private void SendAll()
+    {
         int rounds = 0;
         do
         {

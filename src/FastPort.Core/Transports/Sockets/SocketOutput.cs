@@ -75,7 +75,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         ArrayPoolCircularBuffer ring = _filling.Ring;
         if (ring.Capacity == 0)
         {
-            ring.TryReserve(_burst.Expected);
+            Prepare(ring);
         }
 
         _writeStart = ring.WritePosition;
@@ -184,6 +184,21 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
 
     void IThreadPoolWorkItem.Execute() => Send();
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Prepare(ArrayPoolCircularBuffer ring)
+    {
+        try
+        {
+            ring.TryReserve(_burst.Expected);
+        }
+        catch
+        {
+            // No memory: the writer learns of it, and nobody waits for it.
+            _gate.Exit();
+            throw;
+        }
+    }
+
     private void ShutdownIfAsked()
     {
         if (_shutdownWhenFlushed && !_shutdownDone)
@@ -201,6 +216,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
             _closed = true;
         }
 
+        _blocked = false;
         ReleaseBorrowed();
         bool closed;
         lock (_gate)
