@@ -53,7 +53,7 @@ internal static class ComparisonCommand
 
     private static readonly Option<string> Document = new("--into")
     {
-        Description = "The document; each scenario has its place there between two markers.",
+        Description = "The document that is written into; each scenario has its place there between two markers.",
         DefaultValueFactory = _ => Path.Combine("docs", "performance.md"),
     };
 

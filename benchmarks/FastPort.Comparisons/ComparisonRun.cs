@@ -43,7 +43,7 @@ internal static class ComparisonRun
         if (Console.IsOutputRedirected)
         {
             // A file or a pipe has no width to wrap at.
-            console.Profile.Width = 240;
+            console.Profile.Width = 400;
         }
 
         MachineInfo machine = MachineInfo.Read();

@@ -1,6 +1,5 @@
 using System.Globalization;
 using FastPort.Comparisons.Reports;
-using FastPort.Comparisons.Scenarios;
 
 namespace FastPort.Comparisons.Measuring;
 
@@ -8,7 +7,9 @@ namespace FastPort.Comparisons.Measuring;
 /// Measures a workload: everybody is started and warmed, then runs alternate between them, so that what disturbs the machine for a while disturbs all. Whoever
 /// fails is out, and the others go on.
 /// </summary>
-internal sealed class Arena(ScenarioContext context)
+/// <param name="options">How often everybody is measured, and whether one that is missing has failed.</param>
+/// <param name="progress">Takes a line for each step.</param>
+internal sealed class Arena(ComparisonOptions options, Action<string> progress)
 {
     public async Task<WorkloadReport> RunAsync(Workload workload, CancellationToken cancellation)
     {
@@ -23,14 +24,14 @@ internal sealed class Arena(ScenarioContext context)
             }
             else
             {
-                Skip(workload, missing, context.Options.MissingIsError ? failures : notes);
+                Skip(workload, missing, options.MissingIsError ? failures : notes);
             }
         }
 
         try
         {
             await EachAsync(workload, runs, failures, run => StartAsync(workload, run, cancellation));
-            for (int repetition = 1; repetition <= context.Options.Repetitions; repetition++)
+            for (int repetition = 1; repetition <= options.Repetitions; repetition++)
             {
                 int number = repetition;
                 await EachAsync(workload, runs, failures, run => MeasureAsync(workload, run, number, cancellation));
@@ -54,7 +55,7 @@ internal sealed class Arena(ScenarioContext context)
         if (!where.Contains(what))
         {
             where.Add(what);
-            context.Progress($"{workload.Title}: {what}");
+            progress($"{workload.Title}: {what}");
         }
     }
 
@@ -72,14 +73,14 @@ internal sealed class Arena(ScenarioContext context)
                 runs.Remove(run);
                 run.Contestant.Dispose();
                 failures.Add($"{run.Contestant.Name}: {exception.Message}");
-                context.Progress($"FAILED {workload.Title}: {run.Contestant.Name}: {exception.Message}");
+                progress($"FAILED {workload.Title}: {run.Contestant.Name}: {exception.Message}");
             }
         }
     }
 
     private async Task StartAsync(Workload workload, ContestantRuns run, CancellationToken cancellation)
     {
-        context.Progress($"{workload.Title}: starting and warming {run.Contestant.Name}");
+        progress($"{workload.Title}: starting and warming {run.Contestant.Name}");
         await run.Contestant.StartAsync(cancellation);
     }
 
@@ -90,7 +91,7 @@ internal sealed class Arena(ScenarioContext context)
         IEnumerable<string> values = new[] { Metric.Throughput, Metric.RoundTripP50, Metric.ServerCpuPerMessage, Metric.RssGrowth }
             .Where(metric => figures.Values.ContainsKey(metric.Key))
             .Select(metric => $"{metric.Title} {figures.Values[metric.Key].ToString(metric.Format, CultureInfo.InvariantCulture)}");
-        context.Progress($"{workload.Title}: {run.Contestant.Name} {repetition}/{context.Options.Repetitions}: {string.Join(", ", values)}");
+        progress($"{workload.Title}: {run.Contestant.Name} {repetition}/{options.Repetitions}: {string.Join(", ", values)}");
     }
 }
 

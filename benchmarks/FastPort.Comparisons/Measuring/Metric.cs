@@ -6,19 +6,19 @@ namespace FastPort.Comparisons.Measuring;
 /// <param name="Format">How a table writes it.</param>
 internal sealed record Metric(string Key, string Title, string Format)
 {
-    public static readonly Metric Throughput = new("messages_per_s", "messages/s", "N0");
+    public static readonly Metric Throughput = new("messages_per_s", "messages/s", "N0") { HasRange = true };
 
     public static readonly Metric Megabytes = new("megabytes_per_s", "MB/s", "N0");
 
-    public static readonly Metric ServerCpuPerMessage = new("server_cpu_us_per_message", "server CPU us/message", "N3");
+    public static readonly Metric ServerCpuPerMessage = new("server_cpu_us_per_message", "server CPU us/message", "N3") { HasRange = true };
 
-    public static readonly Metric ClientCpuPerMessage = new("client_cpu_us_per_message", "client CPU us/message", "N3");
+    public static readonly Metric ClientCpuPerMessage = new("client_cpu_us_per_message", "client CPU us/message", "N3") { HasRange = true };
 
-    public static readonly Metric RoundTripP50 = new("p50_us", "round trip p50 us", "N1");
+    public static readonly Metric RoundTripP50 = new("p50_us", "round trip p50 us", "N1") { HasRange = true };
 
     public static readonly Metric RoundTripP95 = new("p95_us", "p95 us", "N1");
 
-    public static readonly Metric RoundTripP99 = new("p99_us", "p99 us", "N1");
+    public static readonly Metric RoundTripP99 = new("p99_us", "p99 us", "N1") { HasRange = true };
 
     public static readonly Metric RoundTripMax = new("max_us", "max us", "N0");
 
@@ -39,6 +39,9 @@ internal sealed record Metric(string Key, string Title, string Format)
     public static readonly Metric RssPerConnection = new("rss_bytes_per_connection", "RSS growth B/connection", "N0");
 
     public static readonly Metric IdleCpuShare = new("idle_cpu_share", "server CPU while idle", "P2");
+
+    /// <summary>Whether tables show the range of the runs beside the median, as of everything that servers are compared by. Defaults to false.</summary>
+    public bool HasRange { get; init; }
 
     public static IReadOnlyList<Metric> All { get; } =
     [

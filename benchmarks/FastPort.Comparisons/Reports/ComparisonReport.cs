@@ -24,6 +24,10 @@ internal sealed record ComparisonReport
     public required IReadOnlyList<string> Notes { get; init; }
 
     public required IReadOnlyList<ScenarioReport> Scenarios { get; init; }
+
+    /// <summary>The ratios of which something is asked.</summary>
+    public IReadOnlyList<RatioReport> Targeted() =>
+        [.. Scenarios.SelectMany(scenario => scenario.Workloads).SelectMany(workload => workload.Ratios).Where(ratio => ratio.Target is not null)];
 }
 
 /// <summary>How the figures were taken.</summary>

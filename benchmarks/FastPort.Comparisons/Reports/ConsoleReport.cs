@@ -33,16 +33,15 @@ internal static class ConsoleReport
 
     private static void WriteTargets(ComparisonReport report, IAnsiConsole console)
     {
-        ReportTable targets = ReportTables.Targets(report);
-        if (targets.Rows.Count == 0)
+        if (report.Targeted().Count == 0)
         {
             return;
         }
 
-        IReadOnlyList<string>[] missed = [.. targets.Rows.Where(row => row[^1] != "yes")];
+        ReportTable missed = ReportTables.MissedTargets(report);
         console.WriteLine();
-        console.WriteLine($"{targets.Rows.Count - missed.Length} of {targets.Rows.Count} targets reached" + (missed.Length > 0 ? "; missed:" : "."));
-        Write(targets with { Rows = missed }, console);
+        console.WriteLine($"Targets: {ReportTables.Verdict(report)}{(missed.Rows.Count > 0 ? ":" : ".")}");
+        Write(missed, console);
     }
 
     private static void Write(ReportTable content, IAnsiConsole console)

@@ -43,11 +43,8 @@ internal static class MarkdownReport
     public static string Targets(ComparisonReport report)
     {
         var text = new StringBuilder();
-        ReportTable table = ReportTables.Targets(report);
-        text.Append(
-            CultureInfo.InvariantCulture,
-            $"{report.Date:yyyy-MM-dd}, commit {report.Commit}: {table.Rows.Count(row => row[^1] == "yes")} of {table.Rows.Count} reached.\n\n");
-        Append(text, table);
+        text.Append(CultureInfo.InvariantCulture, $"{report.Date:yyyy-MM-dd}, commit {report.Commit}: {ReportTables.Verdict(report)}.\n\n");
+        Append(text, ReportTables.Targets(report));
         return text.ToString().TrimEnd('\n') + "\n";
     }
 
@@ -65,7 +62,7 @@ internal static class MarkdownReport
         // One that has no candidates to compare says for itself how it ran.
         return scenario.Columns.Count == 0 ? $"{where}." : string.Create(
             CultureInfo.InvariantCulture,
-            $"{where}, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, after {settings.WarmupSeconds} s of warm-up of each .NET process. Medians; a target is held against the median of the pairwise ratios. Every message was verified.");
+            $"{where}, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, after {settings.WarmupSeconds} s of warm-up of each .NET process. Medians, in brackets the range of the runs; a target is held against the median of the pairwise ratios. Every message was verified.");
     }
 
     private static void Append(StringBuilder text, ReportTable table)

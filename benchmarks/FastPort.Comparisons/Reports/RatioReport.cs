@@ -26,6 +26,12 @@ internal sealed record RatioReport
     public bool? Reached { get; init; }
 
     /// <summary>
+    /// Whether the ratio of both medians lies on the other side of the target: then it is reached by one way of taking the ratio and missed by the other. It is told
+    /// from what is reported, so reports say it that were written before anybody asked.
+    /// </summary>
+    public bool IsDisputed() => Target is { } target && Reached is { } reached && target.IsReachedBy(OfMedians) != reached;
+
+    /// <summary>
     /// Answers a question; with nothing where one of the two is not there. Where the one client of all had no more to give while its server had, the question about the rate is
     /// answered by the servers' CPU time per message, and that answer is held against the target.
     /// </summary>

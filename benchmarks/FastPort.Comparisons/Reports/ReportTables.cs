@@ -8,7 +8,9 @@ internal static class ReportTables
 {
     private const string Absent = "-";
 
-    /// <summary>Median figures of everybody; the first with the range of the runs.</summary>
+    private static readonly string[] RatioHeaders = ["ratio", "median of pairs (min - max)", "of medians", "target", "reached"];
+
+    /// <summary>Median figures of everybody; the first, and those that servers are compared by, with the range of the runs.</summary>
     public static ReportTable Figures(ScenarioReport scenario)
     {
         Metric[] columns = [.. scenario.Columns.Select(Metric.Find).Where(metric => scenario.Workloads.Any(workload => workload.Contestants.Any(c => c.Figures.ContainsKey(metric.Key))))];
@@ -19,31 +21,45 @@ internal static class ReportTables
 
     /// <summary>Every ratio beside its target.</summary>
     public static ReportTable Ratios(ScenarioReport scenario) => new(
-        ["workload", "ratio", "median of pairs (min - max)", "of medians", "target", "reached"],
-        [.. scenario.Workloads.SelectMany(workload => workload.Ratios, (workload, ratio) => RatioRow(workload, ratio))]);
+        ["workload", .. RatioHeaders],
+        [.. scenario.Workloads.SelectMany(workload => workload.Ratios, (workload, ratio) => RatioRow(workload.Title, ratio))]);
 
     /// <summary>Every target of a report.</summary>
-    public static ReportTable Targets(ComparisonReport report) => new(
-        ["scenario, workload", "ratio", "median of pairs (min - max)", "target", "reached"],
+    public static ReportTable Targets(ComparisonReport report) => Targets(report, _ => true);
+
+    /// <summary>The targets of a report that were missed, and those that were by one way of taking the ratio.</summary>
+    public static ReportTable MissedTargets(ComparisonReport report) => Targets(report, ratio => ratio.Reached != true || ratio.IsDisputed());
+
+    /// <summary>How many targets of a report were reached, and of how many that may be said otherwise.</summary>
+    public static string Verdict(ComparisonReport report)
+    {
+        IReadOnlyList<RatioReport> targeted = report.Targeted();
+        int disputed = targeted.Count(ratio => ratio.IsDisputed());
+        string verdict = string.Create(CultureInfo.InvariantCulture, $"{targeted.Count(ratio => ratio.Reached == true)} of {targeted.Count} reached");
+        return disputed == 0 ? verdict : string.Create(CultureInfo.InvariantCulture, $"{verdict}; of {disputed} the ratio of medians says otherwise");
+    }
+
+    private static ReportTable Targets(ComparisonReport report, Func<RatioReport, bool> shows) => new(
+        ["scenario, workload", .. RatioHeaders],
         [
             .. from scenario in report.Scenarios
                from workload in scenario.Workloads
                from ratio in workload.Ratios
-               where ratio.Target is not null
-               select (IReadOnlyList<string>)[$"{scenario.Name}: {workload.Title}", Name(ratio), Range(ratio.Pairwise, "0.00"), ratio.Target!.ToString(), Reached(ratio)],
+               where ratio.Target is not null && shows(ratio)
+               select RatioRow($"{scenario.Name}: {workload.Title}", ratio),
         ]);
 
     private static IReadOnlyList<string> FiguresRow(WorkloadReport workload, ContestantReport contestant, Metric[] columns) =>
-        [workload.Title, contestant.Name, .. columns.Select((metric, i) => Cell(contestant, metric, withRange: i == 0))];
+        [workload.Title, contestant.Name, .. columns.Select((metric, i) => Cell(contestant, metric, withRange: i == 0 || metric.HasRange))];
 
     private static string Cell(ContestantReport contestant, Metric metric, bool withRange) =>
         !contestant.Figures.TryGetValue(metric.Key, out Spread? spread) ? Absent
         : withRange ? Range(spread, metric.Format)
         : spread.Median.ToString(metric.Format, CultureInfo.InvariantCulture);
 
-    private static IReadOnlyList<string> RatioRow(WorkloadReport workload, RatioReport ratio) =>
+    private static IReadOnlyList<string> RatioRow(string title, RatioReport ratio) =>
     [
-        workload.Title,
+        title,
         Name(ratio),
         Range(ratio.Pairwise, "0.00"),
         ratio.OfMedians.ToString("0.00", CultureInfo.InvariantCulture),
@@ -53,7 +69,14 @@ internal static class ReportTables
 
     private static string Name(RatioReport ratio) => $"{ratio.Metric}, {ratio.Subject} / {ratio.Reference}";
 
-    private static string Reached(RatioReport ratio) => ratio.Reached switch { true => "yes", false => "no", null => Absent };
+    private static string Reached(RatioReport ratio) => (ratio.Reached, ratio.IsDisputed()) switch
+    {
+        (null, _) => Absent,
+        (true, false) => "yes",
+        (true, true) => "yes, but not of medians",
+        (false, false) => "no",
+        (false, true) => "no, but of medians",
+    };
 
     private static string Range(Spread spread, string format) =>
         $"{spread.Median.ToString(format, CultureInfo.InvariantCulture)} " +

@@ -13,12 +13,12 @@ internal abstract class ContestScenario : IScenario
     /// <summary>How it measures, beyond what holds for every scenario; full sentences.</summary>
     protected abstract string Method { get; }
 
-    /// <summary>What its table shows; the first with its range.</summary>
+    /// <summary>What its table shows; the first with its range, whatever it is.</summary>
     protected abstract IReadOnlyList<Metric> Columns { get; }
 
     public async Task<ScenarioReport> RunAsync(ScenarioContext context, CancellationToken cancellation)
     {
-        var arena = new Arena(context);
+        var arena = new Arena(context.Options, context.Progress);
         var reports = new List<WorkloadReport>();
         foreach (Workload workload in Workloads(context))
         {

@@ -1,0 +1,63 @@
+using FastPort.Comparisons.Reports;
+using FastPort.Comparisons.Tests.Support;
+using FastPort.Server.Tests;
+using Xunit;
+
+namespace FastPort.Comparisons.Tests.Commands;
+
+/// <summary>
+/// The program where there is no C compiler, so that nobody has a load client and nothing is started. Of the tools it looks for it finds an empty file that is
+/// called taskset, as it would else stop at that.
+/// </summary>
+public sealed class MissingPeerTests : IDisposable
+{
+    private const string Workload = "500 connections: ";
+    private const string Skipped = "skipped: cc is missing: echo_load cannot be built (Debian: apt install gcc libc6-dev)";
+
+    private readonly TempDirectory _directory = new();
+
+    private string Json => Path.Combine(_directory.Path, "reports", "measured.json");
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public async Task Is_named_and_skipped_and_the_report_written_reads_back_as_it_was()
+    {
+        if (await RunAsync(["--json", Json], null) is not { } result)
+        {
+            return;
+        }
+
+        Assert.Equal((0, ""), (result.ExitCode, result.Errors));
+        Assert.Contains(Workload + Skipped, result.Output, StringComparison.Ordinal);
+        ComparisonReport report = JsonReport.Read(Json);
+        Assert.Equal(File.ReadAllText(Json), JsonReport.Create(report));
+        Assert.Equal([Workload + Skipped], ReportNotes.Of(Assert.Single(report.Scenarios)));
+        Assert.Equal("dotnet run -c Release --project benchmarks/FastPort.Comparisons -- idle --quick", report.Command);
+    }
+
+    [Theory]
+    [InlineData(true, null)]
+    [InlineData(false, "true")]
+    [InlineData(false, "True")]
+    public async Task Is_an_error_where_peers_are_required(bool asked, string? ci)
+    {
+        if (await RunAsync(asked ? ["--require-peers"] : [], ci) is { } result)
+        {
+            Assert.Equal(1, result.ExitCode);
+            Assert.Contains(Workload + "FAILED: " + Skipped, result.Output, StringComparison.Ordinal);
+        }
+    }
+
+    // Null where nothing is pinned to cores and so nobody can be required.
+    private Task<ProgramResult?> RunAsync(string[] arguments, string? ci)
+    {
+        string tools = Directory.CreateDirectory(Path.Combine(_directory.Path, "tools")).FullName;
+        File.WriteAllText(Path.Combine(tools, "taskset"), "");
+        return OperatingSystem.IsLinux() && Environment.ProcessorCount > 1
+            ? RunProgramAsync()
+            : Task.FromResult<ProgramResult?>(null);
+
+        async Task<ProgramResult?> RunProgramAsync() => await ComparisonsProgram.RunAsync(["idle", "--quick", .. arguments], ("PATH", tools), ("CI", ci));
+    }
+}

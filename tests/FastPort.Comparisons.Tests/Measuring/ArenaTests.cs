@@ -1,0 +1,87 @@
+using FastPort.Comparisons.Measuring;
+using FastPort.Comparisons.Reports;
+using FastPort.Comparisons.Tests.Support;
+using Xunit;
+
+namespace FastPort.Comparisons.Tests.Measuring;
+
+public sealed class ArenaTests
+{
+    private static readonly Figures Fast = new() { [Metric.Throughput] = 20 };
+    private static readonly Figures Slow = new() { [Metric.Throughput] = 10 };
+
+    private readonly List<string> _progress = [];
+    private readonly List<string> _turns = [];
+
+    [Fact]
+    public async Task Runs_alternate_between_all_after_all_have_started()
+    {
+        WorkloadReport report = await RunAsync(false, Contestant("A", Fast, Fast), Contestant("B", Slow, Slow));
+
+        Assert.Equal(["start A", "start B", "run A", "run B", "run A", "run B"], _turns);
+        Assert.Equal(new Spread(2, 2, 2), Assert.Single(report.Ratios).Pairwise);
+        Assert.Empty(report.Failures);
+    }
+
+    [Fact]
+    public async Task One_with_a_run_that_failed_is_out_with_all_its_runs_and_named()
+    {
+        ScriptedContestant cut = Contestant("A", Fast, null);
+        ScriptedContestant whole = Contestant("B", Slow, Slow);
+
+        WorkloadReport report = await RunAsync(false, cut, whole);
+
+        // Its first run would look like a median of as many as the other has.
+        ContestantReport left = Assert.Single(report.Contestants);
+        Assert.Equal(("B", 2), (left.Name, left.Runs.Count));
+        Assert.Empty(report.Ratios);
+        Assert.Equal(["A: run 2 was cut"], report.Failures);
+        Assert.True(cut.IsDisposed && whole.IsDisposed);
+    }
+
+    [Fact]
+    public async Task One_that_is_missing_is_named_once_and_skipped_and_the_others_go_on()
+    {
+        WorkloadReport report = await RunAsync(
+            false, Missing("A"), Missing("C"), Contestant("B", Slow, Slow));
+
+        Assert.Equal(["skipped: libzmq.so.5 is missing"], report.Notes);
+        Assert.Empty(report.Failures);
+        Assert.Equal("B", Assert.Single(report.Contestants).Name);
+        Assert.Equal(["start B", "run B", "run B"], _turns);
+        Assert.Single(_progress, "load: skipped: libzmq.so.5 is missing");
+    }
+
+    [Fact]
+    public async Task One_that_is_missing_is_a_failure_where_peers_are_required()
+    {
+        WorkloadReport report = await RunAsync(true, Missing("A"), Missing("C"), Contestant("B", Slow, Slow));
+
+        Assert.Empty(report.Notes);
+        Assert.Equal(["skipped: libzmq.so.5 is missing"], report.Failures);
+        Assert.Equal(2, Assert.Single(report.Contestants).Runs.Count);
+    }
+
+    private Task<WorkloadReport> RunAsync(bool missingIsError, params IContestant[] contestants)
+    {
+        var options = new ComparisonOptions
+        {
+            Seconds = 1,
+            Repetitions = 2,
+            WarmupSeconds = 1,
+            LeadInSeconds = 1,
+            Sizes = null,
+            QueuedType = 0,
+            SoakMinutes = 0,
+            Quick = false,
+            MissingIsError = missingIsError,
+            CommandLine = "",
+        };
+        var workload = new Workload("load", contestants, [new RatioQuestion(Metric.Throughput, "A", "B", Target.AtLeast(1))]);
+        return new Arena(options, _progress.Add).RunAsync(workload, CancellationToken.None);
+    }
+
+    private ScriptedContestant Contestant(string name, params Figures?[] runs) => new(name, runs) { Turns = _turns };
+
+    private ScriptedContestant Missing(string name) => new(name) { Turns = _turns, Lacks = "libzmq.so.5 is missing" };
+}
