@@ -12,8 +12,6 @@ internal sealed class LoopWaiting
     private const int MaxScore = 16;
     private const int SpinFromScore = 8;
 
-    // One spinner fewer than there are cores: somebody must be left to do the work that is waited for.
-    private static readonly int MaxSpinners = Environment.ProcessorCount - 1;
     private static readonly Spinners OfProcess = new();
 
     private readonly TimeProvider _time;
@@ -38,6 +36,9 @@ internal sealed class LoopWaiting
         _spinTicks = (long)((spinMicroseconds ?? AdaptiveMicroseconds) * (time.TimestampFrequency / 1e6));
     }
 
+    /// <summary>One fewer than the process has cores: somebody must be left to do the work that is waited for.</summary>
+    public static int MaxSpinners { get; } = Environment.ProcessorCount - 1;
+
     /// <summary>What it was told; null: adaptive.</summary>
     public int? SpinMicroseconds { get; }
 
@@ -58,7 +59,8 @@ internal sealed class LoopWaiting
         _since = _time.GetTimestamp();
         if (SpinMicroseconds is not null)
         {
-            return true;
+            _spinners.Enter();
+            return _counted = true;
         }
 
         if (_score < SpinFromScore)
@@ -92,10 +94,12 @@ internal sealed class LoopWaiting
         }
     }
 
-    /// <summary>How many spin at present because nobody told them not to. Thread-safe.</summary>
+    /// <summary>How many spin at present. Who was told to is never refused, but counted: the others leave it a core. Thread-safe.</summary>
     internal sealed class Spinners
     {
         private int _count;
+
+        public void Enter() => Interlocked.Increment(ref _count);
 
         public bool TryEnter(int maximum)
         {
