@@ -64,7 +64,7 @@ internal static class LockStepMode
 
     private static string Figures(FastPortServer server) => string.Create(
         CultureInfo.InvariantCulture,
-        $"max-spinners={LoopWaiting.MaxSpinners} loops={Loops.Count} spins={Loops.Keys.Sum(static l => l.Spins)} connections={server.ConnectionCount} cpu-us={(long)Environment.CpuUsage.TotalTime.TotalMicroseconds}");
+        $"loops={Loops.Count} spins={Loops.Keys.Sum(static l => l.Spins)} connections={server.ConnectionCount} cpu-us={(long)Environment.CpuUsage.TotalTime.TotalMicroseconds}");
 
     private static void NoteLoop() => Loops.TryAdd(EpollLoop.Current!, true);
 

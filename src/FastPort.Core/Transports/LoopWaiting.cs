@@ -12,6 +12,8 @@ internal sealed class LoopWaiting
     private const int MaxScore = 16;
     private const int SpinFromScore = 8;
 
+    // One spinner fewer than there are cores: somebody must be left to do the work that is waited for.
+    private static readonly int MaxSpinners = Environment.ProcessorCount - 1;
     private static readonly Spinners OfProcess = new();
 
     private readonly TimeProvider _time;
@@ -35,9 +37,6 @@ internal sealed class LoopWaiting
         SpinMicroseconds = spinMicroseconds;
         _spinTicks = (long)((spinMicroseconds ?? AdaptiveMicroseconds) * (time.TimestampFrequency / 1e6));
     }
-
-    /// <summary>One fewer than the process has cores: somebody must be left to do the work that is waited for.</summary>
-    public static int MaxSpinners { get; } = Environment.ProcessorCount - 1;
 
     /// <summary>What it was told; null: adaptive.</summary>
     public int? SpinMicroseconds { get; }

@@ -53,6 +53,10 @@ internal sealed class TestHostProcess : IAsyncDisposable
         return host;
     }
 
+    /// <summary>How many loops of a process may spin at the same time; on the cores that it has, or believes it has.</summary>
+    public static TestHostProcess Spinners(int? cores) =>
+        cores is null ? new("dotnet", Program, "spinners") : new("env", $"DOTNET_PROCESSOR_COUNT={cores}", "dotnet", Program, "spinners");
+
     /// <summary>A server and a client, connected in a network namespace of their own.</summary>
     /// <param name="transport">The transport of both sides.</param>
     /// <param name="settings">Timeouts of both, as <c>heartbeat=300</c>; the others are off.</param>
