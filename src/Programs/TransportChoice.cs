@@ -15,6 +15,8 @@ internal sealed record TransportChoice
 
     public int? SpinMicroseconds { get; init; }
 
+    public bool? PinLoops { get; init; }
+
     /// <summary>The transport that carries a client's connections, as <c>--transport</c> and the JSON result name it: epoll or sockets.</summary>
     public string ClientTransport => Kind switch
     {
@@ -31,6 +33,7 @@ internal sealed record TransportChoice
             (nameof(FastPortServerOptions.Transport), Kind?.ToString()),
             (nameof(FastPortServerOptions.Loops), Loops?.ToString(CultureInfo.InvariantCulture)),
             (nameof(FastPortServerOptions.SpinMicroseconds), SpinMicroseconds?.ToString(CultureInfo.InvariantCulture)),
+            (nameof(FastPortServerOptions.PinLoops), PinLoops?.ToString()),
         ];
         return all.Where(static one => one.Value is not null)
             .Select(static one => KeyValuePair.Create($"{FastPortServerOptions.SectionName}:{one.Key}", one.Value));
@@ -42,5 +45,6 @@ internal sealed record TransportChoice
         options.Transport = Kind ?? options.Transport;
         options.Loops = Loops ?? options.Loops;
         options.SpinMicroseconds = SpinMicroseconds ?? options.SpinMicroseconds;
+        options.PinLoops = PinLoops ?? options.PinLoops;
     }
 }

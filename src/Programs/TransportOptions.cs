@@ -21,11 +21,18 @@ internal sealed class TransportOptions
     private readonly Option<int?> _spinMicroseconds = WholeNumberOption.Create(
         "--spin-us", "How long an event loop looks for work before it sleeps, in microseconds; 0 never spins. Without it loops spin only while it pays.", "N", 0, EpollOptions.MaxSpinMicroseconds);
 
+    private readonly Option<bool?> _pinLoops = new("--pin-loops")
+    {
+        Description = "Binds event loop n to the n-th core that the process may use.",
+        Arity = ArgumentArity.Zero,
+    };
+
     public void AddTo(Command command)
     {
         command.Add(_transport);
         command.Add(_loops);
         command.Add(_spinMicroseconds);
+        command.Add(_pinLoops);
     }
 
     public TransportChoice Read(ParseResult result) => new()
@@ -33,6 +40,7 @@ internal sealed class TransportOptions
         Kind = result.GetValue(_transport),
         Loops = result.GetValue(_loops),
         SpinMicroseconds = result.GetValue(_spinMicroseconds),
+        PinLoops = result.GetValue(_pinLoops),
     };
 
     /// <summary>What is wrong with a value of <c>--transport</c>; null where it is good.</summary>

@@ -2,6 +2,7 @@ using FastPort.Clients;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Transports.Epoll;
 using Xunit;
 
 namespace FastPort.Server.Tests;
@@ -24,22 +25,27 @@ public sealed class ServerTransportTests
 
         string[] setting = variable.Split('=');
         await using ServerProcess server = ServerProcess.Start(["--listen", "tcp://127.0.0.1:0", .. options], (setting[0], setting[1]));
-        string endpoint = await server.ListeningAsync();
-        var clients = new List<FastPortClient>();
-        for (int i = 0; i < 6; i++)
-        {
-            // So many that every loop has one.
-            var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint });
-            clients.Add(client);
-            await client.ConnectAsync();
-            await client.RequestAsync(DiagnosticType.Echo, new Echo(), Echo.Parser);
-        }
+        await ExpectLoopsAsync(server, loops);
 
-        Assert.Equal(loops, server.CountLoops());
-
-        await Task.WhenAll(clients.Select(static client => client.CloseAsync()));
         server.Signal(ServerProcess.SigTerm);
         Assert.Equal(0, await server.ExitAsync());
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData(1)]
+    [InlineData(3)]
+    public async Task Without_any_option_there_is_one_loop_for_each_core_that_the_process_may_use(int? cores)
+    {
+        if (!OperatingSystem.IsLinux())
+        {
+            return;
+        }
+
+        string[] listen = ["--listen", "tcp://127.0.0.1:0"];
+        await using ServerProcess server = cores is null ? ServerProcess.Start(listen) : ServerProcess.Start(listen, ("DOTNET_PROCESSOR_COUNT", $"{cores}"));
+
+        await ExpectLoopsAsync(server, cores ?? Math.Min(Environment.ProcessorCount, EpollOptions.MaxLoops));
     }
 
     [Theory]
@@ -58,5 +64,22 @@ public sealed class ServerTransportTests
         Assert.Equal(2, await server.ExitAsync());
         Assert.Contains(sentence, server.Errors, StringComparison.Ordinal);
         Assert.Empty(server.Output);
+    }
+
+    private static async Task ExpectLoopsAsync(ServerProcess server, int loops)
+    {
+        string endpoint = await server.ListeningAsync();
+        var clients = new List<FastPortClient>();
+        for (int i = 0; i < 2 * Math.Max(loops, 3); i++)
+        {
+            // So many that every loop has one.
+            var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint });
+            clients.Add(client);
+            await client.ConnectAsync();
+            await client.RequestAsync(DiagnosticType.Echo, new Echo(), Echo.Parser);
+        }
+
+        Assert.Equal(loops, server.CountLoops());
+        await Task.WhenAll(clients.Select(static client => client.CloseAsync()));
     }
 }

@@ -75,7 +75,7 @@ internal static class LinkMode
             }
         }
 
-        protected override void OnReply(scoped in InboundReply reply)
+        protected internal override void OnReply(scoped in InboundReply reply)
         {
             if (--_left == 0)
             {
@@ -87,7 +87,7 @@ internal static class LinkMode
             }
         }
 
-        protected override void OnFailed(RequestFailure failure, string message) => _done.SetException(new InvalidOperationException(message));
+        protected internal override void OnFailed(RequestFailure failure, string message) => _done.SetException(new InvalidOperationException(message));
 
         private void Next()
         {

@@ -10,6 +10,12 @@ switch (args)
     case ["scarce", var transport]:
         await ScarceMode.RunAsync(Enum.Parse<TransportKind>(transport));
         return 0;
+    case ["lock-step", .. var spinMicroseconds]:
+        await LockStepMode.RunAsync(spinMicroseconds is [var one] ? int.Parse(one, CultureInfo.InvariantCulture) : null);
+        return 0;
+    case ["spinners"]:
+        SpinnersMode.Run();
+        return 0;
     case ["half-open", var transport, .. var settings]:
         await HalfOpenMode.RunAsync(Enum.Parse<TransportKind>(transport), settings);
         return 0;
@@ -20,6 +26,6 @@ switch (args)
         await StartStopMode.RunAsync(int.Parse(rounds, CultureInfo.InvariantCulture));
         return 0;
     default:
-        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | scarce <transport> | half-open <transport> <setting>... | link <endpoint> <size> | start-stop <rounds>");
+        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | scarce <transport> | lock-step [<spin-us>] | spinners | half-open <transport> <setting>... | link <endpoint> <size> | start-stop <rounds>");
         return 2;
 }

@@ -13,14 +13,14 @@ public sealed class FastPortClientOptions
 
     /// <summary>
     /// What carries TCP and Unix sockets, unless the client is given a transport. With Epoll all clients of the process that have the same
-    /// <see cref="Loops"/> and <see cref="SpinMicroseconds"/> share one set of event loops. Defaults to <see cref="TransportKind.Auto"/>.
+    /// <see cref="Loops"/>, <see cref="SpinMicroseconds"/> and <see cref="PinLoops"/> share one set of event loops. Defaults to <see cref="TransportKind.Auto"/>.
     /// </summary>
     public TransportKind Transport { get; set; } = TransportKind.Auto;
 
     /// <summary>
     /// Event loops of the Epoll transport, each one thread; 0 to 256, 0 for one per core the process may use. They are those of all clients with the same
-    /// values here and in <see cref="SpinMicroseconds"/>, not this client's own: a thousand such clients with 1 have one thread. Every other pair of
-    /// values is a set of its own, with so many threads more while it has connections, so give clients of one process the same. A transport of one's
+    /// values here, in <see cref="SpinMicroseconds"/> and in <see cref="PinLoops"/>, not this client's own: a thousand such clients with 1 have one thread. Other
+    /// values are a set of their own, with so many threads more while it has connections, so give clients of one process the same. A transport of one's
     /// own shares nothing. Defaults to 0.
     /// </summary>
     public int Loops { get; set; }
@@ -30,6 +30,11 @@ public sealed class FastPortClientOptions
     /// (<see cref="EpollOptions.SpinMicroseconds"/>).
     /// </summary>
     public int? SpinMicroseconds { get; set; }
+
+    /// <summary>
+    /// Whether each event loop is bound to a core: loop n to the n-th that the process may use, as those of a server in the same process with this option are. Defaults to false.
+    /// </summary>
+    public bool PinLoops { get; set; }
 
     /// <summary>Time for one attempt to connect and to be welcomed; above 0. Defaults to 5 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
@@ -98,5 +103,5 @@ public sealed class FastPortClientOptions
         void Positive(string key, TimeSpan value) => section.Time(key, value, static time => time > TimeSpan.Zero, "allowed are values above 00:00:00");
     }
 
-    internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds };
+    internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops };
 }

@@ -58,7 +58,8 @@ internal sealed class LoopWaiting
         _since = _time.GetTimestamp();
         if (SpinMicroseconds is not null)
         {
-            return true;
+            _spinners.Enter();
+            return _counted = true;
         }
 
         if (_score < SpinFromScore)
@@ -92,10 +93,12 @@ internal sealed class LoopWaiting
         }
     }
 
-    /// <summary>How many spin at present because nobody told them not to. Thread-safe.</summary>
+    /// <summary>How many spin at present. Who was told to is never refused, but counted: the others leave it a core. Thread-safe.</summary>
     internal sealed class Spinners
     {
         private int _count;
+
+        public void Enter() => Interlocked.Increment(ref _count);
 
         public bool TryEnter(int maximum)
         {

@@ -38,7 +38,7 @@ public sealed class CommandLineTests
         await RunAsync(
             "load", "--server", "tcp://[::1]:7000", "--connections", "100000", "--in-flight", "1", "--size", "0", "--duration", "500ms", "--warmup", "0s",
             "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--no-progress",
-            "--transport", "sockets", "--loops", "256", "--spin-us", "0");
+            "--transport", "sockets", "--loops", "256", "--spin-us", "0", "--pin-loops");
 
         Assert.Equal(
             new LoadSettings
@@ -53,7 +53,7 @@ public sealed class CommandLineTests
                 Mode = LoadMode.Echo,
                 JsonPath = "out.json",
                 Progress = false,
-                Transport = new TransportChoice { Kind = TransportKind.Sockets, Loops = 256, SpinMicroseconds = 0 },
+                Transport = new TransportChoice { Kind = TransportKind.Sockets, Loops = 256, SpinMicroseconds = 0, PinLoops = true },
             },
             _commands.Load);
     }

@@ -31,15 +31,19 @@ public sealed class TransportOptionsTests
     [Fact]
     public void What_was_said_reaches_client_and_server_and_nothing_else_does()
     {
-        (string Key, string Value)[] configured = [("FastPort:Loops", "5"), ("FastPort:SpinMicroseconds", "20"), ("FastPort:Transport", "Sockets")];
+        (string Key, string Value)[] configured = [("FastPort:Loops", "5"), ("FastPort:SpinMicroseconds", "20"), ("FastPort:Transport", "Sockets"), ("FastPort:PinLoops", "true")];
 
         (FastPortServerOptions server, FastPortClientOptions client) = Apply(new TransportChoice { SpinMicroseconds = 7 }, configured);
-        Assert.Equal((TransportKind.Sockets, 5, 7), (server.Transport, server.Loops, server.SpinMicroseconds));
-        Assert.Equal((TransportKind.Auto, 0, 7), (client.Transport, client.Loops, client.SpinMicroseconds));
+        Assert.Equal((TransportKind.Sockets, 5, 7, true), (server.Transport, server.Loops, server.SpinMicroseconds, server.PinLoops));
+        Assert.Equal((TransportKind.Auto, 0, 7, false), (client.Transport, client.Loops, client.SpinMicroseconds, client.PinLoops));
 
         (server, client) = Apply(new TransportChoice { Kind = TransportKind.Auto, Loops = 0 }, configured);
-        Assert.Equal((TransportKind.Auto, 0, 20), (server.Transport, server.Loops, server.SpinMicroseconds));
-        Assert.Equal((TransportKind.Auto, 0, null), (client.Transport, client.Loops, client.SpinMicroseconds));
+        Assert.Equal((TransportKind.Auto, 0, 20, true), (server.Transport, server.Loops, server.SpinMicroseconds, server.PinLoops));
+        Assert.Equal((TransportKind.Auto, 0, null, false), (client.Transport, client.Loops, client.SpinMicroseconds, client.PinLoops));
+
+        (server, client) = Apply(new TransportChoice { PinLoops = true }, []);
+        Assert.Equal((TransportKind.Auto, 0, null, true), (server.Transport, server.Loops, server.SpinMicroseconds, server.PinLoops));
+        Assert.Equal((TransportKind.Auto, 0, null, true), (client.Transport, client.Loops, client.SpinMicroseconds, client.PinLoops));
     }
 
     private static (FastPortServerOptions Server, FastPortClientOptions Client) Apply(TransportChoice choice, (string Key, string Value)[] configured)

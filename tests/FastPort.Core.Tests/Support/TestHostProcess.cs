@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using FastPort.Transports;
+using Xunit;
 
 namespace FastPort.Core.Tests.Support;
 
@@ -41,6 +42,21 @@ internal sealed class TestHostProcess : IAsyncDisposable
         return host;
     }
 
+    /// <summary>A server and its clients over event loops.</summary>
+    /// <param name="spinMicroseconds">How long they spin; null for adaptive.</param>
+    /// <param name="launcher">A program with its arguments that starts it, as <c>taskset</c>; none for a start as it is.</param>
+    public static async Task<TestHostProcess> LockStepAsync(int? spinMicroseconds, params string[] launcher)
+    {
+        string[] command = [.. launcher, "dotnet", Program, "lock-step", .. spinMicroseconds is { } told ? (string[])[told.ToString(CultureInfo.InvariantCulture)] : []];
+        var host = new TestHostProcess(command[0], command[1..]);
+        await host.ReadAsync();
+        return host;
+    }
+
+    /// <summary>How many loops of a process may spin at the same time; on the cores that it has, or believes it has.</summary>
+    public static TestHostProcess Spinners(int? cores) =>
+        cores is null ? new("dotnet", Program, "spinners") : new("env", $"DOTNET_PROCESSOR_COUNT={cores}", "dotnet", Program, "spinners");
+
     /// <summary>A server and a client, connected in a network namespace of their own.</summary>
     /// <param name="transport">The transport of both sides.</param>
     /// <param name="settings">Timeouts of both, as <c>heartbeat=300</c>; the others are off.</param>
@@ -54,6 +70,23 @@ internal sealed class TestHostProcess : IAsyncDisposable
     public static TestHostProcess Link(string endpoint, int size) => new("dotnet", Program, "link", endpoint, size.ToString(CultureInfo.InvariantCulture));
 
     public static TestHostProcess StartStop(int rounds) => new("dotnet", Program, "start-stop", rounds.ToString(CultureInfo.InvariantCulture));
+
+    /// <summary>Requests one after the other, by each client in turn.</summary>
+    public Task<Dictionary<string, long>> ExchangeAsync() => AskAsync("exchange");
+
+    /// <summary>The same again and again, until a loop has spun.</summary>
+    public async Task<Dictionary<string, long>> ExchangeUntilSpunAsync()
+    {
+        CancellationToken token = Patience.Token;
+        Dictionary<string, long> figures;
+        do
+        {
+            Assert.False(token.IsCancellationRequested, "No loop has spun.");
+            figures = await ExchangeAsync();
+        }
+        while (figures["spins"] == 0);
+        return figures;
+    }
 
     /// <summary>What the process holds now.</summary>
     public Task<Dictionary<string, long>> MeasureAsync() => AskAsync("measure");

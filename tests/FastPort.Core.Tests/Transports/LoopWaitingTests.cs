@@ -72,19 +72,9 @@ public sealed class LoopWaitingTests
     {
         LoopWaiting first = Adaptive(spinners: 1);
         LoopWaiting second = Adaptive(spinners: 1);
-        var told = new LoopWaiting(100, _time, maxSpinners: 1, _spinners);
-        for (int i = 0; i < 20; i++)
-        {
-            Wait(first, Short);
-            Wait(second, Short);
-        }
+        Steady(first, second);
 
         Assert.True(first.TryBegin());
-        Assert.False(second.TryBegin());
-
-        // Who was told to spin spins, and takes nobody's place.
-        Assert.True(told.TryBegin());
-        told.EndSpin();
         Assert.False(second.TryBegin());
 
         first.EndSpin();
@@ -94,9 +84,39 @@ public sealed class LoopWaitingTests
     }
 
     [Fact]
+    public void Who_was_told_to_spin_is_never_refused_and_takes_a_place_of_those_that_were_not()
+    {
+        LoopWaiting first = Adaptive(spinners: 2);
+        LoopWaiting second = Adaptive(spinners: 2);
+        LoopWaiting[] told = [Told(100), Told(100), Told(100)];
+        Steady(first, second);
+
+        // The first of them leaves one place, the others none.
+        Assert.True(told[0].TryBegin());
+        Assert.True(first.TryBegin());
+        Assert.False(second.TryBegin());
+        Assert.True(told[1].TryBegin());
+        Assert.True(told[2].TryBegin());
+        first.EndSpin();
+        Assert.False(first.TryBegin());
+
+        // Each gives its place back, once.
+        told[2].EndSpin();
+        Assert.False(first.TryBegin());
+        told[1].EndSpin();
+        told[1].EndSpin();
+        Assert.True(first.TryBegin());
+        Assert.False(second.TryBegin());
+        told[0].EndSpin();
+        Assert.True(second.TryBegin());
+        first.EndSpin();
+        second.EndSpin();
+    }
+
+    [Fact]
     public void A_time_that_was_asked_for_is_obeyed()
     {
-        var waiting = new LoopWaiting(100, _time, maxSpinners: 0, _spinners);
+        LoopWaiting waiting = Told(100, spinners: 0);
 
         Assert.True(waiting.TryBegin());
         _time.Advance(TimeSpan.FromMicroseconds(99));
@@ -108,9 +128,32 @@ public sealed class LoopWaitingTests
     }
 
     [Fact]
-    public void Zero_never_spins() => Assert.False(new LoopWaiting(0, _time, maxSpinners: 4, _spinners).TryBegin());
+    public void Zero_never_spins_and_takes_no_place()
+    {
+        LoopWaiting adaptive = Adaptive(spinners: 1);
+        Steady(adaptive);
+
+        Assert.False(Told(0).TryBegin());
+
+        Assert.True(adaptive.TryBegin());
+        adaptive.EndSpin();
+    }
 
     private LoopWaiting Adaptive(int spinners) => new(null, _time, spinners, _spinners);
+
+    private LoopWaiting Told(int microseconds, int spinners = 2) => new(microseconds, _time, spinners, _spinners);
+
+    // So many short waits that each spins if it may.
+    private void Steady(params LoopWaiting[] all)
+    {
+        for (int i = 0; i < 20; i++)
+        {
+            foreach (LoopWaiting each in all)
+            {
+                Wait(each, Short);
+            }
+        }
+    }
 
     // One wait of a loop. Whether it spun.
     private bool Wait(LoopWaiting waiting, TimeSpan until)

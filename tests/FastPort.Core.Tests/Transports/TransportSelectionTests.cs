@@ -21,6 +21,7 @@ public sealed class TransportSelectionTests
         Assert.Same(twoLoops, Shared(new EpollOptions { Loops = 2 }));
         Assert.NotSame(twoLoops, Shared(new EpollOptions { Loops = 3 }));
         Assert.NotSame(twoLoops, Shared(new EpollOptions { Loops = 2, SpinMicroseconds = 0 }));
+        Assert.NotSame(twoLoops, Shared(new EpollOptions { Loops = 2, PinLoops = true }));
         Assert.Same(Shared(new EpollOptions()), Shared(new FastPortClientOptions().ToEpollOptions()));
 
         ITransport? Shared(EpollOptions options) => TransportSelection.Shared(TransportKind.Epoll, options, scheme);

@@ -12,6 +12,10 @@ internal sealed partial class EpollLoop
     // Epoll reports none of its input meanwhile.
     private EpollConnection? _polled;
     private int _polls;
+    private long _spins;
+
+    /// <summary>How often it has spun before it slept, or instead.</summary>
+    public long Spins => Volatile.Read(ref _spins);
 
     /// <summary>Whether a connection is polled; for the loop.</summary>
     public bool IsPolling => _polled is not null;
@@ -20,6 +24,7 @@ internal sealed partial class EpollLoop
     private bool Spin(out int found)
     {
         found = 0;
+        _spins++;
         PreparePolling();
         do
         {

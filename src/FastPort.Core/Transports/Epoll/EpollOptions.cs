@@ -20,7 +20,8 @@ public sealed record EpollOptions
     /// <summary>
     /// How long a loop looks for work before it sleeps, in microseconds, 0 to 1,000,000. A sleeping thread takes tens of microseconds to wake;
     /// a spinning one takes its core. An explicit value is obeyed as it is. Defaults to null, adaptive: up to 50 us where the last waits were shorter
-    /// than that, never while idle, never where the process may use one core only, and at most one spinning thread fewer than cores in the process.
+    /// than that, never while idle, never where the process may use one core only, and at most one spinning thread fewer than cores in the process, of whom those with an
+    /// explicit value count.
     /// </summary>
     public int? SpinMicroseconds { get; init; }
 

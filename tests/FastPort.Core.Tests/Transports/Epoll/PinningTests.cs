@@ -1,4 +1,5 @@
 using System.Text;
+using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Transports;
@@ -30,6 +31,25 @@ public sealed class PinningTests
 
         string[] all = AllowedCores().Split(',', '-');
         Assert.Equal(pinned ? all[0] : AllowedCores(), cores);
+    }
+
+    [LinuxTheory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_loop_of_clients_does_so_too(bool pinned)
+    {
+        string? cores = null;
+        await using TestServer server = await TestServer.StartAsync(
+            static handlers => handlers.MapInline(WhereAmI, static (ref InlineRequest request) => request.Session.TrySend(WhereAmI, Array.Empty<byte>())));
+        await using var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = server.Endpoint.ToString(), Transport = TransportKind.Epoll, Loops = 1, PinLoops = pinned },
+            new MessageHandlers().MapInline(WhereAmI, (ref InlineRequest _) => Volatile.Write(ref cores, AllowedCores())));
+        await client.ConnectAsync();
+
+        await client.Session!.SendAsync(WhereAmI, Array.Empty<byte>());
+
+        await Patience.UntilAsync(() => Volatile.Read(ref cores) is not null, "the server's message came");
+        Assert.Equal(pinned ? AllowedCores().Split(',', '-')[0] : AllowedCores(), cores);
     }
 
     // "0-3,8": of the calling thread.
