@@ -93,6 +93,22 @@ public sealed class SlowHandlerTests
     }
 
     [Fact]
+    public async Task Nothing_is_told_between_bursts_however_long_that_is()
+    {
+        using var held = new HeldHandler();
+        held.Release();
+        await using TestServer server = await StartAsync(TimeSpan.FromSeconds(2), held);
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.CallAsync(Wire.Request(0x1002, 1));
+        await peer.PingAsync();
+
+        _time.Advance(TimeSpan.FromMinutes(1));
+
+        Assert.Empty(server.Log.WithId(HandlerHolds));
+        Assert.Empty(server.Log.WithId(SlowHandler));
+    }
+
+    [Fact]
     public async Task Each_handler_of_a_burst_that_does_not_return_is_named_and_at_the_end_the_one_that_took_longest()
     {
         using HeldHandler first = new(), second = new();
