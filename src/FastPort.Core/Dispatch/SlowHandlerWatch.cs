@@ -70,7 +70,7 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
         long began = _began;
         HandlerEntry? blocker = _last;
 
-        // First of all: what the clock still takes for a burst under way is not over for the reading below either, so what it has told of is slow here, too.
+        // Before the reading below: what the clock has told of as under way is then slow by that reading, too.
         Volatile.Write(ref _began, 0);
         _last = null;
         if (_suspect is not null)
@@ -93,8 +93,8 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
     }
 
     /// <summary>
-    /// Coarse clock only: tells of a burst that is older than the threshold and not over yet, once for each handler that is found in it. Returns when to come again. The burst's age is
-    /// counted from the first tick that finds it, so it is up to a period too small.
+    /// Coarse clock only: tells of a burst that is older than the threshold and not over yet, once for each handler that is found in it. Returns when to come again.
+    /// The burst's age is counted from the first tick that finds it, so it is up to a period too small.
     /// </summary>
     /// <param name="session">The session.</param>
     /// <param name="nowMilliseconds">The clock's reading.</param>

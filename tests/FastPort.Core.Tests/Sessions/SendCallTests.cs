@@ -7,7 +7,9 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;
 
-/// <summary>How many system calls small one-way messages take that are sent together. The budget, one for twenty messages, leaves room for a kernel that takes little at a time.</summary>
+/// <summary>
+/// How many system calls small one-way messages take that are sent together. The budget, one for twenty messages, leaves room for a kernel that takes little at a time.
+/// </summary>
 public sealed class SendCallTests
 {
     private const int Messages = 5_000;
