@@ -67,6 +67,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts())))
         {
             var request = new InlineRequest(protocol, header, input, received);
+            _watch.Handling(handler);
             if (Invoke(handler, ref request) is { } postponed)
             {
                 PauseUntil(postponed);
@@ -136,8 +137,14 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
     }
 
-    /// <summary>Coarse clock only.</summary>
-    public void OnTick(long nowMilliseconds) => _gatekeeper?.OnTick(nowMilliseconds);
+    /// <summary>Coarse clock only. Returns when it has to be asked again.</summary>
+    /// <param name="nowMilliseconds">The clock's reading.</param>
+    /// <param name="burstIsDue">Whether something has come for which no burst has begun yet.</param>
+    public long OnTick(long nowMilliseconds, bool burstIsDue)
+    {
+        _gatekeeper?.OnTick(nowMilliseconds);
+        return _watch.OnTick(protocol.Session, nowMilliseconds, burstIsDue);
+    }
 
     public void OnClosed()
     {

@@ -83,7 +83,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         if (bytes != _stampedBytes)
         {
             // Not after a mere resume: what waited in the ring has been in memory since it came.
-            _stampedBytes = bytes;
             _stamp = now;
         }
 
@@ -96,6 +95,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         _paused = false;
         Output.BeginBurst();
         Dispatcher.BeginBurst(_stamp, now);
+
+        // After that: who sees this sees the burst.
+        Volatile.Write(ref _stampedBytes, bytes);
         try
         {
             ReceiveOutcome outcome = Decode(input, _stamp);
@@ -140,9 +142,12 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         _traffic.Report();
         long due = Requests.OnTick(nowMilliseconds);
 
+        // Bytes for which there has been no burst. Before the dispatcher looks for one. A burst that is resumed was paused, and is asked about at every tick.
+        bool burstIsDue = Math.Max(Volatile.Read(ref _stampedBytes), 0) != _connection.BytesReceived;
+
         // Hooks pause the session while they are awaited, and a paused one is asked at every tick.
         _handshake?.OnTick(nowMilliseconds);
-        Dispatcher.OnTick(nowMilliseconds);
+        due = Math.Min(due, Dispatcher.OnTick(nowMilliseconds, burstIsDue));
         switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason, out long nextCheck))
         {
             case DeadlineAction.Close:

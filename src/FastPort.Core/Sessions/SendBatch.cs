@@ -4,7 +4,8 @@ namespace FastPort.Sessions;
 
 /// <summary>
 /// One-way messages in large numbers; see <see cref="Session.BeginBatch"/>. Encoding one costs no lock: the frames are collected beside the session's send
-/// queue and appended to it in chunks of 128 KiB, and at the end. Belongs to the thread that began it; dispose it exactly once.
+/// queue and appended to it in chunks of 128 KiB, and at the end. Each chunk is sent on its way at once; inside an inline handler of the same session, with its
+/// reply. Belongs to the thread that began it; dispose it exactly once.
 /// <para>
 /// Order: the frames of a batch keep theirs. What the same thread sends on the session by other means meanwhile goes out before the chunk that
 /// is being collected.

@@ -102,7 +102,7 @@ public sealed class Session
 
     /// <summary>
     /// Begins a burst: what the calling thread sends on this session until the burst is disposed leaves together, with one flush. Keep it
-    /// short: until then nothing of it is on its way, unless another thread flushes. Handlers need none, their replies are in a burst already.
+    /// short: until then nothing of it is on its way, unless the send queue is full or another thread flushes. Handlers need none, their replies are in a burst already.
     /// </summary>
     public SendBurst BeginBurst() => new(_protocol.Output);
 

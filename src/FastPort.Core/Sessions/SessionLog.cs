@@ -35,4 +35,7 @@ internal static partial class SessionLog
 
     [LoggerMessage(2009, LogLevel.Warning, "{Session}: inline handlers held the loop up for {Milliseconds} ms, {Message} most likely; everything of that loop waited. Register it as queued, or let it do less")]
     public static partial void SlowHandler(ILogger logger, Session session, string message, long milliseconds);
+
+    [LoggerMessage(2010, LogLevel.Warning, "{Session}: inline handlers have been holding the loop up for {Milliseconds} ms and are not done, {Message} most likely; everything of that loop waits")]
+    public static partial void HandlerHolds(ILogger logger, Session session, string message, long milliseconds);
 }

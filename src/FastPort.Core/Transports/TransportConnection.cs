@@ -30,6 +30,9 @@ internal abstract class TransportConnection : Connection
 
     public sealed override bool IsClosing => _closing;
 
+    /// <summary>How often the operating system was asked to send, also in vain. None within a process.</summary>
+    internal virtual long SendCalls => 0;
+
     internal override ArrayPool<byte> RingPool => Settings.Pool;
 
     protected ConnectionSettings Settings { get; }

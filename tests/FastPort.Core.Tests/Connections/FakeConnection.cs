@@ -22,6 +22,9 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     /// <summary>The type of each frame that was flushed, where frames are what is written.</summary>
     public List<ushort> SentTypes { get; } = [];
 
+    /// <summary>Flushes that found something to send.</summary>
+    public int Flushes { get; private set; }
+
     public CloseReason? Reason { get; private set; }
 
     public override EndPoint? RemoteEndPoint => null;
@@ -40,8 +43,20 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
 
     public void Receive(byte[] bytes)
     {
+        Arrive(bytes);
+        Offer();
+    }
+
+    /// <summary>The first half of <see cref="Receive"/>: bytes are there that the protocol has not been offered yet.</summary>
+    public void Arrive(byte[] bytes)
+    {
         _input.Write(bytes);
         _received += bytes.Length;
+    }
+
+    /// <summary>The second half.</summary>
+    public void Offer()
+    {
         Protocol!.OnReceived(_input);
         Flush();
     }
@@ -57,6 +72,7 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     public override void Flush()
     {
         RequestTick();
+        Flushes += _output.IsEmpty ? 0 : 1;
         while (!_output.IsEmpty)
         {
             byte[] head = new byte[6];

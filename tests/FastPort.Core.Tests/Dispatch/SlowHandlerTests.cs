@@ -1,6 +1,8 @@
 using System.Diagnostics;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Dispatch;
@@ -8,6 +10,7 @@ namespace FastPort.Core.Tests.Dispatch;
 public sealed class SlowHandlerTests
 {
     private const int SlowHandler = 2009;
+    private const int HandlerHolds = 2010;
 
     private readonly FakeTimeProvider _time = new();
 
@@ -41,6 +44,123 @@ public sealed class SlowHandlerTests
         Assert.Empty(server.Log.WithId(SlowHandler));
     }
 
+    [Theory]
+    [InlineData(TransportKind.Auto)]
+    [InlineData(TransportKind.Sockets)]
+    public async Task A_handler_that_does_not_return_is_named_while_it_holds_its_loop_up(TransportKind transport)
+    {
+        using var held = new HeldHandler();
+        await using TestServer server = await StartAsync(TimeSpan.FromSeconds(2), held, transport: transport);
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync(Wire.Request(TestServer.Echo, 1), Wire.Request(0x1002, 2));
+        await held.EnteredAsync();
+
+        _time.Advance(TimeSpan.FromSeconds(2));
+        Assert.Empty(server.Log.WithId(HandlerHolds));
+        _time.Advance(ConnectionClock.Period);
+        string line = Assert.Single(server.Log.WithId(HandlerHolds)).Text;
+        Assert.StartsWith($"{server.Opened[0]}: ", line, StringComparison.Ordinal);
+        Assert.Contains("for 2000 ms and are not done, Held most likely", line, StringComparison.Ordinal);
+
+        // Once is enough, and it is not over yet.
+        _time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Single(server.Log.WithId(HandlerHolds));
+        Assert.Empty(server.Log.WithId(SlowHandler));
+
+        held.Release();
+        await ReadAsync(peer, 2);
+        Assert.Contains("for 12000 ms, Held most likely", Assert.Single(server.Log.WithId(SlowHandler)).Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_end_of_what_was_told_of_is_told_however_soon_it_comes()
+    {
+        using var held = new HeldHandler();
+        await using TestServer server = await StartAsync(TimeSpan.FromSeconds(2), held);
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync(Wire.Request(0x1002, 1));
+        await held.EnteredAsync();
+        _time.Advance(TimeSpan.FromMilliseconds(2_200));
+        Assert.Single(server.Log.WithId(HandlerHolds));
+
+        held.Release();
+        await ReadAsync(peer, 1);
+        Assert.Contains("for 2100 ms, Held", Assert.Single(server.Log.WithId(SlowHandler)).Text, StringComparison.Ordinal);
+
+        // The burst is over: nothing more is told of it.
+        _time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Single(server.Log.WithId(HandlerHolds));
+    }
+
+    [Fact]
+    public async Task Nothing_is_told_between_bursts_however_long_that_is()
+    {
+        using var held = new HeldHandler();
+        held.Release();
+        await using TestServer server = await StartAsync(TimeSpan.FromSeconds(2), held);
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.CallAsync(Wire.Request(0x1002, 1));
+        await peer.PingAsync();
+
+        _time.Advance(TimeSpan.FromMinutes(1));
+
+        Assert.Empty(server.Log.WithId(HandlerHolds));
+        Assert.Empty(server.Log.WithId(SlowHandler));
+    }
+
+    [Fact]
+    public async Task Each_handler_of_a_burst_that_does_not_return_is_named_and_at_the_end_the_one_that_took_longest()
+    {
+        using HeldHandler first = new(), second = new();
+        await using TestServer server = await StartAsync(TimeSpan.FromSeconds(2), first, second);
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync(Wire.Request(0x1002, 1), Wire.Request(0x1003, 2));
+        await first.EnteredAsync();
+        _time.Advance(TimeSpan.FromSeconds(10));
+        first.Release();
+        await second.EnteredAsync();
+        _time.Advance(TimeSpan.FromSeconds(3));
+
+        IReadOnlyList<LogLine> lines = server.Log.WithId(HandlerHolds);
+        Assert.Equal(2, lines.Count);
+        Assert.Contains("for 2000 ms and are not done, Held most", lines[0].Text, StringComparison.Ordinal);
+        Assert.Contains("for 10000 ms and are not done, Other most", lines[1].Text, StringComparison.Ordinal);
+
+        second.Release();
+        await ReadAsync(peer, 2);
+        Assert.Contains("for 12900 ms, Held most likely", Assert.Single(server.Log.WithId(SlowHandler)).Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Nothing_is_told_of_a_handler_that_does_not_return_where_it_is_turned_off()
+    {
+        using var held = new HeldHandler();
+        await using TestServer server = await StartAsync(TimeSpan.Zero, held);
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync(Wire.Request(0x1002, 1));
+        await held.EnteredAsync();
+
+        _time.Advance(TimeSpan.FromMinutes(1));
+        held.Release();
+        await ReadAsync(peer, 1);
+
+        Assert.Empty(server.Log.WithId(HandlerHolds));
+        Assert.Empty(server.Log.WithId(SlowHandler));
+    }
+
+    private Task<TestServer> StartAsync(TimeSpan threshold, HeldHandler held, HeldHandler? other = null, TransportKind transport = TransportKind.Auto) => TestServer.StartAsync(
+        h =>
+        {
+            h.MapInline(0x1002, (ref InlineRequest _) => held.Handle(), "Held");
+            h.MapInline(0x1003, (ref InlineRequest _) => other?.Handle(), "Other");
+        },
+        o =>
+        {
+            o.Transport = transport;
+            o.Session.SlowHandlerThreshold = threshold;
+        },
+        h => h.Time = _time);
+
     private Task<TestServer> StartAsync(TimeSpan threshold) => TestServer.StartAsync(
         h => h.MapInline(
             0x1001,
@@ -63,5 +183,24 @@ public sealed class SlowHandlerTests
         {
             await peer.ReadFrameAsync();
         }
+    }
+
+    /// <summary>Blocks the thread it runs on until the test lets it go.</summary>
+    private sealed class HeldHandler : IDisposable
+    {
+        private readonly TaskCompletionSource _entered = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly TaskCompletionSource _released = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public Task EnteredAsync() => _entered.Task.InTimeAsync();
+
+        public void Handle()
+        {
+            _entered.TrySetResult();
+            Assert.True(_released.Task.Wait(Patience.Limit));
+        }
+
+        public void Release() => _released.TrySetResult();
+
+        public void Dispose() => Release();
     }
 }

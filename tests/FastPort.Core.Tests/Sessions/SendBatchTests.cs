@@ -43,6 +43,38 @@ public sealed class SendBatchTests
         await Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "everything was sent and booked");
     }
 
+    [Theory]
+    [InlineData(TransportKind.Auto)]
+    [InlineData(TransportKind.Sockets)]
+    public async Task Full_chunks_arrive_while_the_batch_is_still_open(TransportKind transport)
+    {
+        const int Chunk = FrameOutput.BatchChunk / (FrameHeader.Size + 1000);
+        await using TestServer server = await TestServer.StartAsync(options: o => o.Transport = transport);
+        using RawPeer peer = await server.ConnectKnownAsync();
+        Session session = await server.SessionAsync();
+        var received = new TaskCompletionSource();
+
+        var sending = Task.Run(() =>
+        {
+            using SendBatch batch = session.BeginBatch();
+            for (int i = 0; i <= 2 * Chunk; i++)
+            {
+                Assert.Equal(SendStatus.Queued, batch.TrySend(0x1001, Wire.Bytes(1000, i)));
+            }
+
+            Assert.True(received.Task.Wait(Patience.Limit));
+        });
+        for (int i = 0; i < 2 * Chunk; i++)
+        {
+            Assert.Equal(Wire.Bytes(1000, i), (await peer.ReadFrameAsync()).Body);
+        }
+
+        Assert.False(sending.IsCompleted);
+        received.SetResult();
+        await sending.InTimeAsync();
+        Assert.Equal(Wire.Bytes(1000, 2 * Chunk), (await peer.ReadFrameAsync()).Body);
+    }
+
     [Fact]
     public async Task Batches_inside_an_inline_handler_precede_its_reply()
     {

@@ -12,7 +12,10 @@ namespace FastPort.Core.Tests.Sessions;
 /// <summary>When a session is asked by the clock: as often as it has something to do, and no more.</summary>
 public sealed class SessionTickTests : ISessionHost, IDisposable
 {
+    private const ushort Slow = 0x1001;
+
     private readonly FakeTimeProvider _time = new();
+    private readonly RecordingLog _log = new();
     private readonly ServerCounters _counters = new();
     private readonly ConnectionClock _clock;
     private readonly FakeConnection _connection;
@@ -130,6 +133,23 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
         Assert.Equal(2, _counters.Snapshot().FramesDroppedFor(FrameDrop.SendQueueFull));
     }
 
+    [Fact]
+    public void A_tick_between_the_request_for_it_and_the_burst_does_not_miss_the_burst()
+    {
+        Start();
+        _time.Advance(TimeSpan.FromSeconds(1));
+        _connection.Arrive(Wire.Post(Slow));
+        _connection.RequestTick();
+        _time.Advance(ConnectionClock.Period);
+
+        _connection.Offer();
+        _time.Advance(TimeSpan.FromMinutes(1));
+
+        // One visit before the burst, three while it lasts, one after it, and none any more.
+        Assert.Equal([100, 1_100, 1_200, 1_300, 1_400, 1_500], _connection.Visits);
+        Assert.Contains("for 100 ms and are not done, Slow most likely", Assert.Single(_log.WithId(2010)).Text, StringComparison.Ordinal);
+    }
+
     void ISessionHost.OnOpened(Session session)
     {
     }
@@ -144,14 +164,16 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
 
     private FrameProtocol Start()
     {
-        var handlers = new MessageHandlers().MapInline(TestServer.Echo, static (ref InlineRequest _) => { }, "Nothing");
+        MessageHandlers handlers = new MessageHandlers()
+            .MapInline(TestServer.Echo, static (ref InlineRequest _) => { }, "Nothing")
+            .MapInline(Slow, (ref InlineRequest _) => _time.Advance(TimeSpan.FromMilliseconds(300)), "Slow");
         handlers.Freeze();
         var protocol = new FrameProtocol(new SessionSettings
         {
             Options = new SessionOptions(),
             Handlers = handlers,
             Clock = _clock,
-            Logger = new RecordingLog(),
+            Logger = _log,
             Host = this,
             Telemetry = new SessionTelemetry(_counters),
             Handshake = new HandshakeSettings { ServerName = "test", Identities = new IdentityRegistry() },

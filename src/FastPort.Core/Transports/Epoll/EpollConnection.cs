@@ -78,6 +78,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override bool IsSendBlocked => _sender.IsBlocked;
 
+    internal override long SendCalls => _sender.SendCalls;
+
     public override bool IsOnLoop => ReferenceEquals(EpollLoop.Current, _loop);
 
     internal override bool IsLoopWrite => _output.IsLoopWrite;

@@ -29,6 +29,7 @@ internal sealed class EpollSender
     private OutputLane? _sharedLane;
     private long _loopMark;
     private long _sent;
+    private long _calls;
     private bool _inLoopLane;
 
     // Set by whoever sends, or by the loop; never cleared.
@@ -55,6 +56,8 @@ internal sealed class EpollSender
     }
 
     public long BytesSent => Volatile.Read(ref _sent);
+
+    public long SendCalls => Volatile.Read(ref _calls);
 
     public long Pending => _output.Written - Volatile.Read(ref _sent);
 
@@ -341,6 +344,7 @@ internal sealed class EpollSender
         lane.TakeSent(0, _release);
         while (lane.Sent < until)
         {
+            Volatile.Write(ref _calls, _calls + 1);
             nint count = SendSome(lane, until - lane.Sent);
             if (count >= 0)
             {

@@ -59,6 +59,8 @@ internal sealed partial class SocketConnection : TransportConnection, IThreadPoo
 
     public override bool IsSendBlocked => _output.IsBlocked;
 
+    internal override long SendCalls => _output.SendCalls;
+
     public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();
 
     public override void EndWrite() => _output.EndWrite();

@@ -26,6 +26,7 @@ internal sealed partial class SocketOutput
         {
             while (!_sending.IsEmpty)
             {
+                Volatile.Write(ref _calls, _calls + 1);
                 int count = _socket.Send(_sending.NextSpan, SocketFlags.None, out SocketError error);
                 if (error == SocketError.Success)
                 {
@@ -61,6 +62,7 @@ internal sealed partial class SocketOutput
         ReadOnlyMemory<byte> memory = _sending.NextMemory;
         _args.SetBuffer(MemoryMarshal.AsMemory(memory[..Math.Min(memory.Length, PendingChunk)]));
         _blocked = true;
+        Volatile.Write(ref _calls, _calls + 1);
         return _socket.SendAsync(_args) || !Completed();
     }
 

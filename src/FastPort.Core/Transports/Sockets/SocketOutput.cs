@@ -37,6 +37,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private long _writeStart;
     private long _written;
     private long _sent;
+    private long _calls;
     private long _notifyAt = -1;
     private int _queued;
     private BurstSize _burst;
@@ -61,6 +62,8 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     public bool IsBlocked => _blocked;
 
     public long BytesSent => Volatile.Read(ref _sent);
+
+    public long SendCalls => Volatile.Read(ref _calls);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ArrayPoolCircularBuffer? BeginWrite()

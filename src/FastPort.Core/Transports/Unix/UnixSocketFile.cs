@@ -13,7 +13,11 @@ namespace FastPort.Transports.Unix;
 /// </para>
 /// <para>
 /// Which file is ours is told by its identity, and an open socket keeps its file's number from being used again: so a file that has taken our place
-/// is never removed. On systems other than Linux nothing tells, and a file that is there already is always left alone.
+/// is never removed.
+/// </para>
+/// <para>
+/// On systems other than Linux a file that is there already is always left alone. There a listener with a full backlog refuses connections as a file does that nobody
+/// listens at (Linux says EAGAIN), so asking does not tell a stale file from that of a busy server, which removing it would displace for good.
 /// </para>
 /// </summary>
 internal sealed class UnixSocketFile
