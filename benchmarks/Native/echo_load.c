@@ -499,10 +499,15 @@ static int hold_connections(void) {
     long held_kb = server_memory_kb();
 
     echo_on_all();
+    long server_peak_kb = 0;
+    long own_peak_kb = 0;
+    if (!process_memory_kb(opt.server_pid, "VmHWM", &server_peak_kb)) die("--server-pid %d: it ended during the run", opt.server_pid);
+    process_memory_kb(getpid(), "VmHWM", &own_peak_kb);
     printf("{\"messages\":%llu,\"seconds\":%.6f,\"errors\":%llu,\"server_cpu_s\":%.2f,"
-           "\"server_rss_before_kb\":%ld,\"server_rss_open_kb\":%ld,\"server_rss_held_kb\":%ld}\n",
+           "\"server_rss_before_kb\":%ld,\"server_rss_open_kb\":%ld,\"server_rss_held_kb\":%ld,"
+           "\"server_peak_rss_kb\":%ld,\"client_peak_rss_kb\":%ld}\n",
            (unsigned long long)received_messages, (double)(to.ns - from.ns) / 1e9, (unsigned long long)errors, to.server_cpu - from.server_cpu,
-           before_kb, open_kb, held_kb);
+           before_kb, open_kb, held_kb, server_peak_kb, own_peak_kb);
     return errors == 0 ? 0 : 1;
 }
 

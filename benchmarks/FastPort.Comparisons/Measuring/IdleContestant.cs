@@ -46,6 +46,8 @@ internal sealed class IdleContestant(Candidate candidate, int connections, doubl
             [Metric.RssGrowth] = growthKb / 1024.0,
             [Metric.RssPerConnection] = growthKb * 1024.0 / connections,
             [Metric.IdleCpuShare] = result.ServerCpuS / result.Seconds,
+            [Metric.ServerPeakRss] = result.ServerPeakRssKb / 1024.0,
+            [Metric.ClientPeakRss] = result.ClientPeakRssKb / 1024.0,
         };
     }
 
@@ -79,5 +81,9 @@ internal sealed class IdleContestant(Candidate candidate, int connections, doubl
         public required long ServerRssBeforeKb { get; init; }
 
         public required long ServerRssHeldKb { get; init; }
+
+        public required long ServerPeakRssKb { get; init; }
+
+        public required long ClientPeakRssKb { get; init; }
     }
 }

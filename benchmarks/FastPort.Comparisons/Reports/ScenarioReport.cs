@@ -15,6 +15,6 @@ internal sealed record ScenarioReport
 
     public required IReadOnlyList<WorkloadReport> Workloads { get; init; }
 
-    /// <summary>Tables beside the workloads', for scenarios that compare nobody.</summary>
+    /// <summary>Tables beside the workloads': of what compares nobody.</summary>
     public IReadOnlyList<ReportTable> Tables { get; init; } = [];
 }

@@ -25,6 +25,9 @@ internal abstract class ContestScenario : IScenario
             reports.Add(await arena.RunAsync(workload, cancellation));
         }
 
+        var tables = new List<ReportTable>();
+        await AddOwnAsync(context, reports, tables, cancellation);
+
         return new ScenarioReport
         {
             Name = Name,
@@ -32,8 +35,13 @@ internal abstract class ContestScenario : IScenario
             Method = Method,
             Columns = [.. Columns.Select(metric => metric.Key)],
             Workloads = reports,
+            Tables = tables,
         };
     }
+
+    /// <summary>Adds what is no contest. Defaults to nothing.</summary>
+    protected virtual Task AddOwnAsync(ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation) =>
+        Task.CompletedTask;
 
     /// <summary>The workloads, in order. Contestants are made here and started one workload at a time.</summary>
     protected abstract IEnumerable<Workload> Workloads(ScenarioContext context);

@@ -24,7 +24,9 @@ internal sealed class EchoScenario : ContestScenario
 
     public override string Description => "Typed Echo against a Kestrel connection handler: 32 connections x 16 in flight, lock-step, Queued against Inline.";
 
-    protected override string Method => "One load client in C for all (benchmarks/Native/echo_load.c); in lock-step it shares the server's core.";
+    protected override string Method =>
+        "One load client in C for all (benchmarks/Native/echo_load.c); in lock-step it shares the server's core. The latency report, with the server's part of each round trip, is " +
+        "that of FastPort.Client: a process of its own each run, warmed as long as a server.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -66,6 +68,34 @@ internal sealed class EchoScenario : ContestScenario
             context,
             (Metric.Throughput, Target.AtLeast(0.5)),
             (Metric.ServerCpuPerMessage, null));
+    }
+
+    protected override async Task AddOwnAsync(ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation)
+    {
+        string title = $"{PayloadSize.Text(SmallPayload)}, {Connections} x {InFlight}";
+        var run = new LatencyReportRun(context.Candidates.FastPort, Connections, InFlight, SmallPayload, context);
+        var notes = new List<string>();
+        var failures = new List<string>();
+        if (run.Missing() is { } missing)
+        {
+            (context.Options.MissingIsError ? failures : notes).Add($"skipped: {missing}");
+        }
+        else
+        {
+            try
+            {
+                tables.Add(await run.RunAsync(title, cancellation));
+            }
+            catch (ComparisonException exception)
+            {
+                failures.Add(exception.Message);
+            }
+        }
+
+        if (notes.Count + failures.Count > 0)
+        {
+            workloads.Add(new WorkloadReport { Title = $"{title}, latency report", Contestants = [], Ratios = [], Notes = notes, Failures = failures });
+        }
     }
 
     private static EchoLoad Load(ScenarioContext context, int size) => new(context.Bench, context.Native, Connections, InFlight, size);

@@ -21,7 +21,7 @@ internal sealed class IdleScenario : ContestScenario
         "A fresh server a run: echoes on 32 connections as warm-up, then its memory is read, the idle connections are opened by the client's process, each echoes once, " +
         "3 s later nothing has happened for long enough, then CPU time is counted for three times the measured time, the memory is read again, and each echoes once more.";
 
-    protected override IReadOnlyList<Metric> Columns { get; } = [Metric.RssGrowth, Metric.RssPerConnection, Metric.RssBefore, Metric.IdleCpuShare];
+    protected override IReadOnlyList<Metric> Columns { get; } = [Metric.RssGrowth, Metric.RssPerConnection, Metric.RssBefore, Metric.IdleCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss];
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {

@@ -31,6 +31,7 @@ internal sealed class TrackingArrayPool : ArrayPool<byte>
     private long _outstandingBytes;
     private long _peakOutstandingBytes;
     private bool _failsToRent;
+    private Thread? _refused;
 
     /// <param name="surplus">Bytes by which every array is longer than asked for, as a real pool's may be.</param>
     public TrackingArrayPool(int surplus = 0) => _surplus = surplus;
@@ -65,12 +66,34 @@ internal sealed class TrackingArrayPool : ArrayPool<byte>
         }
     }
 
+    /// <summary>Calls it while every rent of the calling thread throws <see cref="RentRefusedException"/>, and no other's.</summary>
+    public void FailRentsWithin(Action act)
+    {
+        Refuse(Thread.CurrentThread);
+        try
+        {
+            act();
+        }
+        finally
+        {
+            Refuse(null);
+        }
+    }
+
+    private void Refuse(Thread? thread)
+    {
+        lock (_lock)
+        {
+            _refused = thread;
+        }
+    }
+
     public override byte[] Rent(int minimumLength)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(minimumLength);
         lock (_lock)
         {
-            if (_failsToRent)
+            if (_failsToRent || ReferenceEquals(_refused, Thread.CurrentThread))
             {
                 throw new RentRefusedException("This pool was told to fail.");
             }
