@@ -12,7 +12,7 @@ internal sealed class OneWayRun(FastPortServer server, MessageContent content)
 {
     private const int BatchBytes = 1024 * 1024;
     private const int BurstBytes = 128 * 1024;
-    private const int LargeBytes = 32 * 1024;
+    private const int LargeBytes = int.MaxValue;
 
     private readonly bool _large = content.Size >= LargeBytes;
     private long _number;
