@@ -21,6 +21,7 @@ internal sealed class MessagingServer : IAsyncDisposable
             Transport = settings.Transport,
             SpinMicroseconds = settings.SpinMicroseconds,
             RequireRoutingId = true,
+            Session = { SendQueueBytes = 256 * 1024 },
         };
         options.Endpoints.Add(endpoint);
         var content = new MessageContent(settings.Size);
