@@ -11,7 +11,7 @@ namespace FastPortPeer.Messaging;
 internal sealed class OneWayRun(FastPortServer server, MessageContent content)
 {
     private const int BatchBytes = 1024 * 1024;
-    private const int BurstBytes = 128 * 1024;
+    private const int BurstBytes = 256 * 1024;
     private const int LargeBytes = 32 * 1024;
 
     private readonly bool _large = content.Size >= LargeBytes;
