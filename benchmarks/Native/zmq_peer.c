@@ -1,6 +1,6 @@
 /*
  * libzmq's side of the messaging comparison, one-way and in lock-step, over any of its transports. The other side is
- * benchmarks/MessagingPeer, which sends the same messages and is driven by the same lines.
+ * benchmarks/FastPortPeer, which sends the same messages and is driven by the same lines.
  *
  *   zmq_peer server --bind URI        sends; prints "listening on URI" (two lines in push lock-step: there and back)
  *   zmq_peer client --connect URI...  receives, or sends back
