@@ -179,8 +179,8 @@ public sealed class ServerProcessTests
             server.Signal(ServerProcess.SigTerm);
 
             Assert.Equal(0, await server.ExitAsync());
-            Assert.Equal(1, Count(server.Output, " WRN "));
-            Assert.Contains(file, server.Output, StringComparison.Ordinal);
+            // Others may come: of a handler that was slow, where the machine takes the core away.
+            Assert.Single(server.Output.Split('\n'), line => line.Contains(" WRN ", StringComparison.Ordinal) && line.Contains(file, StringComparison.Ordinal));
         }
         finally
         {
@@ -275,6 +275,4 @@ public sealed class ServerProcessTests
 
     private static Task<Echo> EchoAsync(FastPortClient client, string text) =>
         client.RequestAsync(DiagnosticType.Echo, new Echo { Payload = ByteString.CopyFromUtf8(text) }, Echo.Parser);
-
-    private static int Count(string text, string part) => text.Split(part).Length - 1;
 }
