@@ -70,7 +70,7 @@ internal sealed partial class LinkLane
         ArrayPoolCircularBuffer ring = _filling.Ring;
         if (ring.Capacity == 0)
         {
-            Prepare(ring);
+            _filling.MakeRoom(_burst, _gate);
         }
 
         _writeStart = ring.WritePosition;
@@ -167,21 +167,6 @@ internal sealed partial class LinkLane
 
         _receiver.Signal(LinkSignals.Look);
         return back;
-    }
-
-    // Under the gate, which it leaves where there is no memory: the writer learns of it, and nobody waits for it.
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Prepare(ArrayPoolCircularBuffer ring)
-    {
-        try
-        {
-            ring.TryReserve(_burst.Expected);
-        }
-        catch
-        {
-            _gate.Exit();
-            throw;
-        }
     }
 
     // Under the gate, which it leaves.

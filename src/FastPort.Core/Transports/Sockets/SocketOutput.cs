@@ -78,7 +78,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         ArrayPoolCircularBuffer ring = _filling.Ring;
         if (ring.Capacity == 0)
         {
-            Prepare(ring);
+            _filling.MakeRoom(_burst, _gate);
         }
 
         _writeStart = ring.WritePosition;
@@ -186,21 +186,6 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     }
 
     void IThreadPoolWorkItem.Execute() => Send();
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Prepare(ArrayPoolCircularBuffer ring)
-    {
-        try
-        {
-            ring.TryReserve(_burst.Expected);
-        }
-        catch
-        {
-            // No memory: the writer learns of it, and nobody waits for it.
-            _gate.Exit();
-            throw;
-        }
-    }
 
     private void ShutdownIfAsked()
     {
