@@ -50,7 +50,7 @@ public sealed class DocumentTests
             string[] lines = File.ReadAllLines(Path.Combine(Repository.Root, "samples", sample, "Program.cs"));
             int statements = lines.Count(static l => l.Length != 0 && !l.StartsWith("using ", StringComparison.Ordinal));
             Assert.InRange(statements, 1, 10);
-            Assert.Contains($"samples/{sample}/Program.cs", Blocks.Select(static b => (string)b[1]));
+            Assert.Contains($"samples/{sample}/Program.cs", Blocks.Select(static b => b.Data.Item2));
         }
     }
 

@@ -71,7 +71,7 @@ public sealed class ArrayPoolCircularBufferMisuseTests : IDisposable
             .Where(member => member.DeclaringType == typeof(ArrayPoolCircularBuffer) && member.Name is not ".ctor" && !member.Name.StartsWith("get_", StringComparison.Ordinal))
             .Where(member => member is not System.Reflection.FieldInfo)
             .Select(member => member.Name).Except(exempt, StringComparer.Ordinal);
-        Assert.Equal(members.Order(StringComparer.Ordinal), UsesOfADisposedRing.Select(row => (string)row[0]).Order(StringComparer.Ordinal));
+        Assert.Equal(members.Order(StringComparer.Ordinal), UsesOfADisposedRing.Select(row => row.Data.Item1).Order(StringComparer.Ordinal));
     }
 
     [Fact]

@@ -2,7 +2,6 @@ using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using Xunit;
-using Xunit.Abstractions;
 
 namespace FastPort.Core.Tests.Memory;
 

@@ -1,6 +1,5 @@
 using FastPort.Core.Tests.Support;
 using Xunit;
-using Xunit.Abstractions;
 
 namespace FastPort.Core.Tests.Memory;
 

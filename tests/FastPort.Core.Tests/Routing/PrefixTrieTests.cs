@@ -4,7 +4,6 @@ using FastPort.Routing;
 using FsCheck;
 using FsCheck.Fluent;
 using Xunit;
-using Xunit.Abstractions;
 
 namespace FastPort.Core.Tests.Routing;
 

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Xunit;
 
 namespace FastPort.Core.Tests.Support;
@@ -6,5 +7,6 @@ namespace FastPort.Core.Tests.Support;
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class LinuxTheoryAttribute : TheoryAttribute
 {
-    public LinuxTheoryAttribute() => Skip = OperatingSystem.IsLinux() ? null : "Needs Linux.";
+    public LinuxTheoryAttribute([CallerFilePath] string? sourceFile = null, [CallerLineNumber] int sourceLine = -1)
+        : base(sourceFile, sourceLine) => Skip = OperatingSystem.IsLinux() ? null : "Needs Linux.";
 }

@@ -1,5 +1,6 @@
 using System.ComponentModel;
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using Xunit;
 
 namespace FastPort.Core.Tests.Support;
@@ -10,7 +11,8 @@ internal sealed class NetworkNamespaceFactAttribute : FactAttribute
 {
     private static readonly string? Reason = Try();
 
-    public NetworkNamespaceFactAttribute() => Skip = Reason;
+    public NetworkNamespaceFactAttribute([CallerFilePath] string? sourceFile = null, [CallerLineNumber] int sourceLine = -1)
+        : base(sourceFile, sourceLine) => Skip = Reason;
 
     private static string? Try()
     {

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Xunit;
 
 namespace FastPort.Interop.Tests.Peers;
@@ -6,12 +7,14 @@ namespace FastPort.Interop.Tests.Peers;
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class NodeFactAttribute : FactAttribute
 {
-    public NodeFactAttribute() => Skip = NodeInstallation.SkipReason;
+    public NodeFactAttribute([CallerFilePath] string? sourceFile = null, [CallerLineNumber] int sourceLine = -1)
+        : base(sourceFile, sourceLine) => Skip = NodeInstallation.SkipReason;
 }
 
 /// <summary>A theory that needs Node.js and the peers' packages.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class NodeTheoryAttribute : TheoryAttribute
 {
-    public NodeTheoryAttribute() => Skip = NodeInstallation.SkipReason;
+    public NodeTheoryAttribute([CallerFilePath] string? sourceFile = null, [CallerLineNumber] int sourceLine = -1)
+        : base(sourceFile, sourceLine) => Skip = NodeInstallation.SkipReason;
 }

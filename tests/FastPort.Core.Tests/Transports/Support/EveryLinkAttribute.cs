@@ -1,5 +1,7 @@
 using System.Reflection;
+using Xunit;
 using Xunit.Sdk;
+using Xunit.v3;
 
 namespace FastPort.Core.Tests.Transports.Support;
 
@@ -7,5 +9,8 @@ namespace FastPort.Core.Tests.Transports.Support;
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class EveryLinkAttribute : DataAttribute
 {
-    public override IEnumerable<object[]> GetData(MethodInfo testMethod) => Links.All.Select(static link => (object[])[link.Name]);
+    public override ValueTask<IReadOnlyCollection<ITheoryDataRow>> GetData(MethodInfo testMethod, DisposalTracker disposalTracker) =>
+        ValueTask.FromResult<IReadOnlyCollection<ITheoryDataRow>>([.. Links.All.Select(static link => new TheoryDataRow<string>(link.Name))]);
+
+    public override bool SupportsDiscoveryEnumeration() => true;
 }
