@@ -1,14 +1,12 @@
-using FastPort.Framing;
-
 namespace FastPort.Connections;
 
 /// <summary>What ended a connection, as a small fixed set that can be counted and used as a metric tag.</summary>
 public enum CloseKind
 {
-    /// <summary>The peer closed its side after whole frames, or said Goodbye.</summary>
+    /// <summary>The peer closed its side after whole messages, or said that it was leaving.</summary>
     PeerClosed,
 
-    /// <summary>The peer's side ended in the middle of a frame.</summary>
+    /// <summary>The peer's side ended in the middle of a message.</summary>
     PeerTruncated,
 
     /// <summary>The connection was reset or lost below us.</summary>
@@ -20,11 +18,11 @@ public enum CloseKind
     /// <summary>The peer broke the protocol.</summary>
     ProtocolError,
 
-    /// <summary>The peer did not say Hello in time.</summary>
+    /// <summary>The peer did not finish the handshake in time.</summary>
     HandshakeTimeout,
 
-    /// <summary>A frame begun was not finished in time.</summary>
-    FrameTimeout,
+    /// <summary>A message begun was not finished in time.</summary>
+    MessageTimeout,
 
     /// <summary>Nothing was received for too long.</summary>
     IdleTimeout,
@@ -41,7 +39,7 @@ public enum CloseKind
     /// <summary>The peer is not who it must be.</summary>
     Unauthenticated,
 
-    /// <summary>A newer session took the routing id over.</summary>
+    /// <summary>A newer connection took this one's identity over.</summary>
     TakenOver,
 
     /// <summary>The server or client is stopping.</summary>
@@ -54,14 +52,23 @@ public enum CloseKind
 /// <summary>Why a connection ended. Immutable.</summary>
 /// <param name="Kind">The class of reason.</param>
 /// <param name="Message">One sentence for a log line, with the value that was wrong.</param>
-/// <param name="Code">The wire code told to the peer, if one was.</param>
-/// <param name="Exception">What was thrown, if anything was.</param>
-public sealed record CloseReason(CloseKind Kind, string Message, ErrorCode Code = ErrorCode.None, Exception? Exception = null)
+/// <param name="ProtocolCode">
+/// A number of the protocol's own for the same reason, which it tells the peer or was told by it. Defaults to 0: none, <paramref name="Kind"/> says it all.
+/// </param>
+/// <param name="Exception">What was thrown, if anything was. Defaults to null.</param>
+public sealed record CloseReason(CloseKind Kind, string Message, uint ProtocolCode = 0, Exception? Exception = null)
 {
-    internal static readonly CloseReason PeerClosed = new(CloseKind.PeerClosed, "The peer closed the connection.");
-    internal static readonly CloseReason PeerTruncated = new(CloseKind.PeerTruncated, "The peer closed the connection in the middle of a frame.");
-    internal static readonly CloseReason LocalClosed = new(CloseKind.LocalClosed, "Closed by this program.");
-    internal static readonly CloseReason Stopping = new(CloseKind.Stopping, "The server is stopping.", ErrorCode.ShuttingDown);
+    /// <summary>The peer closed the connection.</summary>
+    public static readonly CloseReason PeerClosed = new(CloseKind.PeerClosed, "The peer closed the connection.");
+
+    /// <summary>The peer closed the connection in the middle of a message.</summary>
+    public static readonly CloseReason PeerTruncated = new(CloseKind.PeerTruncated, "The peer closed the connection in the middle of a message.");
+
+    /// <summary>This program closed the connection.</summary>
+    public static readonly CloseReason LocalClosed = new(CloseKind.LocalClosed, "Closed by this program.");
+
+    /// <summary>The server is stopping.</summary>
+    public static readonly CloseReason Stopping = new(CloseKind.Stopping, "The server is stopping.");
 
     /// <inheritdoc/>
     public override string ToString() => $"{Kind}: {Message}";

@@ -229,7 +229,7 @@ public abstract class Connection
     private protected void CloseOnWriteTimeout(TimeSpan timeout)
     {
         var reason = new CloseReason(
-            CloseKind.WriteTimeout, $"The peer took none of {PendingBytes} waiting bytes for {timeout.TotalSeconds:0.#} s.", Framing.ErrorCode.Timeout);
+            CloseKind.WriteTimeout, $"The peer took none of {PendingBytes} waiting bytes for {timeout.TotalSeconds:0.#} s.");
         Protocol!.OnWriteTimeout(reason);
         Close(reason);
     }

@@ -1,6 +1,5 @@
 using System.IO.Pipelines;
 using FastPort.Buffers;
-using FastPort.Framing;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Connections;
@@ -217,7 +216,7 @@ public sealed class PipeProtocol : IConnectionProtocol
         }
 
         _connection!.Close((_fault ?? completedWith) is { } fault
-            ? new CloseReason(CloseKind.Internal, "The pipe handler threw; see the log.", ErrorCode.Internal, fault)
+            ? new CloseReason(CloseKind.Internal, "The pipe handler threw; see the log.", Exception: fault)
             : _inputEnded ? CloseReason.PeerClosed : CloseReason.LocalClosed);
     }
 

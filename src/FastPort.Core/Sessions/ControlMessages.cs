@@ -29,7 +29,7 @@ internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, S
             replies.Reply(header, received, default(EmptyBody));
         }
 
-        var reason = new CloseReason(CloseKind.PeerClosed, $"The peer said Goodbye ({goodbye.Code}): {goodbye.Text}", goodbye.Code);
+        var reason = new CloseReason(CloseKind.PeerClosed, $"The peer said Goodbye ({goodbye.Code}): {goodbye.Text}", (uint)goodbye.Code);
         protocol.Settings.Host.OnGoodbye(protocol.Session, reason);
         end.PeerSaidGoodbye(reason);
     }

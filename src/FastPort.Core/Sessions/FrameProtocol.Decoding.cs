@@ -108,7 +108,7 @@ internal sealed partial class FrameProtocol
     private void RefuseStranger(in FrameHeader header, long received) => RefuseUnauthenticated(
         header,
         received,
-        new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello.", ErrorCode.Unauthenticated));
+        new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello."));
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Violated(FrameReadStatus status, in FrameHeader header)
@@ -129,6 +129,6 @@ internal sealed partial class FrameProtocol
     private void ProtocolError(ErrorCode code, ushort type, string message)
     {
         Replies.ProtocolError(code, type, message);
-        _connection.Close(new CloseReason(CloseKind.ProtocolError, message, code));
+        _connection.Close(new CloseReason(CloseKind.ProtocolError, message, (uint)code));
     }
 }

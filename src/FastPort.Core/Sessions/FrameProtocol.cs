@@ -244,7 +244,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         // A server sends nothing unsolicited before Hello; the connecting side has no such rule.
         if (Output.MayPush)
         {
-            Output.WriteGoodbye(new CodeBody(reason.Code, reason.Message));
+            Output.WriteGoodbye(new CodeBody(reason.GetErrorCode(), reason.Message));
         }
     }
 

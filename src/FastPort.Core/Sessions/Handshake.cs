@@ -57,7 +57,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         {
             SessionLog.HelloRefused(protocol.Settings.Logger, session, result.Message);
             protocol.RefuseUnauthenticated(
-                header, received, new CloseReason(CloseKind.Unauthenticated, result.Message, ErrorCode.Unauthenticated));
+                header, received, new CloseReason(CloseKind.Unauthenticated, result.Message));
             return true;
         }
 
@@ -66,7 +66,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             protocol.RefuseUnauthenticated(
                 header,
                 received,
-                new CloseReason(CloseKind.Unauthenticated, "This server wants a routing_id in Hello.", ErrorCode.Unauthenticated));
+                new CloseReason(CloseKind.Unauthenticated, "This server wants a routing_id in Hello."));
             return true;
         }
 
@@ -125,15 +125,14 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
     private CloseReason TooLate => new(
         CloseKind.HandshakeTimeout,
-        $"The authenticator did not answer within {protocol.Settings.Options.HookTimeout.TotalSeconds:0.###} s.",
-        ErrorCode.Unauthenticated);
+        $"The authenticator did not answer within {protocol.Settings.Options.HookTimeout.TotalSeconds:0.###} s.");
 
     // They stand in log lines: no line breaks, no megabytes.
     private static bool IsName(string text) => text.Length <= IdentityRegistry.MaxIdLength && !text.AsSpan().ContainsAnyInRange('\0', '\x1f') && !text.Contains('\x7f', StringComparison.Ordinal);
 
     private void EnterIdentity(RoutingIdentity identity)
     {
-        var takenOver = new CloseReason(CloseKind.TakenOver, $"A newer session took the routing id '{identity.Id}' over.", ErrorCode.DuplicateIdentity);
+        var takenOver = new CloseReason(CloseKind.TakenOver, $"A newer session took the routing id '{identity.Id}' over.");
         Session? loser;
         lock (identity.Telling)
         {

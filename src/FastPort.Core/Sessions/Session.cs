@@ -149,7 +149,7 @@ public sealed class Session
     /// <param name="code">Code for the peer. Defaults to none.</param>
     /// <param name="message">Sentence for the peer and the log.</param>
     public void Close(ErrorCode code = ErrorCode.None, string message = "Closed by this program.") =>
-        _protocol.Stop(new CloseReason(CloseKind.LocalClosed, message, code), TimeSpan.Zero);
+        _protocol.Stop(new CloseReason(CloseKind.LocalClosed, message, (uint)code), TimeSpan.Zero);
 
     /// <summary>
     /// Says Goodbye with a reason, where the peer has said Hello, and closes without waiting for what is in flight. It is no ban: a FastPort client
@@ -157,7 +157,7 @@ public sealed class Session
     /// </summary>
     /// <param name="code">Code for the peer.</param>
     /// <param name="reason">Sentence for the peer and the log. Name no internals.</param>
-    public void Kick(ErrorCode code, string reason) => _protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, reason, code));
+    public void Kick(ErrorCode code, string reason) => _protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, reason, (uint)code));
 
     /// <summary>Ends the connection at once.</summary>
     public void Abort() => Connection.Abort(CloseReason.LocalClosed);

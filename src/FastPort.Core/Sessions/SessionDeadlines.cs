@@ -1,6 +1,5 @@
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
@@ -90,7 +89,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         if (handshakeBy >= 0 && now >= handshakeBy)
         {
             reason = new CloseReason(
-                CloseKind.HandshakeTimeout, $"No valid Hello came within {options.HandshakeTimeout.TotalSeconds:0.###} s.", ErrorCode.Unauthenticated);
+                CloseKind.HandshakeTimeout, $"No valid Hello came within {options.HandshakeTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
         }
 
@@ -117,13 +116,13 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince, now, ref next))
         {
             reason = new CloseReason(
-                CloseKind.FrameTimeout, $"A frame begun was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.", ErrorCode.Timeout);
+                CloseKind.MessageTimeout, $"A frame begun was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
         }
 
         if (Passed(options.IdleTimeout, _silentSince, now, ref next))
         {
-            reason = new CloseReason(CloseKind.IdleTimeout, $"Nothing was received for {options.IdleTimeout.TotalSeconds:0.###} s.", ErrorCode.Timeout);
+            reason = new CloseReason(CloseKind.IdleTimeout, $"Nothing was received for {options.IdleTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
         }
 
@@ -137,7 +136,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         if (_pinged)
         {
             reason = new CloseReason(
-                CloseKind.HeartbeatTimeout, $"No byte came for {(now - _silentSince) / 1000.0:0.###} s although a Ping was sent.", ErrorCode.Timeout);
+                CloseKind.HeartbeatTimeout, $"No byte came for {(now - _silentSince) / 1000.0:0.###} s although a Ping was sent.");
             return DeadlineAction.Close;
         }
 

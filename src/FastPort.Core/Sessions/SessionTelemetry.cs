@@ -17,7 +17,7 @@ internal sealed class SessionTelemetry(ServerCounters counters)
             case CloseKind.HandshakeTimeout:
                 Counters.TimeoutClosed(ConnectionTimeout.Handshake);
                 break;
-            case CloseKind.FrameTimeout:
+            case CloseKind.MessageTimeout:
                 Counters.TimeoutClosed(ConnectionTimeout.FrameProgress);
                 break;
             case CloseKind.IdleTimeout:

@@ -102,7 +102,7 @@ internal abstract class TransportConnection : Connection
     internal void SendFault(Exception e)
     {
         TransportLog.SendFault(Settings.Logger, Id, e);
-        Abort(new CloseReason(CloseKind.Internal, "Sending threw; see the log.", Framing.ErrorCode.Internal, e));
+        Abort(new CloseReason(CloseKind.Internal, "Sending threw; see the log.", Exception: e));
     }
 
     /// <summary>Waiting bytes fell to what was asked for; by whoever sends, or asked.</summary>
@@ -222,7 +222,7 @@ internal abstract class TransportConnection : Connection
     protected void Fault(Exception e)
     {
         TransportLog.ProtocolFault(Settings.Logger, Id, e);
-        Abort(new CloseReason(CloseKind.Internal, "The protocol threw; see the log.", Framing.ErrorCode.Internal, e));
+        Abort(new CloseReason(CloseKind.Internal, "The protocol threw; see the log.", Exception: e));
     }
 
     private bool TryClaim() => Interlocked.Exchange(ref _claimed, 1) == 0;

@@ -206,7 +206,7 @@ public sealed class ServerRoutingTests
         await a.ExpectEndAsync();
         a.Dispose();
         CloseReason reason = await server.CloseReasonAsync();
-        Assert.Equal((CloseKind.LocalClosed, ErrorCode.Forbidden, "Zu laut."), (reason.Kind, reason.Code, reason.Message));
+        Assert.Equal((CloseKind.LocalClosed, ErrorCode.Forbidden, "Zu laut."), (reason.Kind, reason.GetErrorCode(), reason.Message));
     }
 
     [Fact]

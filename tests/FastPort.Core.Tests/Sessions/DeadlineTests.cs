@@ -35,7 +35,7 @@ public sealed class DeadlineTests
 
         _time.Advance(TimeSpan.FromSeconds(1.1));
 
-        await ExpectGoodbyeAsync(peer, server, CloseKind.FrameTimeout, ConnectionTimeout.FrameProgress);
+        await ExpectGoodbyeAsync(peer, server, CloseKind.MessageTimeout, ConnectionTimeout.FrameProgress);
     }
 
     [Fact]

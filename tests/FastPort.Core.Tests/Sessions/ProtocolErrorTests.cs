@@ -1,6 +1,7 @@
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
+using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;
@@ -42,7 +43,7 @@ public sealed class ProtocolErrorTests
         await peer.ExpectEndAsync();
         peer.Dispose();
         CloseReason reason = await server.CloseReasonAsync();
-        Assert.Equal((CloseKind.ProtocolError, ErrorCode.MalformedFrame), (reason.Kind, reason.Code));
+        Assert.Equal((CloseKind.ProtocolError, ErrorCode.MalformedFrame), (reason.Kind, reason.GetErrorCode()));
         Assert.Equal(1, server.Counts.ErrorsSentWith(1));
         Assert.Single(server.Log.WithId(2002));
     }
@@ -72,7 +73,7 @@ public sealed class ProtocolErrorTests
         Assert.Equal((0, 3, 0u, 2u), (error.Type, error.Flags, error.Correlation, error.ErrorCode));
         await peer.ExpectEndAsync();
         peer.Dispose();
-        Assert.Equal(ErrorCode.FrameTooLarge, (await server.CloseReasonAsync()).Code);
+        Assert.Equal(ErrorCode.FrameTooLarge, (await server.CloseReasonAsync()).GetErrorCode());
     }
 
     [Fact]

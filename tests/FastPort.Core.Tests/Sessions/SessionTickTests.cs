@@ -77,7 +77,7 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
         _time.Advance(TimeSpan.FromMinutes(1));
 
         Assert.Equal([100, 1_000, 31_000], _connection.Visits);
-        Assert.Equal(CloseKind.FrameTimeout, _connection.Reason?.Kind);
+        Assert.Equal(CloseKind.MessageTimeout, _connection.Reason?.Kind);
     }
 
     [Fact]

@@ -6,6 +6,7 @@ using FastPort.Interop.Tests.Peers;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 
@@ -99,7 +100,7 @@ public sealed class MessageTests
             CloseReason reason = await reasons.Task.WaitAsync(NodeProcess.Limit);
             Echo second = await EchoAsync(client, "second");
 
-            Assert.Equal((CloseKind.PeerClosed, ErrorCode.ShuttingDown), (reason.Kind, reason.Code));
+            Assert.Equal((CloseKind.PeerClosed, ErrorCode.ShuttingDown), (reason.Kind, reason.GetErrorCode()));
             Assert.Contains("node is stopping", reason.Message, StringComparison.Ordinal);
             Assert.Equal("second", second.Payload.ToStringUtf8());
         }
