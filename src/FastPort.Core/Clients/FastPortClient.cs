@@ -36,7 +36,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <param name="handlers">Handlers for what the server sends unasked. Defaults to none.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <param name="clock">A clock shared by many clients of a process; not disposed here. Defaults to one of its own.</param>
-    /// <param name="transport">The transport. Defaults to the library's own, as the options name it.</param>
+    /// <param name="transport">The transport, perhaps a <see cref="TransportCollection"/>. Defaults to the library's own, as the options name it.</param>
     /// <exception cref="ArgumentException">Options are out of range; the message lists all.</exception>
     public FastPortClient(
         FastPortClientOptions options,
@@ -54,8 +54,13 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         _options = options;
         _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Client");
         var endpoint = Endpoint.Parse(options.Endpoint);
-        transport ??= TransportSelection.Shared(options.Transport, options.ToEpollOptions(), endpoint.Scheme);
-        if (transport?.Supports(endpoint.Scheme) != true)
+        transport ??= new TransportCollection();
+        if (transport is TransportCollection several)
+        {
+            transport = several.OrElse(() => TransportCollection.CreateShared(options.Transport, options.ToEpollOptions()));
+        }
+
+        if (!transport.Supports(endpoint.Scheme))
         {
             throw new ArgumentException($"No transport serves '{endpoint.Scheme}' of {endpoint}; use {TransportSelection.Examples}.", nameof(options));
         }

@@ -20,7 +20,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     private readonly FastPortServerHooks _hooks;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
-    private readonly IReadOnlyList<ITransport> _transports;
+    private readonly TransportCollection _transports;
     private readonly ConcurrentDictionary<long, Session> _sessions = new();
     private readonly IdentityRegistry _identities = new();
     private readonly Admission _admission;
@@ -53,8 +53,8 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         _hooks = hooks ?? new FastPortServerHooks();
         _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server");
         _time = _hooks.Time ?? TimeProvider.System;
-        _transports = _hooks.Transports.Count == 0 ? TransportSelection.Create(options.Transport, options.ToEpollOptions()) : [.. _hooks.Transports];
-        string[] unserved = [.. options.Endpoints.Where(text => !_transports.Any(t => t.Supports(Endpoint.Parse(text).Scheme)))];
+        _transports = _hooks.Transports.OrElse(() => TransportCollection.CreateDefault(options.Transport, options.ToEpollOptions()));
+        string[] unserved = [.. options.Endpoints.Where(text => !_transports.Supports(Endpoint.Parse(text).Scheme))];
         if (unserved.Length != 0)
         {
             throw new FastPortOptionsException(
@@ -114,7 +114,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         {
             foreach (string text in _options.Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : _options.Endpoints)
             {
-                ITransportListener listener = CreateListener(Endpoint.Parse(text), connections);
+                ITransportListener listener = _transports.CreateListener(Endpoint.Parse(text), connections);
                 _listeners.Add(listener);
                 listener.Start(OnAccepted);
                 ServerLog.Listening(_logger, listener.Endpoint);
@@ -283,11 +283,6 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
             return _sessions.IsEmpty;
         }
     }
-
-    private ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) =>
-        (_transports.FirstOrDefault(t => t.Supports(endpoint.Scheme))
-            ?? throw new EndpointException(endpoint, $"Cannot listen on {endpoint}: no transport serves '{endpoint.Scheme}'. Use {TransportSelection.Examples}."))
-        .CreateListener(endpoint, settings);
 
     private SessionSettings CreateSessionSettings(ConnectionClock clock) => new()
     {

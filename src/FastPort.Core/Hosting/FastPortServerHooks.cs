@@ -17,8 +17,11 @@ public sealed class FastPortServerHooks
     /// <summary>Where handled messages are measured (role server). Defaults to null: not measured.</summary>
     public LatencyStats? LatencyStats { get; set; }
 
-    /// <summary>Transports, the first that serves an endpoint's scheme is taken. Empty means the library's own, as <see cref="FastPortServerOptions.Transport"/> names them.</summary>
-    public IList<ITransport> Transports { get; } = [];
+    /// <summary>
+    /// Transports, the first that serves an endpoint's scheme is taken, and aliases of schemes. Without transports the library's own are used, as
+    /// <see cref="FastPortServerOptions.Transport"/> names them.
+    /// </summary>
+    public TransportCollection Transports { get; } = [];
 
     /// <summary>
     /// Makes the router from the default one, which delivers to the sessions of this server, for example to carry further what that one does not find. Called

@@ -22,23 +22,13 @@ internal static class TransportSelection
     /// <summary>What Auto means on this system. Set by tests alone, which run over every transport.</summary>
     internal static TransportKind Auto { get; set; } = EpollTransport.IsSupported ? TransportKind.Epoll : TransportKind.Sockets;
 
-    /// <summary>Transports of its own for a server; the first that serves a scheme is taken.</summary>
-    public static IReadOnlyList<ITransport> Create(TransportKind kind, EpollOptions options) =>
+    /// <summary>Transports with loops of their own.</summary>
+    public static ITransport[] Create(TransportKind kind, EpollOptions options) =>
         [UsesEpoll(kind) ? new EpollTransport(options) : Sockets, new InProcessTransport(options.SpinMicroseconds)];
 
-    /// <summary>The process's transport for clients with these options; null where none serves the scheme.</summary>
-    public static ITransport? Shared(TransportKind kind, EpollOptions options, string scheme)
-    {
-        ITransport first = UsesEpoll(kind) ? SharedEpoll.GetOrAdd(options, static o => new EpollTransport(o)) : Sockets;
-        if (first.Supports(scheme))
-        {
-            return first;
-        }
-
-        // Nothing of it is worth sharing.
-        var inProcess = new InProcessTransport(options.SpinMicroseconds);
-        return inProcess.Supports(scheme) ? inProcess : null;
-    }
+    /// <summary>Transports with the process's loops for these options. Of the one within the process nothing is worth sharing.</summary>
+    public static ITransport[] Shared(TransportKind kind, EpollOptions options) =>
+        [UsesEpoll(kind) ? SharedEpoll.GetOrAdd(options, static o => new EpollTransport(o)) : Sockets, new InProcessTransport(options.SpinMicroseconds)];
 
     /// <summary>The option that names the kind.</summary>
     public static TransportKind Describe(OptionSection section, string key, TransportKind value)
