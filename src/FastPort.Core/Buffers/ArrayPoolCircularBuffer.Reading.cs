@@ -1,7 +1,5 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 
 namespace FastPort.Buffers;
 
@@ -175,25 +173,6 @@ public sealed partial class ArrayPoolCircularBuffer
         {
             ThrowRange(offset, count, length);
         }
-    }
-
-    /// <summary>Whether these very bytes lie in the ring's own array, read already or not, and where.</summary>
-    internal bool TryFind(ReadOnlySpan<byte> bytes, out ReadOnlyMemory<byte> memory)
-    {
-        memory = default;
-        if (_array is null || _isShowing || bytes.IsEmpty)
-        {
-            return false;
-        }
-
-        nint offset = Unsafe.ByteOffset(ref MemoryMarshal.GetArrayDataReference(_array), ref MemoryMarshal.GetReference(bytes));
-        if (offset < 0 || offset > _array.Length - bytes.Length)
-        {
-            return false;
-        }
-
-        memory = new ReadOnlyMemory<byte>(_array, (int)offset, bytes.Length);
-        return true;
     }
 
     [DoesNotReturn]

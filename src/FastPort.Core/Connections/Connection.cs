@@ -113,18 +113,6 @@ public abstract class Connection
     public abstract bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state);
 
     /// <summary>
-    /// Whether parts of the input may be sent from where they lie: on the thread on which it is being offered, where the transport does so. Asked before
-    /// <see cref="TryWriteInput"/>, so that the others do not begin a write in vain.
-    /// </summary>
-    internal virtual bool LendsInput => false;
-
-    /// <summary>
-    /// Within a write: appends bytes without copying them, if they are of the input that the protocol is being offered on this very thread. False where they are not, or
-    /// this transport copies.
-    /// </summary>
-    internal virtual bool TryWriteInput(ReadOnlySpan<byte> bytes) => false;
-
-    /// <summary>
     /// Lends a ring that the caller alone fills, on one thread, without excluding anybody: for many messages at once. What is written there is sent
     /// after <see cref="TryAppendBatch"/> only. To be given back with <see cref="EndBatch"/>.
     /// </summary>

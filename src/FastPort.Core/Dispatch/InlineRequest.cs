@@ -13,9 +13,6 @@ namespace FastPort.Dispatch;
 /// </summary>
 public ref struct InlineRequest
 {
-    /// <summary>Bytes of its own body from which on a request may be answered without copying them: 4 KiB. Below, a copy costs less than another piece of a send.</summary>
-    public const int MinimumShown = 4 * 1024;
-
     private readonly FrameProtocol _protocol;
     private readonly ref readonly FrameHeader _header;
 
@@ -109,29 +106,13 @@ public ref struct InlineRequest
     }
 
     /// <summary>Answers with these bytes as the body.</summary>
-    /// <param name="body">The reply's body; copied, unless as said of <see cref="Reply(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>.</param>
+    /// <param name="body">The reply's body; copied.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
     public void Reply(scoped ReadOnlySpan<byte> body)
     {
         if (MayAnswer())
         {
-            _protocol.Replies.Reply(_header, ReceivedNanoseconds, [], body);
-            Answered = true;
-        }
-    }
-
-    /// <summary>
-    /// Answers with a body in two parts. Both are copied, but for the second where it has at least <see cref="MinimumShown"/> bytes and is a part of the request's own body
-    /// (<see cref="TryGetBodySpan"/>): in a burst of 32 KiB and more the event loops on Linux send it from where it was received.
-    /// </summary>
-    /// <param name="head">The first part.</param>
-    /// <param name="rest">The second part. Together over the frame limit they become the error ReplyTooLarge.</param>
-    /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
-    public void Reply(scoped ReadOnlySpan<byte> head, scoped ReadOnlySpan<byte> rest)
-    {
-        if (MayAnswer())
-        {
-            _protocol.Replies.Reply(_header, ReceivedNanoseconds, head, rest);
+            _protocol.Replies.Reply(_header, ReceivedNanoseconds, new RawBody(body));
             Answered = true;
         }
     }

@@ -49,23 +49,6 @@ public readonly struct SequenceBody(System.Buffers.ReadOnlySequence<byte> bytes)
     }
 }
 
-/// <summary>A body of bytes that lie in two places, copied as they are.</summary>
-/// <param name="head">The first.</param>
-/// <param name="rest">The others.</param>
-internal readonly ref struct TwoPartBody(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest) : IFrameBody
-{
-    private readonly ReadOnlySpan<byte> _head = head;
-    private readonly ReadOnlySpan<byte> _rest = rest;
-
-    public int Size => _head.Length + _rest.Length;
-
-    public void Write(Span<byte> destination)
-    {
-        _head.CopyTo(destination);
-        LargeCopy.Copy(_rest, destination[_head.Length..]);
-    }
-}
-
 /// <summary>A body of no bytes.</summary>
 public readonly struct EmptyBody : IFrameBody
 {

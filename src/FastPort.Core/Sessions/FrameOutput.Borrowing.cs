@@ -1,5 +1,4 @@
 using FastPort.Buffers;
-using FastPort.Dispatch;
 using FastPort.Framing;
 
 namespace FastPort.Sessions;
@@ -50,59 +49,6 @@ internal sealed partial class FrameOutput
         }
 
         return copied;
-    }
-
-    /// <summary>Writes a reply whose body ends with bytes of the burst being handled, if that is where they are: sent from there, and copied where not.</summary>
-    public SendStatus WriteReply(ushort type, FrameFlags flags, uint correlation, long received, scoped ReadOnlySpan<byte> head, scoped ReadOnlySpan<byte> rest)
-    {
-        if (rest.Length >= InlineRequest.MinimumShown && _connection.LendsInput && TryWriteInput(type, flags, correlation, received, head, rest))
-        {
-            return SendStatus.Queued;
-        }
-
-        return head.IsEmpty
-            ? Write(type, flags, correlation, received, new RawBody(rest))
-            : Write(type, flags, correlation, received, new TwoPartBody(head, rest));
-    }
-
-    // False where it has to be copied, or cannot be written at all: then nothing was.
-    private bool TryWriteInput(ushort type, FrameFlags flags, uint correlation, long received, scoped ReadOnlySpan<byte> head, scoped ReadOnlySpan<byte> rest)
-    {
-        int size = head.Length + rest.Length;
-        if (!FrameWriter.Fits(size, Limit))
-        {
-            return false;
-        }
-
-        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
-        if (ring is null)
-        {
-            return false;
-        }
-
-        try
-        {
-            long start = ring.WritePosition;
-            if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size + head.Length))
-            {
-                return false;
-            }
-
-            FrameWriter.WriteHead(ring, type, flags, correlation, received, size);
-            ring.Write(head);
-            if (_connection.TryWriteInput(rest))
-            {
-                CountSent();
-                return true;
-            }
-
-            ring.RewindTo(start);
-            return false;
-        }
-        finally
-        {
-            _connection.EndWrite();
-        }
     }
 
     private SendStatus WriteBorrowed(

@@ -15,15 +15,6 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
         }
     }
 
-    /// <summary>Answers with a body in two parts; the second is not copied where it is the request's own.</summary>
-    public void Reply(in FrameHeader request, long received, scoped ReadOnlySpan<byte> head, scoped ReadOnlySpan<byte> rest)
-    {
-        if (output.WriteReply(request.Type, FlagsFor(request), request.Correlation, received, head, rest) == SendStatus.TooLarge)
-        {
-            TooLarge(request, received, head.Length + rest.Length);
-        }
-    }
-
     /// <summary>Answers without copying the body, which is released once whatever becomes of the reply.</summary>
     public void ReplyBorrowed(in FrameHeader request, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
     {

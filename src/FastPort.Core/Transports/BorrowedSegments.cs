@@ -1,4 +1,3 @@
-using System.Buffers;
 using FastPort.Buffers;
 
 namespace FastPort.Transports;
@@ -9,9 +8,6 @@ namespace FastPort.Transports;
 /// </summary>
 internal sealed class BorrowedSegments
 {
-    /// <summary>The state of a segment that shows a connection's own input: its memory has no owner to tell, and has to be copied before it changes.</summary>
-    public static readonly object Input = new();
-
     private readonly Queue<Segment> _segments = new();
 
     // What has been sent of the first segment.
@@ -110,29 +106,6 @@ internal sealed class BorrowedSegments
         }
 
         return count;
-    }
-
-    /// <summary>Copies the segments that are <see cref="Input"/>. The copies go back to the pool with their release.</summary>
-    public void CopyInput(ArrayPool<byte> pool)
-    {
-        // Each goes once around the queue, so their order stays.
-        for (int i = _segments.Count; i > 0; i--)
-        {
-            Segment segment = _segments.Dequeue();
-            if (ReferenceEquals(segment.State, Input))
-            {
-                byte[] copy = pool.Rent(segment.Memory.Length);
-                segment.Memory.CopyTo(copy);
-                segment = new Segment(segment.Position, copy.AsMemory(0, segment.Memory.Length), static state => ((Copy)state!).Return(), new Copy(copy, pool));
-            }
-
-            _segments.Enqueue(segment);
-        }
-    }
-
-    private sealed class Copy(byte[] array, ArrayPool<byte> pool)
-    {
-        public void Return() => pool.Return(array);
     }
 
     internal readonly record struct Segment(long Position, ReadOnlyMemory<byte> Memory, Action<object?>? Release, object? State);

@@ -41,9 +41,6 @@ internal sealed class LoopWaiting
     /// <summary>What it was told; null: adaptive.</summary>
     public int? SpinMicroseconds { get; }
 
-    /// <summary>Whether nobody has asked for spinning, so that a loop may choose another way to wait.</summary>
-    public bool IsFreeToSleep => SpinMicroseconds is null or 0;
-
     /// <summary>Whether waits are timed at all: not where spinning is switched off or could never be allowed.</summary>
     private bool IsActive => _spinTicks > 0 && (SpinMicroseconds is not null || _maxSpinners > 0);
 

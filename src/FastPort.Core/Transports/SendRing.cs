@@ -71,9 +71,6 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>What goes out next, piece by piece, up to the last segment or the ring's wrap. Returns their number, 0 where there is no segment.</summary>
     public int Gather(Span<ReadOnlyMemory<byte>> pieces) => _borrowed?.Gather(Ring, pieces) ?? 0;
 
-    /// <summary>Copies the segments that are <see cref="BorrowedSegments.Input"/>.</summary>
-    public void CopyInput(ArrayPool<byte> pool) => _borrowed?.CopyInput(pool);
-
     /// <summary>Takes another ring in place of its own, which must be empty; of the same maximum and pool.</summary>
     public ArrayPoolCircularBuffer Exchange(ArrayPoolCircularBuffer ring)
     {

@@ -133,29 +133,6 @@ internal sealed class LentFields
     public void Set(IMessage message, int field, ReadOnlyMemory<byte> contents) =>
         _accessors[field].SetValue(message, UnsafeByteOperations.UnsafeWrap(contents));
 
-    /// <summary>Whether a message's encoding is nothing but one of the fields, of this many bytes at least.</summary>
-    /// <param name="message">The message.</param>
-    /// <param name="size">The size of its encoding.</param>
-    /// <param name="atLeast">Bytes that the field's contents must have.</param>
-    /// <param name="tag">The field's tag.</param>
-    /// <param name="contents">Its contents.</param>
-    public bool IsOnly(IMessage message, int size, int atLeast, out uint tag, out ReadOnlySpan<byte> contents)
-    {
-        tag = 0;
-        contents = default;
-        for (int i = 0; i < _tags.Length; i++)
-        {
-            if (_accessors[i].GetValue(message) is ByteString value && value.Length >= atLeast)
-            {
-                tag = _tags[i];
-                contents = value.Span;
-                return size == CodedOutputStream.ComputeUInt32Size(tag) + CodedOutputStream.ComputeBytesSize(value);
-            }
-        }
-
-        return false;
-    }
-
     private int IndexOf(uint tag)
     {
         uint[] tags = _tags;

@@ -30,7 +30,6 @@ public static class ProtobufHandlers
         ArgumentNullException.ThrowIfNull(parser);
         ArgumentNullException.ThrowIfNull(handler);
         var bodies = new BodyParser<TRequest>(type, parser, bytesFields);
-        var replies = new InlineReplies<TReply>();
         return handlers.MapInline(
             type,
             (ref InlineRequest request) =>
@@ -43,7 +42,7 @@ public static class ProtobufHandlers
 
                 try
                 {
-                    replies.Answer(ref request, handler(message, request.Session), lent is not null);
+                    request.Reply(new ProtobufBody(handler(message, request.Session)));
                 }
                 finally
                 {

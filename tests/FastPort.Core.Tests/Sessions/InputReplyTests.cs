@@ -7,7 +7,7 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;
 
-/// <summary>Replies that show the request's own bytes, which are sent from where they were received where that can be, and are the same bytes everywhere.</summary>
+/// <summary>Replies made of the request's own bytes are what was asked, whatever their sizes and however slowly they are read.</summary>
 public sealed class InputReplyTests
 {
     private const ushort Same = 0x1100;
@@ -95,7 +95,7 @@ public sealed class InputReplyTests
     private static void AddHundred(ref InlineRequest request)
     {
         Assert.True(request.TryGetBodySpan(out ReadOnlySpan<byte> body));
-        request.Reply(new byte[100], body);
+        request.Reply((byte[])[.. new byte[100], .. body]);
     }
 
     private static void Map(MessageHandlers handlers) => handlers
@@ -121,7 +121,7 @@ public sealed class InputReplyTests
                     body = System.Buffers.BuffersExtensions.ToArray(request.Body);
                 }
 
-                request.Reply(HeadOf(body.Length), body[(body.Length / 10)..]);
+                request.Reply((byte[])[.. HeadOf(body.Length), .. body[(body.Length / 10)..]]);
             })
         .MapInline(
             Changed,
@@ -130,7 +130,7 @@ public sealed class InputReplyTests
                 // An array of the handler's own, which it uses again.
                 byte[] own = System.Buffers.BuffersExtensions.ToArray(request.Body);
                 own.AsSpan().Reverse();
-                request.Reply([], own);
+                request.Reply(own);
                 own.AsSpan().Clear();
             });
 

@@ -18,19 +18,12 @@ internal sealed partial class EpollConnection
     private bool _inputEnded;
     private bool _inputEndReported;
     private bool _held;
-    private bool _lendsInput;
     private bool _parked;
 
     private void Pump()
     {
         if (_parked || _ended)
         {
-            return;
-        }
-
-        if (_isReaders)
-        {
-            WakeReader();
             return;
         }
 
@@ -121,21 +114,7 @@ internal sealed partial class EpollConnection
             // Before, so that a tick sees what came however long the protocol is at it, and after, for what the protocol has changed.
             RequestTick();
 
-            // Where less is there the replies wait for the end of the round, and by then the input may have changed.
-            _lendsInput = _input.Length >= FlushAtOnceBytes;
-            try
-            {
-                outcome = Protocol!.OnReceived(_input);
-            }
-            finally
-            {
-                _lendsInput = false;
-                if (_output.LoopLane.HoldsInput)
-                {
-                    SendInput();
-                }
-            }
-
+            outcome = Protocol!.OnReceived(_input);
             RequestTick();
             if (_sender.Pending != 0)
             {
@@ -147,26 +126,16 @@ internal sealed partial class EpollConnection
         return !_held;
     }
 
-    // What waits to be sent from the input leaves before that changes; what the socket does not take is copied.
-    private void SendInput()
-    {
-        try
-        {
-            _sender.SendOnLoop();
-            _output.LoopLane.CopyInput();
-        }
-        catch
-        {
-            // No memory for the copy: the connection ends, and until then nothing may leave that is the input's no more.
-            _sender.SendNothing();
-            throw;
-        }
-    }
-
     // False where nothing was received.
     private unsafe bool Receive()
     {
-        Span<byte> span = Writable(_receiveSize);
+        int room = Math.Min(_receiveSize, Math.Max(_input.MaximumCapacity - _input.Length, 1));
+        if (_input.Capacity - _input.Length < room && !_input.TryReserve(room))
+        {
+            _input.TryReserve(1);
+        }
+
+        Span<byte> span = _input.GetWritableSpan(1);
         while (true)
         {
             nint count;
@@ -203,17 +172,6 @@ internal sealed partial class EpollConnection
         }
     }
 
-    private Span<byte> Writable(int size)
-    {
-        int room = Math.Min(size, Math.Max(_input.MaximumCapacity - _input.Length, 1));
-        if (_input.Capacity - _input.Length < room && !_input.TryReserve(room))
-        {
-            _input.TryReserve(1);
-        }
-
-        return _input.GetWritableSpan(1);
-    }
-
     private void Received(int count, int asked)
     {
         _input.Advance(count);
@@ -233,12 +191,6 @@ internal sealed partial class EpollConnection
 
     private void Rest()
     {
-        // A polled connection keeps the array into which it will receive next.
-        if (_isPolled)
-        {
-            return;
-        }
-
         if (!_input.TryReleaseWhenEmpty())
         {
             _input.TryShrink();

@@ -95,12 +95,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
 
-    // Other threads have no business with the mark, which is the loop's.
-    internal override bool LendsInput => IsOnLoop && _lendsInput && !_sender.IsBlocked;
-
-    internal override bool TryWriteInput(ReadOnlySpan<byte> bytes) =>
-        LendsInput && _output.IsLoopWrite && _input.TryFind(bytes, out ReadOnlyMemory<byte> memory) && _output.TryLendInput(memory);
-
     public override ArrayPoolCircularBuffer BeginBatch() => _output.BeginBatch();
 
     public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)
@@ -254,12 +248,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         if (!IsTcp)
         {
             // Where the system refuses, the loop is woken more often than need be, and nothing is lost.
-            _ = _isPolled ? TryWatchForNothing() : TryWatch(forRoom: false);
+            _ = TryWatch(forRoom: false);
         }
     }
-
-    /// <summary>Reports nothing but errors; on the loop, as sender. False where the system refuses.</summary>
-    internal bool TryWatchForNothing() => _loop.TryWatchFor(Descriptor, Libc.EpollEdge, _number);
 
     /// <summary>The socket takes no more; by whoever sends. False where the system refuses to tell when it does.</summary>
     internal bool TryAwaitWritable() => IsTcp || TryWatch(forRoom: true);

@@ -4,16 +4,16 @@ using Microsoft.Win32.SafeHandles;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// One thread at a time with one epoll descriptor. Everything of its connections happens on it, so their input, their protocol and what the loop itself
-/// writes need no lock; other threads reach it through <see cref="Post"/> only.
+/// One thread with one epoll descriptor. Everything of its connections happens on it, so their input, their protocol and what the loop itself
+/// writes need no lock. Other threads reach it through <see cref="Post"/> only.
 /// <para>
 /// A round: wait; let every ready descriptor be read and handled; run what others have posted; go on with connections that had more to read than
 /// their turn allowed; then send what all of this has written. Sending comes last because a send wakes the peer: one that is sent its answers
 /// connection by connection handles them one by one and goes back to sleep in between, and on a loaded machine those wake-ups cost more than the sends.
 /// </para>
-/// <para>While one connection is all its work a second thread takes turns with it. Threads are created and ended by <see cref="EpollLoopGroup"/>.</para>
+/// <para>Loops are started and stopped by <see cref="EpollLoopGroup"/>.</para>
 /// </summary>
-internal sealed partial class EpollLoop
+internal sealed class EpollLoop
 {
     // Its event is nobody's: it only ends the wait.
     private const ulong WakeUp = ulong.MaxValue;
@@ -36,11 +36,8 @@ internal sealed partial class EpollLoop
     private List<EpollConnection> _continuing = [];
     private int _asleep;
     private long _wakeUps;
+    private long _spins;
     private volatile bool _stopped;
-
-    // The connection that alone has ended the last wait, and how many in a row besides with input of its own.
-    private EpollConnection? _last;
-    private int _waitsForLast;
 
     public EpollLoop(int index, EpollOptions options, ILogger logger)
     {
@@ -77,6 +74,9 @@ internal sealed partial class EpollLoop
     /// <summary>System calls that have woken the loop.</summary>
     public long WakeUps => Interlocked.Read(ref _wakeUps);
 
+    /// <summary>How often the loop has spun before it slept, or instead.</summary>
+    public long Spins => Volatile.Read(ref _spins);
+
     /// <summary>Hands a task over, from any thread. One system call where the loop sleeps and nobody has woken it yet, else none.</summary>
     public void Post(ILoopTask task)
     {
@@ -108,11 +108,7 @@ internal sealed partial class EpollLoop
     public bool TryWatchFor(int descriptor, uint events, ulong number) => EpollEvents.TryChange(_epoll, descriptor, events, number);
 
     /// <summary>No event of this number is delivered any more; on the loop. The descriptor itself leaves with its close, or with <see cref="Unwatch"/>.</summary>
-    public void Forget(ulong number)
-    {
-        _slots.Remove(number);
-        _last = null;
-    }
+    public void Forget(ulong number) => _slots.Remove(number);
 
     /// <summary>Stops watching a descriptor that stays open; on the loop.</summary>
     public void Unwatch(int descriptor, ulong number)
@@ -137,97 +133,63 @@ internal sealed partial class EpollLoop
 
         while (!_stopped)
         {
-            int count = Wait(out bool waited);
-            ILoopHandler? last = null;
-            bool input = false;
+            int count = Wait();
             for (int i = 0; i < count; i++)
             {
                 _events.Read(i, out uint events, out ulong number);
-                ILoopHandler? handler = number == WakeUp ? null : _slots.Find(number);
-                Ready(handler, events);
-                last = handler;
-                input = (events & Libc.EpollIn) != 0;
+                Ready(number == WakeUp ? null : _slots.Find(number), events);
             }
 
-            if (waited)
-            {
-                CountWait(count == 1 ? last : null, input);
-            }
-
-            RunRound();
+            _inbox.RunAll();
+            Continue();
+            Flush();
         }
 
-        _readerMayGo.Set();
         CloseDescriptors();
         _events.Dispose();
     }
 
-    // Other events of the same connection, as that it may send, neither count nor end the row.
-    private void CountWait(ILoopHandler? only, bool input)
+    // Looks, spins, or sleeps until there is work. Returns the number of descriptors that are ready.
+    private int Wait()
     {
-        if (only is null || !ReferenceEquals(only, _last))
-        {
-            EndPolling();
-            _last = only as EpollConnection;
-            _waitsForLast = 0;
-        }
-        else if (input)
-        {
-            _waitsForLast++;
-        }
-    }
-
-    private void RunRound()
-    {
-        _inbox.RunAll();
-        Continue();
-        Flush();
-    }
-
-    // Whether epoll's events have ended a wait, spinning or asleep, with nothing but its own thread at work.
-    private int Wait(out bool waited)
-    {
-        waited = false;
         if (!_inbox.IsEmpty || _unfinished.Count != 0)
         {
-            return Look();
+            return _events.Wait(_epoll, 0);
         }
 
-        bool alone = _turn == Alone;
-        if (alone && _waiting.TryBegin())
+        if (_waiting.TryBegin())
         {
             bool hasWork = Spin(out int found);
             _waiting.EndSpin();
             if (hasWork)
             {
                 _waiting.Woken();
-                waited = found != 0;
                 return found;
             }
-
-            // Who comes after a long pause is no steady load.
-            _waitsForLast = 0;
-        }
-
-        EndPolling();
-        if (alone && TryGiveToReader())
-        {
-            // That the socket can be written to is reported at once.
-            return _events.Wait(_epoll, 0);
         }
 
         // A full fence: see Post.
         Interlocked.Exchange(ref _asleep, 1);
-        int timeout = _inbox.IsEmpty ? -1 : 0;
-        int count = alone ? _events.Wait(_epoll, timeout) : WaitForTurn(timeout);
+        int count = _events.Wait(_epoll, _inbox.IsEmpty ? -1 : 0);
         Volatile.Write(ref _asleep, 0);
-        if (alone)
-        {
-            _waiting.Woken();
-            waited = true;
-        }
-
+        _waiting.Woken();
         return count;
+    }
+
+    // True where there is work: what epoll reports, or what others have posted.
+    private bool Spin(out int found)
+    {
+        _spins++;
+        do
+        {
+            found = _events.Wait(_epoll, 0);
+            if (found != 0 || !_inbox.IsEmpty)
+            {
+                return true;
+            }
+        }
+        while (_waiting.GoOn());
+        return false;
     }
 
     private void Ready(ILoopHandler? handler, uint events)

@@ -11,10 +11,7 @@ public sealed record EpollOptions
     /// <summary>The longest a loop may be told to spin: 1 s.</summary>
     public const int MaxSpinMicroseconds = 1_000_000;
 
-    /// <summary>
-    /// Event loops, each one thread at a time: its own, or while one connection is all its work, that of its reader, which sleeps in the receive. 0 to 256. Defaults to
-    /// 0: one per core the process may use.
-    /// </summary>
+    /// <summary>Event loops, one thread each, 0 to 256. Defaults to 0: one per core the process may use.</summary>
     public int Loops { get; init; }
 
     /// <summary>
@@ -27,12 +24,6 @@ public sealed record EpollOptions
 
     /// <summary>Whether loop n is bound to the n-th core that the process may use. Defaults to false: the scheduler places them.</summary>
     public bool PinLoops { get; init; }
-
-    /// <summary>
-    /// After so many waits in a row that one connection alone has ended, and one more, its input is received without asking epoll: by the loop's reader where the loop
-    /// sleeps, by the loop itself while it spins. Defaults to 64: a load has to be steady.
-    /// </summary>
-    internal int WaitsBeforeDirect { get; init; } = 64;
 
     internal static int DescribeLoops(OptionSection section, string key, int value) =>
         section.Number(key, value, 0, MaxLoops, $"allowed are values from 0 (one per core) to {MaxLoops}");

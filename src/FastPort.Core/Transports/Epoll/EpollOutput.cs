@@ -158,14 +158,6 @@ internal sealed class EpollOutput
         return shared;
     }
 
-    /// <summary>Appends bytes of the connection's input, within a write of the loop's. They are sent or copied before that changes.</summary>
-    public bool TryLendInput(ReadOnlyMemory<byte> memory)
-    {
-        bool lent = _loopLane.TryLendInput(memory);
-        _loopWriteStart -= lent ? memory.Length : 0;
-        return lent;
-    }
-
     public ArrayPoolCircularBuffer BeginBatch()
     {
         lock (_gate)

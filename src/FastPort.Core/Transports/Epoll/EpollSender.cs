@@ -154,38 +154,6 @@ internal sealed partial class EpollSender
         Report(thrown);
     }
 
-    /// <summary>Has nothing sent any more, whatever waits; on the loop, for a connection that is about to end.</summary>
-    public void SendNothing() => _failed = true;
-
-    /// <summary>Has a Unix socket watched for nothing; on the loop. False where another thread sends just now, or somebody waits for room.</summary>
-    public bool TryWatchForNothing()
-    {
-        if (!TryTakeRole())
-        {
-            return false;
-        }
-
-        bool done = !_awaitsWritable && _connection.TryWatchForNothing();
-        Volatile.Write(ref _role, Free);
-        return done;
-    }
-
-    /// <summary>Has the socket watched as it was before; on the loop. False where the system refuses.</summary>
-    public bool TryWatchAgain()
-    {
-        if (!TryTakeRole())
-        {
-            // Another thread sends just now, and may be about to ask for room itself.
-            bool watched = _connection.TryWatch(forRoom: true);
-            Volatile.Write(ref _awaitsWritable, true);
-            return watched;
-        }
-
-        bool done = _connection.TryWatch(_awaitsWritable);
-        Volatile.Write(ref _role, Free);
-        return done;
-    }
-
     /// <summary>Ends the send side for good and gives everything back; false where another thread is sending, which will post a flush.</summary>
     public bool TryFinish()
     {

@@ -143,10 +143,6 @@ internal static unsafe class NativeSocket
         }
     }
 
-    /// <summary>Whether a receive that does not say otherwise sleeps until there is something. False where the system refuses.</summary>
-    public static bool TrySetBlocking(int descriptor, bool blocks) =>
-        Libc.Control(descriptor, Libc.SetStatusFlags, blocks ? 0 : Libc.NonBlocking) == 0;
-
     /// <summary>Makes the close drop what the peer has not taken and reset the connection.</summary>
     public static void ResetOnClose(int descriptor)
     {

@@ -34,24 +34,6 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     /// <inheritdoc cref="SendRing.TryBorrow"/>
     public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => _bytes.TryBorrow(memory, release, state);
 
-    /// <summary>Whether it may hold bytes of the connection's input.</summary>
-    public bool HoldsInput { get; private set; }
-
-    /// <summary>Appends bytes of the connection's input without copying them; false where there is no room.</summary>
-    public bool TryLendInput(ReadOnlyMemory<byte> memory)
-    {
-        bool lent = _bytes.TryBorrow(memory, null, BorrowedSegments.Input);
-        HoldsInput |= lent;
-        return lent;
-    }
-
-    /// <summary>Copies what it still holds of the input, which may change from now on.</summary>
-    public void CopyInput()
-    {
-        HoldsInput = false;
-        _bytes.CopyInput(pool);
-    }
-
     /// <inheritdoc cref="SendRing.BorrowedCount"/>
     public int BorrowedCount => _bytes.BorrowedCount;
 

@@ -17,9 +17,7 @@ internal static class Links
             LinkKind.Tcp("tcp by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.Unix("unix by sockets", static () => new SocketTransport()),
             LinkKind.Unix("unix by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
-            LinkKind.Tcp("tcp by epoll's reader", EpollByReader, EpollTransport.IsSupported, readers: 2),
-            LinkKind.Tcp("tcp by epoll, polled", EpollPolling, EpollTransport.IsSupported),
-            LinkKind.Unix("unix by epoll, polled", EpollPolling, EpollTransport.IsSupported),
+            LinkKind.Tcp("tcp by epoll, spinning", EpollSpinning, EpollTransport.IsSupported),
             LinkKind.InProcess("in process", static () => new InProcessTransport()),
             LinkKind.InProcess("in process, spinning", static () => new InProcessTransport(spinMicroseconds: 200)),
         }.Where(static link => link.IsSupported),
@@ -27,11 +25,7 @@ internal static class Links
 
     public static LinkKind Get(string name) => All.Single(link => link.Name == name);
 
-    // Loops that spin, and poll a connection as soon as it alone has ended two waits.
-    private static EpollTransport EpollPolling() => new(new EpollOptions { Loops = 2, SpinMicroseconds = 1_000, WaitsBeforeDirect = 1 });
-
-    // Loops that hand a connection to their reader as soon as it has woken them twice.
-    private static EpollTransport EpollByReader() => new(new EpollOptions { Loops = 2, SpinMicroseconds = 0, WaitsBeforeDirect = 1 });
+    private static EpollTransport EpollSpinning() => new(new EpollOptions { Loops = 2, SpinMicroseconds = 1_000 });
 }
 
 /// <summary>One way that bytes can take.</summary>
@@ -58,12 +52,8 @@ internal sealed class LinkKind
     /// <summary>Connects a peer that the transport does not know; with true one that takes few bytes before it reads.</summary>
     public required Func<TestLink, bool, Task<RawEnd>> ConnectRawAsync { get; init; }
 
-    /// <summary>Connections that may hold a buffer while they are idle: one for each reader.</summary>
-    public int Readers { get; init; }
-
-    public static LinkKind Tcp(string name, Func<ITransport> transport, bool isSupported = true, int readers = 0) => new()
+    public static LinkKind Tcp(string name, Func<ITransport> transport, bool isSupported = true) => new()
     {
-        Readers = readers,
         Name = name,
         IsSupported = isSupported,
         CreateTransport = transport,
