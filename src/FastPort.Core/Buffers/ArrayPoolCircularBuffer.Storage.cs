@@ -47,6 +47,13 @@ public sealed partial class ArrayPoolCircularBuffer
         return true;
     }
 
+    /// <summary>Changes <see cref="MaximumCapacity"/>, to no less than the unread bytes; up to what the constructor was told.</summary>
+    internal void LimitTo(int maximumCapacity)
+    {
+        MaximumCapacity = maximumCapacity;
+        _limit = Math.Min(_capacity, maximumCapacity);
+    }
+
     // The power of two to rent so that this many bytes fit.
     private int ArrayFor(int bytes) => Math.Max(_minimumArray, (int)BitOperations.RoundUpToPowerOf2((uint)bytes));
 

@@ -120,7 +120,7 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
     }
 
     /// <summary>The most unread bytes the ring ever holds.</summary>
-    public int MaximumCapacity { get; }
+    public int MaximumCapacity { get; private set; }
 
     /// <summary>Bytes ever consumed: the absolute position of the first unread byte.</summary>
     public long ReadPosition

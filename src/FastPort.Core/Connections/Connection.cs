@@ -89,12 +89,6 @@ public abstract class Connection
     public abstract ArrayPoolCircularBuffer? BeginWrite();
 
     /// <summary>
-    /// As <see cref="BeginWrite"/>, for a frame that other threads' frames must not follow: whatever any thread wrote before it looked at a
-    /// flag that the caller sets before <see cref="EndWrite"/> goes out before it.
-    /// </summary>
-    public virtual ArrayPoolCircularBuffer? BeginFinalWrite() => BeginWrite();
-
-    /// <summary>
     /// Appends bytes that are sent from where they lie, without a copy, behind what was written to the ring so far and before what is written to
     /// it from now on. Only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>; the ring must not be rewound to before this point afterwards.
     /// <para>
@@ -153,6 +147,21 @@ public abstract class Connection
 
     /// <summary>Ends what <see cref="BeginWrite"/> began. The bytes leave with the next <see cref="Flush"/>.</summary>
     public abstract void EndWrite();
+
+    /// <summary>
+    /// As <see cref="EndWrite"/>, unless a final write has ended since this one began: then nothing was written, memory that was lent is the caller's again, and the
+    /// result is false.
+    /// </summary>
+    internal virtual bool TryEndWrite()
+    {
+        EndWrite();
+        return true;
+    }
+
+    /// <summary>
+    /// As <see cref="EndWrite"/>, on the loop, for a message that others must not follow: from now on <see cref="TryEndWrite"/> refuses what other threads write.
+    /// </summary>
+    internal virtual void EndFinalWrite() => EndWrite();
 
     /// <summary>
     /// Hands what was written to the operating system, as much as it takes now; the rest follows by itself. Never blocks.

@@ -89,25 +89,27 @@ internal sealed partial class FrameOutput
             return SendStatus.Closed;
         }
 
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (_goodbyeSaid)
+            if (!_goodbyeSaid)
             {
-                return SendStatus.Closed;
+                // Where a final write came in between a batch does not fit either.
+                status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued : _goodbyeSaid ? SendStatus.Closed : SendStatus.Full;
             }
-
-            if (!_connection.TryAppendBatch(ring, ref batch))
-            {
-                return SendStatus.Full;
-            }
-
-            CountSent(messages);
-            return SendStatus.Queued;
         }
         finally
         {
             _connection.EndWrite();
         }
+
+        if (status == SendStatus.Queued)
+        {
+            CountSent(onLoop, messages);
+        }
+
+        return status;
     }
 
     public void EndBatch(BatchWriter batch, ArrayPoolCircularBuffer ring)

@@ -60,44 +60,65 @@ internal sealed partial class FrameOutput
         }
 
         bool isReply = (flags & FrameFlags.Reply) != 0;
-        bool overflow = false;
         ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
         if (ring is null)
         {
             return SendStatus.Closed;
         }
 
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (!isReply && _goodbyeSaid)
+            if (isReply || !_goodbyeSaid)
             {
-                return SendStatus.Closed;
+                status = TryLend(ring, type, flags, correlation, received, body, release, state) ? SendStatus.Queued : SendStatus.Full;
             }
-
-            long start = ring.WritePosition;
-            if (ring.TryReserve(FrameHeader.Size + FrameTiming.Size))
-            {
-                FrameWriter.WriteHead(ring, type, flags, correlation, received, body.Length);
-                if (_connection.TryWriteBorrowed(body, release, state))
-                {
-                    CountSent();
-                    return SendStatus.Queued;
-                }
-
-                ring.RewindTo(start);
-            }
-
-            // As with copied frames: a reply is never lost in silence.
-            overflow = isReply;
-            return isReply ? SendStatus.Closed : SendStatus.Full;
         }
         finally
         {
-            _connection.EndWrite();
-            if (overflow)
+            if (!isReply)
             {
-                Room.DisconnectSlowConsumer();
+                status = EndWrite(status, onLoop);
+            }
+            else
+            {
+                _connection.EndWrite();
             }
         }
+
+        if (!isReply)
+        {
+            return status;
+        }
+
+        if (status == SendStatus.Full)
+        {
+            // As with copied frames: a reply is never lost in silence.
+            Room.DisconnectSlowConsumer();
+            return SendStatus.Closed;
+        }
+
+        CountSent(onLoop);
+        return status;
+    }
+
+    private bool TryLend(
+        ArrayPoolCircularBuffer ring, ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        long start = ring.WritePosition;
+        if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size))
+        {
+            return false;
+        }
+
+        FrameWriter.WriteHead(ring, type, flags, correlation, received, body.Length);
+        if (_connection.TryWriteBorrowed(body, release, state))
+        {
+            return true;
+        }
+
+        ring.RewindTo(start);
+        return false;
     }
 }

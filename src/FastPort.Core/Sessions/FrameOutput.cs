@@ -13,13 +13,13 @@ internal sealed partial class FrameOutput
 {
     private readonly Connection _connection;
 
-    // Writers on the loop and writers elsewhere do not exclude each other; those elsewhere do.
     private long _sentOnLoop;
     private long _sentElsewhere;
     private int _peerLimit;
     private bool _mayPush;
 
-    // Set within the connection's final write, looked at within every other, so that no request follows a Goodbye on the wire.
+    // Set by the loop within the connection's final write. Others look at it before they write, and the connection once more when their write ends, so that no request
+    // follows a Goodbye on the wire.
     private volatile bool _goodbyeSaid;
 
     public FrameOutput(Connection connection, SessionOptions options)
@@ -100,46 +100,59 @@ internal sealed partial class FrameOutput
             return SendStatus.Closed;
         }
 
-        bool written = false;
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (_goodbyeSaid)
+            if (!_goodbyeSaid)
             {
-                return SendStatus.Closed;
+                status = !ring.TryReserve(FrameHeader.Size + size) ? SendStatus.Full
+                    : outstanding.TryAdd(pending, out correlation) ? SendStatus.Queued : SendStatus.Closed;
             }
 
-            if (!ring.TryReserve(FrameHeader.Size + size))
+            if (status == SendStatus.Queued)
             {
-                return SendStatus.Full;
+                // A body that throws is taken back by the writer.
+                status = SendStatus.Closed;
+                FrameWriter.Write(ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref Unsafe.AsRef(in body), size);
+                status = SendStatus.Queued;
             }
-
-            if (!outstanding.TryAdd(pending, out correlation))
-            {
-                return SendStatus.Closed;
-            }
-
-            FrameWriter.Write(
-                ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref Unsafe.AsRef(in body), size);
-            CountSent();
-            written = true;
-            return SendStatus.Queued;
         }
         finally
         {
-            _connection.EndWrite();
-            if (!written && correlation != 0)
+            status = EndWrite(status, onLoop);
+            if (status != SendStatus.Queued && correlation != 0)
             {
-                // The body threw, which the caller sees.
                 outstanding.TryRemove(correlation, type, out _);
             }
         }
+
+        return status;
     }
 
-    /// <summary>Says Goodbye: the last frame that is not a reply.</summary>
+    /// <summary>Says Goodbye, once: the last frame that is not a reply. On the loop.</summary>
     public void WriteGoodbye(CodeBody body)
     {
         CodeBody cut = body.CutTo(FrameLimits.LargestBody(Limit));
-        Write(ControlType.Goodbye, FrameFlags.OneWay, 0, 0, in cut, cut.Size, FrameKind.Goodbye);
+        ArrayPoolCircularBuffer? ring = _goodbyeSaid ? null : _connection.BeginWrite();
+        if (ring is null)
+        {
+            return;
+        }
+
+        _goodbyeSaid = true;
+        try
+        {
+            if (FrameWriter.TryWrite(ring, ControlType.Goodbye, FrameFlags.OneWay, 0, 0, ref cut, cut.Size))
+            {
+                CountSent(_connection.IsLoopWrite);
+            }
+        }
+        finally
+        {
+            _connection.EndFinalWrite();
+        }
+
         FlushUnlessInBurst();
     }
 
@@ -174,28 +187,47 @@ internal sealed partial class FrameOutput
             return SendStatus.Closed;
         }
 
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (_goodbyeSaid)
+            if (!_goodbyeSaid)
             {
-                return SendStatus.Closed;
+                status = ring.TryReserve(frame.Length) ? SendStatus.Queued : SendStatus.Full;
             }
 
-            if (!ring.TryReserve(frame.Length))
+            if (status == SendStatus.Queued)
             {
-                return SendStatus.Full;
+                ring.Write(frame);
             }
-
-            ring.Write(frame);
-            CountSent();
         }
         finally
         {
-            _connection.EndWrite();
+            status = EndWrite(status, onLoop);
         }
 
-        FlushUnlessInBurst();
-        return SendStatus.Queued;
+        if (status == SendStatus.Queued)
+        {
+            FlushUnlessInBurst();
+        }
+
+        return status;
+    }
+
+    // Ends a write that must not follow a Goodbye.
+    private SendStatus EndWrite(SendStatus status, bool onLoop)
+    {
+        if (!_connection.TryEndWrite())
+        {
+            return SendStatus.Closed;
+        }
+
+        if (status == SendStatus.Queued)
+        {
+            CountSent(onLoop);
+        }
+
+        return status;
     }
 
     // A method of its own, for the reason given at BatchWriter.TrySend.
@@ -208,51 +240,48 @@ internal sealed partial class FrameOutput
             return SendStatus.TooLarge;
         }
 
-        bool overflow = false;
-        ArrayPoolCircularBuffer? ring = kind == FrameKind.Goodbye ? _connection.BeginFinalWrite() : _connection.BeginWrite();
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
         if (ring is null)
         {
             return SendStatus.Closed;
         }
 
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (kind != FrameKind.Other)
+            if (kind == FrameKind.Other || !_goodbyeSaid)
             {
-                if (_goodbyeSaid)
-                {
-                    return SendStatus.Closed;
-                }
-
-                if (kind == FrameKind.Goodbye)
-                {
-                    _goodbyeSaid = true;
-                }
+                // A body that throws is taken back by the writer.
+                status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size) ? SendStatus.Queued : SendStatus.Full;
             }
-
-            if (FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size))
-            {
-                CountSent();
-                return SendStatus.Queued;
-            }
-
-            if (kind is not FrameKind.Other)
-            {
-                return SendStatus.Full;
-            }
-
-            // A reply is never lost in silence: the peer that takes nothing is.
-            overflow = true;
-            return SendStatus.Closed;
         }
         finally
         {
-            _connection.EndWrite();
-            if (overflow)
+            if (kind == FrameKind.OneWay)
             {
-                Room.DisconnectSlowConsumer();
+                status = EndWrite(status, onLoop);
+            }
+            else
+            {
+                _connection.EndWrite();
             }
         }
+
+        if (kind == FrameKind.OneWay)
+        {
+            return status;
+        }
+
+        if (status == SendStatus.Full)
+        {
+            // A reply is never lost in silence: the peer that takes nothing is.
+            Room.DisconnectSlowConsumer();
+            return SendStatus.Closed;
+        }
+
+        CountSent(onLoop);
+        return status;
     }
 
     /// <summary>Writes and, outside this session's own burst, flushes.</summary>
@@ -296,16 +325,21 @@ internal sealed partial class FrameOutput
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void CountSent(int messages = 1)
+    private void CountSent(bool onLoop, int messages = 1)
     {
-        ref long count = ref _connection.IsLoopWrite ? ref _sentOnLoop : ref _sentElsewhere;
-        Volatile.Write(ref count, count + messages);
+        if (onLoop)
+        {
+            Volatile.Write(ref _sentOnLoop, _sentOnLoop + messages);
+        }
+        else
+        {
+            Interlocked.Add(ref _sentElsewhere, messages);
+        }
     }
 
     private enum FrameKind
     {
         Other,
         OneWay,
-        Goodbye,
     }
 }

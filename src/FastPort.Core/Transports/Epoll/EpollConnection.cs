@@ -88,9 +88,11 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();
 
-    public override ArrayPoolCircularBuffer? BeginFinalWrite() => _output.BeginFinalWrite();
-
     public override void EndWrite() => _output.EndWrite();
+
+    internal override bool TryEndWrite() => _output.TryEndWrite();
+
+    internal override void EndFinalWrite() => _output.EndFinalWrite();
 
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
@@ -99,13 +101,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)
     {
-        if (IsOnLoop)
-        {
-            return base.TryAppendBatch(ring, ref batch);
-        }
-
-        _output.AppendBatch(ref batch);
-        return true;
+        return IsOnLoop ? base.TryAppendBatch(ring, ref batch) : _output.TryAppendBatch(ref batch);
     }
 
     public override void EndBatch(ArrayPoolCircularBuffer batch) => _output.EndBatch(batch);
@@ -269,6 +265,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
             _loop.Post(this);
         }
     }
+
+    /// <summary>There is more to send than one turn allows; on the loop, as sender.</summary>
+    internal void FlushNextRound() => Ask(AskFlush);
 
     private void FlushAtEndOfRound()
     {

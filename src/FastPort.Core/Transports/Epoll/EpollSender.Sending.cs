@@ -5,7 +5,8 @@ namespace FastPort.Transports.Epoll;
 /// <content>What is sent, in which order, and how. All of it is for the thread that holds the role.</content>
 internal sealed partial class EpollSender
 {
-    private const int SharedLanesPerTurn = 8;
+    // After so many lanes of other threads in a row it is the turn of the loop's other connections.
+    private const int LanesPerTurn = 64;
 
     private void SendAll()
     {
@@ -15,29 +16,30 @@ internal sealed partial class EpollSender
             Interlocked.MemoryBarrier();
         }
 
-        if (_sharedLane is not null && !SendShared(1, out _))
+        OutputLane loopLane = _output.LoopLane;
+        for (int lanes = 0; lanes < LanesPerTurn; lanes++)
         {
-            return;
-        }
-
-        // The loop's bytes first: see EpollOutput.BeginFinalWrite. Then again, however much others go on writing.
-        bool more;
-        do
-        {
-            if (!SendLoopLane())
+            // Read before the queue is looked at: see TakeOthers.
+            long until = _output.WrittenByLoop;
+            bool found = TryTakeOthers(until);
+            if (!SendLoopLane(loopLane, found ? _others!.After : until) || (found && !SendOthers()))
             {
                 return;
             }
 
-            // Without a look under the lock where nothing is left: whoever writes after this count has to flush, and finds the role taken.
-            more = false;
-            if (Pending != 0 && !SendShared(SharedLanesPerTurn, out more))
+            if (!found)
             {
+                ShutDownIfAsked();
                 return;
             }
         }
-        while (more || !_output.LoopLane.IsEmpty);
 
+        _connection.FlushNextRound();
+    }
+
+    // Once, behind the last byte.
+    private void ShutDownIfAsked()
+    {
         if (_output.IsEnding && !_shutDown && Pending == 0)
         {
             _shutDown = true;
@@ -45,28 +47,19 @@ internal sealed partial class EpollSender
         }
     }
 
-    // What the lane holds now and no more: the bytes of others must get their turn however much the loop goes on writing.
-    private bool SendLoopLane()
+    private bool SendLoopLane(OutputLane lane, long until)
     {
-        OutputLane lane = _output.LoopLane;
-        if (!_inLoopLane)
+        if (lane.IsEmpty)
         {
-            if (lane.IsEmpty)
-            {
-                return true;
-            }
-
-            _inLoopLane = true;
-            _loopMark = lane.Sent + lane.Pending;
+            return true;
         }
 
         int burst = lane.Ring.Length;
-        if (!Send(lane, _loopMark))
+        if (!Send(lane, until))
         {
             return false;
         }
 
-        _inLoopLane = false;
         if (lane.IsEmpty)
         {
             lane.Rest(burst);
@@ -75,31 +68,35 @@ internal sealed partial class EpollSender
         return true;
     }
 
-    // So many lanes at most. False where the socket takes no more.
-    private bool SendShared(int lanes, out bool more)
+    // What other threads have written first, if it goes out before the loop's byte at this position; also what a blocked socket has left of it.
+    private bool TryTakeOthers(long sentByLoop)
     {
-        more = false;
-        OutputLane? lane = _sharedLane ?? _output.TakeShared(null, _connection.IsOnLoop);
-        while (lane is not null)
+        if (_others is null)
         {
-            _sharedLane = lane;
-            int burst = lane.Ring.Length;
-            if (!Send(lane, lane.Sent + lane.Pending))
+            _others = _output.TakeOthers(sentByLoop);
+            if (_others is null)
             {
                 return false;
             }
 
-            lane.Rest(burst);
-            _sharedLane = null;
-            if (--lanes == 0)
-            {
-                more = _output.ReturnShared(lane);
-                return true;
-            }
-
-            lane = _output.TakeShared(lane, _connection.IsOnLoop);
+            _othersBytes = _others.Pending;
+            _othersRingBytes = _others.Ring.Length;
         }
 
+        return true;
+    }
+
+    private bool SendOthers()
+    {
+        OutputLane lane = _others!;
+        if (!Send(lane, lane.Sent + lane.Pending))
+        {
+            return false;
+        }
+
+        lane.Rest(_othersRingBytes);
+        _others = null;
+        _output.Return(lane, _othersBytes, _othersRingBytes);
         return true;
     }
 

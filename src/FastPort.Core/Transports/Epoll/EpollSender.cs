@@ -22,11 +22,11 @@ internal sealed partial class EpollSender
     private int _role;
 
     // The role's.
-    private OutputLane? _sharedLane;
-    private long _loopMark;
+    private OutputLane? _others;
+    private long _othersBytes;
+    private int _othersRingBytes;
     private long _sent;
     private long _calls;
-    private bool _inLoopLane;
 
     // Set by whoever sends, or by the loop; never cleared.
     private volatile bool _failed;
@@ -78,7 +78,7 @@ internal sealed partial class EpollSender
     /// </summary>
     public bool TrySendDirectly(EpollLoop loop)
     {
-        if (_blocked && !_output.IsEnding && !_output.IsFinal)
+        if (_blocked && !_output.IsEnding)
         {
             // What was written comes before this reading, and the loop looks for it after it has cleared the mark: one of the two sees the other.
             Interlocked.MemoryBarrier();
@@ -88,23 +88,19 @@ internal sealed partial class EpollSender
             }
         }
 
-        if (_blocked || _output.IsEnding || _output.IsFinal || !IsDirectWorthwhile(loop)
+        if (_blocked || _output.IsEnding || !IsDirectWorthwhile(loop)
             || Interlocked.CompareExchange(ref _role, Taken, Free) != Free)
         {
             return false;
         }
 
-        // Not into the middle of what the loop has begun, and not before what it has written: that may be what allows the peer to be written to.
-        bool free = _output.IsLoopLaneSent && !_failed;
-        bool more = !free;
+        bool done = false;
         Exception? thrown = null;
-        if (free)
+        if (!_failed)
         {
             try
             {
-                // Where the socket blocks, its event makes the loop go on.
-                SendShared(1, out more);
-                more |= _output.IsFinal;
+                done = SendOneLane();
             }
             catch (Exception e)
             {
@@ -113,9 +109,22 @@ internal sealed partial class EpollSender
             }
         }
 
-        bool done = Interlocked.Exchange(ref _role, Free) != Wanted && !more;
+        done &= Interlocked.Exchange(ref _role, Free) != Wanted;
         Report(thrown);
         return done;
+    }
+
+    // By a thread that is not the loop. Only while all that goes out before it is sent, as the loop's lane is the loop's alone. False where something is left for the loop;
+    // where the socket is blocked, its event makes the loop go on.
+    private bool SendOneLane()
+    {
+        long sentByLoop = _output.LoopLane.Sent;
+        if (_output.WrittenByLoop != sentByLoop)
+        {
+            return false;
+        }
+
+        return (TryTakeOthers(sentByLoop) && !SendOthers()) || Pending == 0;
     }
 
     /// <summary>The socket takes bytes again; on the loop, before <see cref="SendOnLoop"/>.</summary>
@@ -162,8 +171,8 @@ internal sealed partial class EpollSender
             return false;
         }
 
-        _sharedLane?.DropBorrowed(_release);
-        _sharedLane?.Dispose();
+        _others?.DropBorrowed(_release);
+        _others?.Dispose();
         _output.Dispose(_release);
         _output.ForgetUnsent(_sent);
         return true;

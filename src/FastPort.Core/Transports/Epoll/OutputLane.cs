@@ -22,6 +22,9 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     /// <summary>Bytes ever sent.</summary>
     public long Sent { get; private set; }
 
+    /// <summary>How many of the loop's bytes go out before these: what the loop had written when the write ended.</summary>
+    public long After { get; set; }
+
     /// <summary>To be called before a write: an empty lane holds no array, and the next burst is likely as large as the last.</summary>
     public void Prepare()
     {
@@ -33,6 +36,29 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
 
     /// <inheritdoc cref="SendRing.TryBorrow"/>
     public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => _bytes.TryBorrow(memory, release, state);
+
+    /// <summary>Moves the ring's bytes behind those of another lane. False where there is a segment, or no memory: then nothing was moved.</summary>
+    public bool TryMoveTo(OutputLane other)
+    {
+        try
+        {
+            if (_bytes.BorrowedCount != 0 || !other.Ring.TryReserve(Ring.Length))
+            {
+                return false;
+            }
+        }
+        catch (Exception)
+        {
+            // The pool has none. Its writer must not fail for what is only a copy saved.
+            return false;
+        }
+
+        Ring.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+        other.Ring.Write(first);
+        other.Ring.Write(second);
+        Ring.Consume(Ring.Length);
+        return true;
+    }
 
     /// <inheritdoc cref="SendRing.BorrowedCount"/>
     public int BorrowedCount => _bytes.BorrowedCount;
