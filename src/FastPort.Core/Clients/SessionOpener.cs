@@ -19,7 +19,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         try
         {
             connection = await connector.ConnectAsync(attempt.Token).ConfigureAwait(false);
-            var protocol = new FrameProtocol(settings);
+            var protocol = new FrameProtocol(settings, connection);
             connection.Start(protocol);
             protocol.Welcomed(await SayHello(protocol).WaitAsync(attempt.Token).ConfigureAwait(false));
             return protocol.Session;

@@ -7,8 +7,8 @@ namespace FastPort.Connections;
 /// cache miss of their own.
 /// <para>
 /// <see cref="Add"/> and <see cref="Remove"/> run under the clock's lock, <see cref="TakeRequests"/> and <see cref="Visit"/> in its tick alone,
-/// <see cref="Request"/> on any thread. Only a tick touches the times: a slot that changes its owner needs no care, because the new one is visited at the next
-/// tick and the time of an empty one is forgotten when it has come.
+/// <see cref="Request"/> and <see cref="Lower(int, long)"/> on any thread. A tick forgets a slot's time before it visits it, and all others only make it earlier. So a slot that
+/// changes its owner needs no care: the new one is visited at the next tick, and the time of an empty one is forgotten when it has come.
 /// </para>
 /// </summary>
 internal sealed class ClockChunk
@@ -71,7 +71,7 @@ internal sealed class ClockChunk
     public void Visit(long nowMilliseconds)
     {
         ulong visit = _taken;
-        if (nowMilliseconds >= _nextDue)
+        if (nowMilliseconds >= Volatile.Read(ref _nextDue))
         {
             for (int slot = 0; slot < Slots; slot++)
             {
@@ -87,15 +87,40 @@ internal sealed class ClockChunk
         for (; visit != 0; visit &= visit - 1)
         {
             int slot = BitOperations.TrailingZeroCount(visit);
-            _due[slot] = Volatile.Read(ref _connections[slot])?.Tick(nowMilliseconds) ?? ConnectionClock.Never;
+            Interlocked.Exchange(ref _due[slot], ConnectionClock.Never);
+            if (Volatile.Read(ref _connections[slot]) is { } connection)
+            {
+                Lower(ref _due[slot], connection.Tick(nowMilliseconds, (_taken & (1UL << slot)) != 0));
+            }
         }
 
-        long next = ConnectionClock.Never;
-        foreach (long due in _due)
+        // In this order: a time that becomes earlier meanwhile is found below, or makes this one earlier after it.
+        Interlocked.Exchange(ref _nextDue, ConnectionClock.Never);
+        for (int slot = 0; slot < Slots; slot++)
         {
-            next = Math.Min(next, due);
+            Lower(ref _nextDue, Volatile.Read(ref _due[slot]));
         }
+    }
 
-        _nextDue = next;
+    /// <summary>Has the slot visited at this time, unless it is earlier anyway. Any thread.</summary>
+    public void Lower(int slot, long due)
+    {
+        Lower(ref _due[slot], due);
+        Lower(ref _nextDue, due);
+    }
+
+    private static void Lower(ref long at, long due)
+    {
+        long seen = Volatile.Read(ref at);
+        while (due < seen)
+        {
+            long before = Interlocked.CompareExchange(ref at, due, seen);
+            if (before == seen)
+            {
+                return;
+            }
+
+            seen = before;
+        }
     }
 }

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace FastPort.Connections;
 
 /// <summary>
@@ -16,6 +18,9 @@ internal sealed class ClockThread
 
     // Replaced, never changed: the thread walks through it outside the lock.
     private ConnectionClock[] _clocks = [];
+
+    // Calls that connections wait for, by the stopwatch's time.
+    private readonly PriorityQueue<(Connection Connection, Action<object?> Callback, object? State), long> _calls = new();
     private bool _isRunning;
 
     /// <summary>The process's.</summary>
@@ -49,6 +54,20 @@ internal sealed class ClockThread
         }
     }
 
+    /// <summary>Posts a callback to a connection after a delay.</summary>
+    public void PostAfter(TimeSpan delay, Connection connection, Action<object?> callback, object? state)
+    {
+        long due = Stopwatch.GetTimestamp() + (long)(delay.TotalSeconds * Stopwatch.Frequency);
+        lock (_gate)
+        {
+            _calls.Enqueue((connection, callback, state), due);
+            if (_calls.TryPeek(out _, out long first) && first == due)
+            {
+                Monitor.Pulse(_gate);
+            }
+        }
+    }
+
     /// <summary>Ticks the clock no more, but for a tick that has begun. Nothing where it is not there.</summary>
     public void Remove(ConnectionClock clock)
     {
@@ -60,6 +79,24 @@ internal sealed class ClockThread
                 Monitor.Pulse(_gate);
             }
         }
+    }
+
+    // Under the lock. Posts what has become due, and tells in how many milliseconds the next call is; posting is handing over, nothing of the connection's runs here.
+    private int PostDue()
+    {
+        while (_calls.TryPeek(out (Connection Connection, Action<object?> Callback, object? State) call, out long due))
+        {
+            long left = due - Stopwatch.GetTimestamp();
+            if (left > 0)
+            {
+                return (int)Math.Min(Math.Ceiling(left * 1e3 / Stopwatch.Frequency), int.MaxValue);
+            }
+
+            _calls.Dequeue();
+            call.Connection.Post(call.Callback, call.State);
+        }
+
+        return int.MaxValue;
     }
 
     private void Run()
@@ -75,7 +112,7 @@ internal sealed class ClockThread
                 next = Math.Max(next + (long)ConnectionClock.Period.TotalMilliseconds, now);
                 for (; _clocks.Length != 0 && now < next; now = Environment.TickCount64)
                 {
-                    Monitor.Wait(_gate, (int)(next - now));
+                    Monitor.Wait(_gate, Math.Min((int)(next - now), PostDue()));
                 }
 
                 if (_clocks.Length == 0)

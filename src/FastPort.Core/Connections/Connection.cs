@@ -7,9 +7,15 @@ namespace FastPort.Connections;
 /// <summary>
 /// Bytes in and out, deadlines, counters and a stop: what every transport offers and every protocol builds on. It knows no message.
 /// <para>
-/// Reading belongs to the connection's loop, which calls the <see cref="Protocol"/>. Writing is safe from any thread: between
-/// <see cref="BeginWrite"/> and <see cref="EndWrite"/> the caller alone owns the end of the send ring. A filter that changes the bytes on
-/// their way (encryption) is a protocol towards the transport and a connection towards the protocol above it.
+/// Reading belongs to the connection's loop, which makes all calls of the <see cref="Protocol"/>, one at a time. <see cref="Post"/> brings other work there.
+/// </para>
+/// <para>
+/// Writing is safe from any thread. Bytes leave in the order in which the writes ended: what one <see cref="EndWrite"/> has ended goes out before what a later one
+/// ends, whichever threads wrote. Two writes may be under way at the same time, the loop's and that of one other thread. A protocol that numbers its messages
+/// therefore takes a lock of its own, from its number to <see cref="EndWrite"/>.
+/// </para>
+/// <para>
+/// A filter that changes the bytes on their way (encryption) is a protocol towards the transport and a connection towards the protocol above it.
 /// </para>
 /// </summary>
 public abstract class Connection
@@ -52,11 +58,27 @@ public abstract class Connection
     /// <summary>Whether a close has begun; what is written from then on may be lost.</summary>
     public abstract bool IsClosing { get; }
 
+    /// <summary>Whether the present thread is the connection's loop, so that all calls of the protocol come on this thread, one after the other.</summary>
+    public abstract bool IsOnLoop { get; }
+
     /// <summary>
-    /// Whether the present thread is the connection's loop, which then writes without excluding other threads: each side's frames keep their own
-    /// order. False where a transport has no such threads; writers then exclude each other always.
+    /// Runs a callback on the connection's loop: after the protocol's <see cref="IConnectionProtocol.OnOpened"/>, in order with the bursts and with what was posted
+    /// before, also when nothing arrives. What it writes is flushed afterwards. It must not block; what it throws ends the connection, with a line in the log. Safe
+    /// from any thread; with a static callback nothing is allocated.
     /// </summary>
-    public virtual bool IsOnLoop => false;
+    /// <param name="callback">Called once with <paramref name="state"/>.</param>
+    /// <param name="state">Handed to <paramref name="callback"/>.</param>
+    /// <returns>False where the connection has ended: then it is not called. With true it is called before <see cref="IConnectionProtocol.OnClosed"/>.</returns>
+    public abstract bool Post(Action<object?> callback, object? state);
+
+    /// <summary>
+    /// As <see cref="Post"/>, after a delay: a timer for one call. It comes up to 2 ms late, more where the loop is busy. Timers cost nothing while none is set. A
+    /// connection that has ended meanwhile does not call.
+    /// </summary>
+    /// <param name="delay">From zero on; of <see cref="ConnectionClock.Time"/>.</param>
+    /// <param name="callback">Called once with <paramref name="state"/>, on the loop.</param>
+    /// <param name="state">Handed to <paramref name="callback"/>.</param>
+    public abstract void PostAfter(TimeSpan delay, Action<object?> callback, object? state);
 
     /// <summary>Between <see cref="BeginWrite"/> and <see cref="EndWrite"/>: whether this write is the loop's own, which excludes no other thread's.</summary>
     internal virtual bool IsLoopWrite => IsOnLoop;
@@ -83,8 +105,7 @@ public abstract class Connection
 
     /// <summary>
     /// Begins to write: returns the ring to append to, or null when nothing can be sent any more. After a ring was returned,
-    /// <see cref="EndWrite"/> must follow on the same thread, soon: other writers wait meanwhile, those on the loop excepted where
-    /// <see cref="IsOnLoop"/> says so. Does not nest.
+    /// <see cref="EndWrite"/> must follow on the same thread, soon: other threads that write wait meanwhile, the loop does not. Does not nest.
     /// </summary>
     public abstract ArrayPoolCircularBuffer? BeginWrite();
 
@@ -203,10 +224,20 @@ public abstract class Connection
     /// <summary>Begins to read, after <see cref="Protocol"/> was set. Does nothing on a connection that was aborted before.</summary>
     protected abstract void StartCore();
 
-    /// <summary>Checks the deadlines of this layer and passes the tick on to the protocol.</summary>
+    /// <summary>The clock's, on its thread: checks the deadlines of this layer, and where it is time for the protocol's has the loop call it.</summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
+    /// <param name="requested">Whether <see cref="RequestTick"/> was called since the last tick.</param>
     /// <returns>As <see cref="IConnectionProtocol.OnTick"/>.</returns>
-    protected internal abstract long Tick(long nowMilliseconds);
+    internal virtual long Tick(long nowMilliseconds, bool requested) => ConnectionClock.Never;
+
+    /// <summary>The loop's: the protocol's next deadline, of which the clock learns between its visits.</summary>
+    internal void TickAt(long dueMilliseconds)
+    {
+        if (dueMilliseconds != ConnectionClock.Never)
+        {
+            Volatile.Read(ref _clockChunk)?.Lower(_clockSlot, dueMilliseconds);
+        }
+    }
 
     /// <summary>The clock's: where the connection is from now on.</summary>
     internal void EnterClock(ClockChunk chunk, int slot)
@@ -220,15 +251,6 @@ public abstract class Connection
     {
         slot = _clockSlot;
         return Interlocked.Exchange(ref _clockChunk, null);
-    }
-
-    /// <summary>Closes after a write timeout, once the protocol has had its last word; the transport aborts at the deadline of that close.</summary>
-    private protected void CloseOnWriteTimeout(TimeSpan timeout)
-    {
-        var reason = new CloseReason(
-            CloseKind.WriteTimeout, $"The peer took none of {PendingBytes} waiting bytes for {timeout.TotalSeconds:0.#} s.");
-        Protocol!.OnWriteTimeout(reason);
-        Close(reason);
     }
 
     /// <summary>Reports the end, once; to be called by the transport as its last act.</summary>

@@ -109,6 +109,20 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
+    /// <summary>Posts a callback to a connection after a delay, within about a millisecond.</summary>
+    internal void PostAfter(TimeSpan delay, Connection connection, Action<object?> callback, object? state)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(delay, TimeSpan.Zero);
+        if (_timer is null)
+        {
+            ClockThread.Shared.PostAfter(delay, connection, callback, state);
+            return;
+        }
+
+        var timer = new TimerOfProvider(connection, callback, state);
+        timer.Start(_time, delay);
+    }
+
     /// <summary>Stops the clock. Connections that still live have no deadlines any more.</summary>
     public void Dispose()
     {
@@ -178,6 +192,24 @@ public sealed class ConnectionClock : IDisposable
         foreach ((_, Action call) in due)
         {
             call();
+        }
+    }
+
+    // One call, by a source of time of the program's own.
+    private sealed class TimerOfProvider(Connection connection, Action<object?> callback, object? state)
+    {
+        private ITimer? _timer;
+
+        public void Start(TimeProvider time, TimeSpan delay)
+        {
+            _timer = time.CreateTimer(static timer => ((TimerOfProvider)timer!).Fire(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _timer.Change(delay, Timeout.InfiniteTimeSpan);
+        }
+
+        private void Fire()
+        {
+            connection.Post(callback, state);
+            _timer!.Dispose();
         }
     }
 }

@@ -13,13 +13,12 @@ public enum ReceiveOutcome
 }
 
 /// <summary>
-/// A byte protocol plugged into a <see cref="Connection"/>: FastPort's frames are one, any other can be another. One instance serves one connection.
-/// <see cref="OnOpened"/>, <see cref="OnReceived"/> and <see cref="OnInputEnded"/> are called one at a time on the connection's loop;
-/// <see cref="OnTick"/> and <see cref="OnOutputDrained"/> may come on other threads at the same time.
+/// A byte protocol plugged into a <see cref="Connection"/>: FastPort's frames are one, any other can be another. One instance serves one connection. All calls
+/// come on the connection's loop, one at a time, so what only they use needs no lock. None of them may block.
 /// </summary>
 public interface IConnectionProtocol
 {
-    /// <summary>The connection is up; called once, before anything else.</summary>
+    /// <summary>The connection is up; called once, before anything else. On the loop, never on the thread that accepted or connected.</summary>
     /// <param name="connection">The connection, valid until <see cref="OnClosed"/>.</param>
     void OnOpened(Connection connection);
 
@@ -39,7 +38,7 @@ public interface IConnectionProtocol
 
     /// <summary>
     /// The peer has taken none of the waiting bytes for too long, and the connection is closed next. What is written here goes out behind those bytes,
-    /// if the peer takes them within the drain time after all. On the clock's thread. Does nothing unless implemented.
+    /// if the peer takes them within the drain time after all. Does nothing unless implemented.
     /// </summary>
     /// <param name="reason">Why the connection will end.</param>
     void OnWriteTimeout(CloseReason reason)
@@ -48,8 +47,7 @@ public interface IConnectionProtocol
 
     /// <summary>
     /// The coarse clock ticked: the place for deadlines. After the start it comes at the first tick, then at the time that was returned, and at the tick after
-    /// every burst, flush and <see cref="Connection.RequestTick"/>; while bytes wait to be sent, at every tick. Must not block: the same thread ticks the clocks
-    /// of the whole process.
+    /// every burst, flush and <see cref="Connection.RequestTick"/>.
     /// </summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     /// <returns>

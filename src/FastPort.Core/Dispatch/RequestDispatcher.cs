@@ -137,14 +137,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
     }
 
-    /// <summary>Coarse clock only. Returns when it has to be asked again.</summary>
+    public void OnTick(long nowMilliseconds) => _gatekeeper?.OnTick(nowMilliseconds);
+
+    /// <summary>Looks whether a handler holds the loop up; on the clock's thread. Returns when to look again.</summary>
     /// <param name="nowMilliseconds">The clock's reading.</param>
     /// <param name="burstIsDue">Whether something has come for which no burst has begun yet.</param>
-    public long OnTick(long nowMilliseconds, bool burstIsDue)
-    {
-        _gatekeeper?.OnTick(nowMilliseconds);
-        return _watch.OnTick(protocol.Session, nowMilliseconds, burstIsDue);
-    }
+    public long Watch(long nowMilliseconds, bool burstIsDue) => _watch.Watch(protocol.Session, nowMilliseconds, burstIsDue);
 
     public void OnClosed()
     {

@@ -7,9 +7,9 @@ namespace FastPort.Dispatch;
 
 /// <summary>
 /// Finds inline handlers that hold their loop up. One clock reading per burst tells that it happened; who did it is told by the coarse clock: the
-/// handler during which it moved on the furthest. A handler that does not return has no end of a burst, so the clock itself looks as well: <see cref="OnTick"/>.
+/// handler during which it moved on the furthest. A handler that does not return has no end of a burst, so the clock itself looks as well: <see cref="Watch"/>.
 /// <para>
-/// Belongs to one session's loop, but for <see cref="OnTick"/>, which comes on the clock's thread and only looks at what the loop writes anyway. A burst is known by
+/// Belongs to one session's loop, but for <see cref="Watch"/>, which comes on the clock's thread and only looks at what the loop writes anyway. A burst is known by
 /// when it began, which no other of the session shares: what the clock has read is of that burst if it is still the one under way afterwards.
 /// </para>
 /// </summary>
@@ -93,13 +93,13 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
     }
 
     /// <summary>
-    /// Coarse clock only: tells of a burst that is older than the threshold and not over yet, once for each handler that is found in it. Returns when to come again.
+    /// On the clock's thread: tells of a burst that is older than the threshold and not over yet, once for each handler that is found in it. Returns when to come again.
     /// The burst's age is counted from the first tick that finds it, so it is up to a period too small.
     /// </summary>
     /// <param name="session">The session.</param>
     /// <param name="nowMilliseconds">The clock's reading.</param>
     /// <param name="isDue">Whether something has come for which no burst has begun yet.</param>
-    public long OnTick(Session session, long nowMilliseconds, bool isDue)
+    public long Watch(Session session, long nowMilliseconds, bool isDue)
     {
         if (_threshold == 0)
         {

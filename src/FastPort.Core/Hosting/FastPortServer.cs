@@ -145,7 +145,6 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 
     void ISessionHost.OnOpened(Session session)
     {
-        _sessions[session.Id] = session;
         Raise(session, nameof(SessionOpened), static (server, s, _) => server.SessionOpened?.Invoke(s), null);
         if (_stopping)
         {
@@ -190,7 +189,11 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         }
 
         Counters.ConnectionAccepted();
-        connection.Start(new FrameProtocol(_settings!));
+        var protocol = new FrameProtocol(_settings!, connection);
+
+        // Before it is opened on its loop: a stop waits for all that were accepted.
+        _sessions[protocol.Session.Id] = protocol.Session;
+        connection.Start(protocol);
     }
 
     // Peers must not be able to take the last descriptor: the runtime ends a process that cannot start a thread.

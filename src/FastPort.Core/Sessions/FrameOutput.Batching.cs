@@ -24,7 +24,7 @@ internal sealed partial class FrameOutput
     /// <summary>Whether a batch may go on: what the policy says where the queue is full.</summary>
     public SendStatus AdmitBatch(bool asked)
     {
-        if (_goodbyeSaid || _connection.IsClosing)
+        if (_leaving || _connection.IsClosing)
         {
             return SendStatus.Closed;
         }
@@ -93,10 +93,10 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (!_goodbyeSaid)
+            if (!_leaving)
             {
                 // Where a final write came in between a batch does not fit either.
-                status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued : _goodbyeSaid ? SendStatus.Closed : SendStatus.Full;
+                status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued : _leaving ? SendStatus.Closed : SendStatus.Full;
             }
         }
         finally

@@ -18,9 +18,12 @@ internal sealed partial class FrameOutput
     private int _peerLimit;
     private bool _mayPush;
 
-    // Set by the loop within the connection's final write. Others look at it before they write, and the connection once more when their write ends, so that no request
-    // follows a Goodbye on the wire.
-    private volatile bool _goodbyeSaid;
+    // Set by whoever ends the session, at the latest before the Goodbye is written. Writers look at it before they write, and the connection once more when their write
+    // ends, so that no request follows a Goodbye on the wire.
+    private volatile bool _leaving;
+
+    // The loop's.
+    private bool _goodbyeSaid;
 
     public FrameOutput(Connection connection, SessionOptions options)
     {
@@ -104,7 +107,7 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (!_goodbyeSaid)
+            if (!_leaving)
             {
                 status = !ring.TryReserve(FrameHeader.Size + size) ? SendStatus.Full
                     : outstanding.TryAdd(pending, out correlation) ? SendStatus.Queued : SendStatus.Closed;
@@ -130,6 +133,9 @@ internal sealed partial class FrameOutput
         return status;
     }
 
+    /// <summary>Refuses from now on what the peer did not ask for, as a Goodbye is about to be written. Any thread.</summary>
+    public void Leave() => _leaving = true;
+
     /// <summary>Says Goodbye, once: the last frame that is not a reply. On the loop.</summary>
     public void WriteGoodbye(CodeBody body)
     {
@@ -140,6 +146,7 @@ internal sealed partial class FrameOutput
             return;
         }
 
+        _leaving = true;
         _goodbyeSaid = true;
         try
         {
@@ -191,7 +198,7 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (!_goodbyeSaid)
+            if (!_leaving)
             {
                 status = ring.TryReserve(frame.Length) ? SendStatus.Queued : SendStatus.Full;
             }
@@ -250,7 +257,7 @@ internal sealed partial class FrameOutput
         bool onLoop = _connection.IsLoopWrite;
         try
         {
-            if (kind == FrameKind.Other || !_goodbyeSaid)
+            if (kind == FrameKind.Other || !_leaving)
             {
                 // A body that throws is taken back by the writer.
                 status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size) ? SendStatus.Queued : SendStatus.Full;

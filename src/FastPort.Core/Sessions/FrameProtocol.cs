@@ -15,40 +15,52 @@ namespace FastPort.Sessions;
 /// interlocked or volatile. A session ends in order through <see cref="SessionEnd"/>: it counts the work under way, a burst being one piece of it.
 /// </para>
 /// </summary>
-internal sealed partial class FrameProtocol : IConnectionProtocol
+internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
 {
     private readonly SessionSettings _settings;
     private readonly SessionDeadlines _deadlines;
     private readonly Handshake? _handshake;
-    private Connection _connection = null!;
-    private SessionEnd _end = null!;
-    private TrafficMeter _traffic = null!;
-    private ControlMessages _control = null!;
+    private readonly Connection _connection;
+    private readonly SessionEnd _end;
+    private readonly TrafficMeter _traffic;
+    private readonly ControlMessages _control;
     private long _messagesReceived;
     private long _stampedBytes = -1;
     private long _stamp;
     private bool _paused;
     private volatile bool _closed;
 
-    public FrameProtocol(SessionSettings settings)
+    /// <param name="settings">Shared by the sessions of one server or client.</param>
+    /// <param name="connection">The connection that is started with this protocol.</param>
+    public FrameProtocol(SessionSettings settings, Connection connection)
     {
         _settings = settings;
+        _connection = connection;
         _deadlines = new SessionDeadlines(settings.Options, settings.Clock);
         _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
+        Output = new FrameOutput(connection, settings.Options) { MayPush = _handshake is null };
+        Session = new Session(this, connection);
+        SessionSeries = settings.SessionStats?.ForSession((ulong)Session.Id);
+        _end = new SessionEnd(this, connection);
+        Replies = new Replies(Output, settings.Telemetry);
+        Requests = new OwnRequests(this, connection, Output, _end);
+        Dispatcher = new RequestDispatcher(this, Replies, _end);
+        _control = new ControlMessages(this, Replies, _end, Dispatcher);
+        _traffic = new TrafficMeter(connection, this, settings.Telemetry.Counters);
     }
 
-    public Session Session { get; private set; } = null!;
+    public Session Session { get; }
 
-    public FrameOutput Output { get; private set; } = null!;
+    public FrameOutput Output { get; }
 
-    public Replies Replies { get; private set; } = null!;
+    public Replies Replies { get; }
 
-    public OwnRequests Requests { get; private set; } = null!;
+    public OwnRequests Requests { get; }
 
-    public RequestDispatcher Dispatcher { get; private set; } = null!;
+    public RequestDispatcher Dispatcher { get; }
 
     /// <summary>The session's own latencies; null where sessions are not measured one by one.</summary>
-    public LatencySeries? SessionSeries { get; private set; }
+    public LatencySeries? SessionSeries { get; }
 
     public SessionSettings Settings => _settings;
 
@@ -60,16 +72,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
 
     public void OnOpened(Connection connection)
     {
-        _connection = connection;
-        Output = new FrameOutput(connection, _settings.Options) { MayPush = _handshake is null };
-        Session = new Session(this, connection);
-        SessionSeries = _settings.SessionStats?.ForSession((ulong)Session.Id);
-        _end = new SessionEnd(this, connection);
-        Replies = new Replies(Output, _settings.Telemetry);
-        Requests = new OwnRequests(this, connection, Output, _end);
-        Dispatcher = new RequestDispatcher(this, Replies, _end);
-        _control = new ControlMessages(this, Replies, _end, Dispatcher);
-        _traffic = new TrafficMeter(connection, this, _settings.Telemetry.Counters);
         _deadlines.Start(connection, handshakeRequired: _handshake?.IsRequired == true);
         _settings.Telemetry.Counters.SessionOpened();
         SessionLog.Opened(_settings.Logger, Session);
@@ -142,12 +144,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         _traffic.Report();
         long due = Requests.OnTick(nowMilliseconds);
 
-        // Bytes for which there has been no burst. Before the dispatcher looks for one. A burst that is resumed was paused, and is asked about at every tick.
-        bool burstIsDue = Math.Max(Volatile.Read(ref _stampedBytes), 0) != _connection.BytesReceived;
-
         // Hooks pause the session while they are awaited, and a paused one is asked at every tick.
         _handshake?.OnTick(nowMilliseconds);
-        due = Math.Min(due, Dispatcher.OnTick(nowMilliseconds, burstIsDue));
+        Dispatcher.OnTick(nowMilliseconds);
         switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason, out long nextCheck))
         {
             case DeadlineAction.Close:
@@ -159,6 +158,13 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
         }
 
         return Math.Min(Math.Min(due, nextCheck), _end.OnTick(nowMilliseconds));
+    }
+
+    long ILoopWatch.Watch(long nowMilliseconds)
+    {
+        // Bytes for which there has been no burst. A burst that is resumed was paused.
+        bool burstIsDue = Math.Max(Volatile.Read(ref _stampedBytes), 0) != _connection.BytesReceived;
+        return Dispatcher.Watch(nowMilliseconds, burstIsDue);
     }
 
     public void OnClosed(CloseReason reason)
@@ -195,11 +201,11 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
 
     public void ResumeReading() => _connection.ResumeReading();
 
-    /// <summary>Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello.</summary>
-    public void Stop(CloseReason reason, TimeSpan grace) => _end.Stop(reason, grace);
+    /// <summary>Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello. Any thread.</summary>
+    public void Stop(CloseReason reason, TimeSpan grace) => OnLoop(protocol => protocol._end.Stop(reason, grace));
 
-    /// <summary>Sends no more requests and closes when those in flight have their replies.</summary>
-    public void Leave(CloseReason reason) => _end.Leave(reason);
+    /// <summary>Sends no more requests and closes when those in flight have their replies. Any thread.</summary>
+    public void Leave(CloseReason reason) => OnLoop(protocol => protocol._end.Leave(reason));
 
     /// <summary>The Welcome came: the peer's limit and heartbeat apply.</summary>
     public void Welcomed(in WelcomeBody welcome)
@@ -231,14 +237,34 @@ internal sealed partial class FrameProtocol : IConnectionProtocol
     /// <summary>All that follows from the peer's Hello has been done.</summary>
     public void AfterHello() => _end.AfterHello();
 
-    /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for.</summary>
-    public void CloseWithGoodbye(CloseReason reason)
+    /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for. Any thread.</summary>
+    public void CloseWithGoodbye(CloseReason reason) => OnLoop(protocol =>
     {
-        _end.Telling(reason);
-        SendGoodbye(reason);
-        _connection.Close(reason);
+        protocol._end.Telling(reason);
+        protocol.SendGoodbye(reason);
+        protocol._connection.Close(reason);
+    });
+
+    /// <summary>On the loop, where Goodbyes are written: at once where this is it.</summary>
+    private void OnLoop(Action<FrameProtocol> action)
+    {
+        if (_connection.IsOnLoop)
+        {
+            action(this);
+        }
+        else
+        {
+            // At once: who ends a session sends nothing after that.
+            Output.Leave();
+            _connection.Post(static state =>
+            {
+                var (protocol, posted) = ((FrameProtocol, Action<FrameProtocol>))state!;
+                posted(protocol);
+            }, (this, action));
+        }
     }
 
+    /// <summary>Says Goodbye where the peer may hear it. On the loop.</summary>
     public void SendGoodbye(CloseReason reason)
     {
         // A server sends nothing unsolicited before Hello; the connecting side has no such rule.

@@ -8,14 +8,24 @@ namespace FastPort.Transports;
 /// time, and tells its protocol last of all. A transport adds how bytes come and go.
 /// <para>
 /// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's; the flags here are
-/// volatile and only ever go one way. <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that was never
-/// started ends it in its place.
+/// volatile and only ever go one way. What any of them has for the protocol it notes in <see cref="_work"/>, and the loop does it: <see cref="RunWork"/>.
+/// <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that was never started ends it in its place.
 /// </para>
 /// </summary>
 internal abstract class TransportConnection : Connection
 {
+    // What the loop has to do besides reading: bits of _work.
+    private const int CallsArePosted = 1;
+    private const int TickIsDue = 2;
+    private const int OutputHasDrained = 4;
+    private const int OutputIsStuck = 8;
+
+    private readonly PostedCalls _calls = new();
     private WriteProgress _progress;
     private CloseReason? _reason;
+    private long _protocolDue = ConnectionClock.Never;
+    private int _work;
+    private bool _isOpen;
     private long _deadline;
     private int _claimed;
     private volatile bool _closing;
@@ -106,17 +116,24 @@ internal abstract class TransportConnection : Connection
     }
 
     /// <summary>Waiting bytes fell to what was asked for; by whoever sends, or asked.</summary>
-    internal void OutputDrained()
+    internal void OutputDrained() => Ask(OutputHasDrained);
+
+    public sealed override bool Post(Action<object?> callback, object? state)
     {
-        try
+        ArgumentNullException.ThrowIfNull(callback);
+        if (!_calls.TryAdd(callback, state))
         {
-            Protocol?.OnOutputDrained();
+            return false;
         }
-        catch (Exception e)
-        {
-            // The sender must not pay for a defect of the protocol.
-            Fault(e);
-        }
+
+        Ask(CallsArePosted);
+        return true;
+    }
+
+    public sealed override void PostAfter(TimeSpan delay, Action<object?> callback, object? state)
+    {
+        ArgumentNullException.ThrowIfNull(callback);
+        Settings.Clock.PostAfter(delay, this, callback, state);
     }
 
     protected override void StartCore()
@@ -127,6 +144,13 @@ internal abstract class TransportConnection : Connection
         }
 
         _progress.Start(Settings.Clock.PreciseMilliseconds);
+        BeginLoop();
+    }
+
+    /// <summary>The first thing on the loop.</summary>
+    protected void Open()
+    {
+        _isOpen = true;
         try
         {
             Protocol!.OnOpened(this);
@@ -136,12 +160,54 @@ internal abstract class TransportConnection : Connection
             Fault(e);
         }
 
-        // Not before the protocol is opened: a tick comes on the clock's thread and would find it half made. Nothing ends before the loop runs.
         Settings.Clock.Add(this);
-        BeginLoop();
     }
 
-    protected internal override long Tick(long nowMilliseconds)
+    /// <summary>Does on the loop what other threads have asked for, once it is open.</summary>
+    protected void RunWork()
+    {
+        if (!_isOpen || Volatile.Read(ref _work) == 0)
+        {
+            return;
+        }
+
+        int work = Interlocked.Exchange(ref _work, 0);
+        if ((work & CallsArePosted) != 0)
+        {
+            _calls.Run(Fault);
+        }
+
+        try
+        {
+            if ((work & OutputHasDrained) != 0)
+            {
+                Protocol!.OnOutputDrained();
+            }
+
+            if ((work & OutputIsStuck) != 0 && !_closing)
+            {
+                CloseAsStuck();
+            }
+
+            if ((work & TickIsDue) != 0 && !_closing)
+            {
+                long due = Protocol!.OnTick(Settings.Clock.NowMilliseconds);
+                Volatile.Write(ref _protocolDue, due);
+                TickAt(due);
+            }
+        }
+        catch (Exception e)
+        {
+            Fault(e);
+        }
+
+        if (PendingBytes != 0)
+        {
+            Flush();
+        }
+    }
+
+    internal override long Tick(long nowMilliseconds, bool requested)
     {
         bool stuck = _progress.IsStuck(nowMilliseconds, BytesSent, PendingBytes);
         if (_closing)
@@ -156,26 +222,54 @@ internal abstract class TransportConnection : Connection
             return ConnectionClock.NextTick;
         }
 
-        try
+        if (stuck)
         {
-            if (stuck)
-            {
-                CloseOnWriteTimeout(Settings.WriteTimeout);
-                return ConnectionClock.NextTick;
-            }
-
-            long due = Protocol!.OnTick(nowMilliseconds);
-            return _progress.IsWaiting ? ConnectionClock.NextTick : due;
+            Ask(OutputIsStuck);
         }
-        catch (Exception e)
+
+        long due = Volatile.Read(ref _protocolDue);
+        if (requested || nowMilliseconds >= due)
         {
-            // The clock serves all connections: one protocol's defect ends its own.
-            Fault(e);
-            return ConnectionClock.NextTick;
+            // The loop tells the next one.
+            Volatile.Write(ref _protocolDue, ConnectionClock.Never);
+            Ask(TickIsDue);
+            due = ConnectionClock.Never;
+        }
+
+        if (Protocol is ILoopWatch watch)
+        {
+            due = Math.Min(due, watch.Watch(nowMilliseconds));
+        }
+
+        return _progress.IsWaiting ? ConnectionClock.NextTick : due;
+    }
+
+    // The peer is found wanting only where it was offered the bytes: a loop that was held up has not sent what it wrote.
+    private void CloseAsStuck()
+    {
+        if (!IsSendBlocked)
+        {
+            return;
+        }
+
+        var reason = new CloseReason(
+            CloseKind.WriteTimeout, $"The peer took none of {PendingBytes} waiting bytes for {Settings.WriteTimeout.TotalSeconds:0.#} s.");
+        Protocol!.OnWriteTimeout(reason);
+        Close(reason);
+    }
+
+    private void Ask(int what)
+    {
+        if (Interlocked.Or(ref _work, what) == 0)
+        {
+            WakeLoop();
         }
     }
 
-    /// <summary>Begins to read; never on the stack of the caller, which is an accept loop that no burst and no handler may hold up.</summary>
+    /// <summary>The loop has to call <see cref="RunWork"/>; any thread. Nothing where the connection has not begun to read or has ended.</summary>
+    protected abstract void WakeLoop();
+
+    /// <summary>Begins to read; never on the stack of the caller, which is an accept loop that no protocol may hold up. The loop begins with <see cref="Open"/>.</summary>
     protected abstract void BeginLoop();
 
     /// <summary>Closing has begun: nothing more is written, this side's stream ends behind what is there, and the loop has to look.</summary>
@@ -203,9 +297,10 @@ internal abstract class TransportConnection : Connection
 
     protected void LeaveClock() => Settings.Clock.Remove(this);
 
-    /// <summary>Tells the protocol and whoever waits. The last act.</summary>
+    /// <summary>Runs what is posted still, then tells the protocol and whoever waits. The last act.</summary>
     protected void CompleteEnd()
     {
+        _calls.End(Fault);
         try
         {
             Protocol?.OnClosed(_reason!);

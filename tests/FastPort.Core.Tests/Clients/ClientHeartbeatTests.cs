@@ -52,6 +52,7 @@ public sealed class ClientHeartbeatTests
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync(heartbeatMilliseconds: 2000);
         await connecting.InTimeAsync();
+        time.Fired = () => LoopWork.Settle([client.Session!]);
 
         for (int i = 0; i < 5; i++)
         {
@@ -91,6 +92,7 @@ public sealed class ClientHeartbeatTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
         await client.ConnectAsync().InTimeAsync();
         Session session = client.Session!;
+        time.Fired = () => LoopWork.Settle([session, .. server.Server.Sessions]);
 
         for (int i = 0; i < 8; i++)
         {

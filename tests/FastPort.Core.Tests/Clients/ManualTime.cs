@@ -9,6 +9,9 @@ internal sealed class ManualTime : TimeProvider
     private readonly List<TimeSpan> _dueTimes = [];
     private long _ticks;
 
+    /// <summary>Called after each timer, before time moves on: for what a timer has others do.</summary>
+    public Action? Fired { get; set; }
+
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
     /// <summary>Timers that are armed.</summary>
@@ -69,6 +72,7 @@ internal sealed class ManualTime : TimeProvider
             }
 
             next.Fire();
+            Fired?.Invoke();
         }
     }
 

@@ -41,6 +41,22 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
 
     public override bool IsClosing => Reason is not null;
 
+    /// <summary>Every thread is: what comes here comes one at a time.</summary>
+    public override bool IsOnLoop => true;
+
+    public override bool Post(Action<object?> callback, object? state)
+    {
+        if (IsClosing)
+        {
+            return false;
+        }
+
+        callback(state);
+        return true;
+    }
+
+    public override void PostAfter(TimeSpan delay, Action<object?> callback, object? state) => clock.PostAfter(delay, this, callback, state);
+
     public void Receive(byte[] bytes)
     {
         Arrive(bytes);
@@ -110,9 +126,15 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
         clock.Add(this);
     }
 
-    protected internal override long Tick(long nowMilliseconds)
+    internal override long Tick(long nowMilliseconds, bool requested)
     {
         _visits.Add(nowMilliseconds);
-        return Visited is null ? Protocol!.OnTick(nowMilliseconds) : Visited(nowMilliseconds);
+        if (Visited is not null)
+        {
+            return Visited(nowMilliseconds);
+        }
+
+        long due = Protocol!.OnTick(nowMilliseconds);
+        return Protocol is ILoopWatch watch ? Math.Min(due, watch.Watch(nowMilliseconds)) : due;
     }
 }

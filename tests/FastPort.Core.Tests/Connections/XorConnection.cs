@@ -32,6 +32,12 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     public override bool IsClosing => lower.IsClosing;
 
+    public override bool IsOnLoop => lower.IsOnLoop;
+
+    public override bool Post(Action<object?> callback, object? state) => lower.Post(callback, state);
+
+    public override void PostAfter(TimeSpan delay, Action<object?> callback, object? state) => lower.PostAfter(delay, callback, state);
+
     public override ArrayPoolCircularBuffer? BeginWrite()
     {
         _gate.Enter();
@@ -108,7 +114,7 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     public void OnWriteTimeout(CloseReason reason) => Protocol!.OnWriteTimeout(reason);
 
-    public long OnTick(long nowMilliseconds) => Tick(nowMilliseconds);
+    public long OnTick(long nowMilliseconds) => Protocol!.OnTick(nowMilliseconds);
 
     public void OnClosed(CloseReason reason)
     {
@@ -124,8 +130,6 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
     }
 
     protected override void StartCore() => lower.Start(this);
-
-    protected internal override long Tick(long nowMilliseconds) => Protocol!.OnTick(nowMilliseconds);
 
     private void Move(ArrayPoolCircularBuffer from, ArrayPoolCircularBuffer to)
     {

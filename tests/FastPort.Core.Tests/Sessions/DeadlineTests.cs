@@ -293,7 +293,11 @@ public sealed class DeadlineTests
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
         await peer.SendAsync(Wire.Request(0x1001, 1));
-        await WhileStuckAsync(session, () => session.Close());
+        await WhileStuckAsync(session, () =>
+        {
+            session.Close();
+            server.Settle();
+        });
         Assert.True(session.IsClosed);
 
         // Again where the kernel took more after all.

@@ -108,7 +108,7 @@ public sealed class SendBurstTests : ISessionHost, IDisposable
             Logger = new RecordingLog(),
             Host = this,
             Telemetry = new SessionTelemetry(new ServerCounters()),
-        });
+        }, _connection);
         _connection.Start(protocol);
         return protocol.Session;
     }

@@ -66,6 +66,14 @@ public sealed class SendRoomTests
 
         public override bool IsClosing => false;
 
+        public override bool IsOnLoop => false;
+
+        public override bool Post(Action<object?> callback, object? state) => false;
+
+        public override void PostAfter(TimeSpan delay, Action<object?> callback, object? state)
+        {
+        }
+
         public override ArrayPoolCircularBuffer? BeginWrite() => null;
 
         public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => false;
@@ -97,7 +105,5 @@ public sealed class SendRoomTests
         protected override void StartCore()
         {
         }
-
-        protected internal override long Tick(long nowMilliseconds) => ConnectionClock.Never;
     }
 }

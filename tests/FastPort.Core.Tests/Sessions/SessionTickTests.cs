@@ -177,7 +177,7 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
             Host = this,
             Telemetry = new SessionTelemetry(_counters),
             Handshake = new HandshakeSettings { ServerName = "test", Identities = new IdentityRegistry() },
-        });
+        }, _connection);
         _connection.Start(protocol);
         return protocol;
     }

@@ -8,6 +8,9 @@ internal sealed class FakeTimeProvider : TimeProvider
     private readonly List<FakeTimer> _timers = [];
     private long _now;
 
+    /// <summary>Called after each timer, before time moves on: for what a timer has others do.</summary>
+    public Action? Fired { get; set; }
+
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
     public TimeSpan Elapsed => TimeSpan.FromTicks(GetTimestamp());
@@ -36,6 +39,7 @@ internal sealed class FakeTimeProvider : TimeProvider
         while (NextDue(end) is { } timer)
         {
             timer.Fire();
+            Fired?.Invoke();
         }
     }
 

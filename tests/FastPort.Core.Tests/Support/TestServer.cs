@@ -50,8 +50,18 @@ internal sealed class TestServer : IAsyncDisposable
         hooks?.Invoke(serverHooks);
         var server = new TestServer(serverOptions, table, serverHooks);
         await server.Server.StartAsync();
+        if (serverHooks.Time is FakeTimeProvider time)
+        {
+            time.Fired += server.Settle;
+        }
+
         return server;
     }
+
+    /// <summary>
+    /// Waits until the loops have done what was asked of them so far, such as the ticks of a fake clock. A loop that a handler holds up is not waited for.
+    /// </summary>
+    public void Settle() => LoopWork.Settle(Server.Sessions);
 
     public Task<RawPeer> ConnectAsync(int receiveBuffer = 0) => RawPeer.ConnectAsync(Endpoint, receiveBuffer);
 

@@ -44,7 +44,11 @@ public sealed class AcceptingTests
         await server.ReceivedAsync(1000);
         await using ITransportListener again = open.Transport.CreateListener(open.Endpoint, open.Settings);
         var accepted = new TestProtocol();
-        again.Start(connection => connection.Start(accepted));
+        again.Start(connection =>
+        {
+            accepted.Connection = connection;
+            connection.Start(accepted);
+        });
         Connection another = await open.Transport.CreateConnector(open.Endpoint, open.Settings).ConnectAsync(Patience.Token);
         another.Abort(CloseReason.LocalClosed);
 
@@ -179,6 +183,7 @@ public sealed class AcceptingTests
         TaskCompletionSource<Connection> accepted = new();
         Connection client = await open.ConnectForgottenAsync(server, accepted);
         var protocol = new TestProtocol();
+        protocol.Connection = client;
         client.Start(protocol);
         Connection other = await accepted.Task.InTimeAsync();
         Assert.True(await protocol.SendAsync(new byte[100 * round]));

@@ -22,6 +22,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const int AskStart = 1;
     private const int AskFlush = 2;
     private const int AskResume = 4;
+    private const int AskWork = 8;
 
     private readonly EpollLoopGroup _group;
     private readonly EpollLoop _loop;
@@ -146,7 +147,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
         if (!_started)
         {
-            // What the protocol asks for while it is being opened waits until that is done.
+            // What was asked for before the start waits for it.
             asked |= _askedEarly;
             _askedEarly = asked;
             if ((asked & AskStart) == 0)
@@ -155,7 +156,14 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
             }
 
             _started = true;
+            Open();
             Watch();
+            asked |= AskWork;
+        }
+
+        if ((asked & AskWork) != 0)
+        {
+            RunWork();
         }
 
         if ((asked & AskFlush) != 0)
@@ -218,6 +226,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     protected override void BeginLoop() => Ask(AskStart);
+
+    protected override void WakeLoop() => Ask(AskWork);
 
     protected override void OnClosing()
     {

@@ -150,7 +150,7 @@ internal sealed partial class EpollSender
 
     private nint SendSome(OutputLane lane, long left)
     {
-        if (lane.BorrowedCount > 1 && GatheredSend.TrySend(_connection.Descriptor, lane, out nint sent))
+        if (lane.BorrowedCount > 1 && GatheredSend.TrySend(_connection.Descriptor, lane, left, out nint sent))
         {
             return sent;
         }

@@ -16,20 +16,24 @@ internal static class GatheredSend
     /// <summary>Sends what goes out next; by whoever sends. False where that does not lie in arrays, which alone can be held still without asking their owner.</summary>
     /// <param name="descriptor">The socket.</param>
     /// <param name="lane">The lane; what was sent is not taken from it.</param>
+    /// <param name="most">Bytes to send at most, 1 or more.</param>
     /// <param name="sent">Bytes, or -1 with the error of the call.</param>
     [SkipLocalsInit]
-    public static unsafe bool TrySend(int descriptor, OutputLane lane, out nint sent)
+    public static unsafe bool TrySend(int descriptor, OutputLane lane, long most, out nint sent)
     {
         Scratch scratch = _scratch ??= new Scratch();
         Span<ReadOnlyMemory<byte>> pieces = scratch.Pieces.AsSpan(0, lane.Gather(scratch.Pieces));
         Libc.Vector* vectors = stackalloc Libc.Vector[MaxPieces];
         int count = 0;
-        foreach (ReadOnlyMemory<byte> piece in pieces)
+        foreach (ReadOnlyMemory<byte> whole in pieces)
         {
-            if (!MemoryMarshal.TryGetArray(piece, out _))
+            ReadOnlyMemory<byte> piece = whole[..(int)Math.Min(whole.Length, most)];
+            if (most == 0 || !MemoryMarshal.TryGetArray(piece, out _))
             {
                 break;
             }
+
+            most -= piece.Length;
 
             MemoryHandle pin = piece.Pin();
             scratch.Pins[count] = pin;

@@ -2,85 +2,25 @@ using FastPort.Connections;
 
 namespace FastPort.Transports.InProcess;
 
-/// <content>The pump: takes, offers to the protocol, rests. It runs on one thread at a time and owns the input.</content>
+/// <content>The pump: takes, offers to the protocol, rests.</content>
 internal sealed partial class InProcessConnection
 {
-    // After this many bursts in a row the pump goes to the back of the pool's queue, if others wait there: one busy peer must not starve them.
-    private const int BurstsPerTurn = 32;
-
     // Between looks at the clock and at the pool: about a microsecond.
     private const int Looks = 25;
 
-    private int _word = LinkSignals.Active;
-
-    // The protocol said Pause and has not been offered its bytes since.
-    private bool _held;
     private bool _inputEndReported;
 
     internal LoopWaiting Waiting { get; }
 
-    void IThreadPoolWorkItem.Execute()
+    protected override bool HasEnded => _ended != 0;
+
+    protected override void Woken() => Waiting.Woken();
+
+    protected override void BeforeRest() => _input.Rest();
+
+    protected override bool Linger()
     {
-        Waiting.Woken();
-        try
-        {
-            Pump();
-        }
-        catch (Exception e)
-        {
-            Fault(e);
-            End();
-        }
-    }
-
-    /// <summary>Tells this end something; see <see cref="LinkSignals"/>. Any thread.</summary>
-    internal void Signal(int what)
-    {
-        int before = Interlocked.Or(ref _word, what);
-        if ((before & LinkSignals.Active) != 0 || (what == LinkSignals.Bytes && (before & LinkSignals.Held) != 0))
-        {
-            // A pump that runs looks again before it rests; one that is held for the protocol looks when it is resumed.
-            return;
-        }
-
-        if ((Interlocked.Or(ref _word, LinkSignals.Active) & LinkSignals.Active) == 0)
-        {
-            Schedule();
-        }
-    }
-
-    private void Schedule() => ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-
-    private void Pump()
-    {
-        int bursts = 0;
-        do
-        {
-            while (Step())
-            {
-                if (++bursts == BurstsPerTurn)
-                {
-                    bursts = 0;
-                    if (ThreadPool.PendingWorkItemCount != 0)
-                    {
-                        Schedule();
-                        return;
-                    }
-                }
-            }
-
-            if (_ended != 0)
-            {
-                return;
-            }
-        }
-        while (Linger() || !TryRest());
-    }
-
-    // True where something came.
-    private bool Linger()
-    {
-        if (_held || IsClosing || !Waiting.TryBegin())
+        if (IsHeld || IsClosing || !Waiting.TryBegin())
         {
             return false;
         }
@@ -104,7 +44,7 @@ internal sealed partial class InProcessConnection
     {
         for (int i = 0; i < Looks; i++)
         {
-            if (Volatile.Read(ref _word) != LinkSignals.Active)
+            if (IsSignalled)
             {
                 return true;
             }
@@ -115,10 +55,8 @@ internal sealed partial class InProcessConnection
         return false;
     }
 
-    // True where there may be more to do.
-    private bool Step()
+    protected override bool Step(int signals)
     {
-        int signals = Volatile.Read(ref _word) == LinkSignals.Active ? 0 : Interlocked.Exchange(ref _word, LinkSignals.Active);
         if (_inbound.IsReset)
         {
             Lose();
@@ -136,9 +74,9 @@ internal sealed partial class InProcessConnection
             return false;
         }
 
-        if (_held)
+        if (IsHeld)
         {
-            if ((signals & LinkSignals.Resumed) == 0)
+            if ((signals & PumpSignals.Resumed) == 0)
             {
                 return false;
             }
@@ -160,16 +98,12 @@ internal sealed partial class InProcessConnection
     // One burst: everything answered is announced to the peer once.
     private void Offer()
     {
-        // What resumed before this was about bytes that are offered now.
-        if ((Volatile.Read(ref _word) & LinkSignals.Resumed) != 0)
-        {
-            Interlocked.And(ref _word, ~LinkSignals.Resumed);
-        }
+        ForgetResumed();
 
         // Before, so that a tick sees what came however long the protocol is at it, and with the flush, for what the protocol has changed.
         RequestTick();
-        _held = Protocol!.OnReceived(_input.Current) == ReceiveOutcome.Pause;
-        _input.Offered(_held);
+        IsHeld = Protocol!.OnReceived(_input.Current) == ReceiveOutcome.Pause;
+        _input.Offered(IsHeld);
         Flush();
     }
 
@@ -188,7 +122,7 @@ internal sealed partial class InProcessConnection
     // What still comes is dropped: only the peer's end is of interest.
     private void DropInput()
     {
-        _held = false;
+        IsHeld = false;
         do
         {
             _input.Drop();
@@ -198,26 +132,6 @@ internal sealed partial class InProcessConnection
         if (IsOutputDown && _inbound.HasEnded)
         {
             End();
-        }
-    }
-
-    // False where something was signalled meanwhile.
-    private bool TryRest()
-    {
-        _input.Rest();
-        while (true)
-        {
-            int word = Volatile.Read(ref _word);
-            int kept = _held ? word & LinkSignals.Bytes : 0;
-            if (word != (LinkSignals.Active | kept))
-            {
-                return false;
-            }
-
-            if (Interlocked.CompareExchange(ref _word, _held ? LinkSignals.Held | kept : 0, word) == word)
-            {
-                return true;
-            }
         }
     }
 }

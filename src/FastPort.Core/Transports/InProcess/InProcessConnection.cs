@@ -5,19 +5,13 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// One end of a link within the process. Its "loop" is its pump, a work item of the pool that runs on one thread at a time: it takes what the peer has
-/// written from the <see cref="LinkLane"/> between them and offers it to the protocol.
-/// <para>
-/// Whoever has something for an end sets bits of its <see cref="_word"/> (<see cref="LinkSignals"/>); the one who finds the pump inactive puts it into the
-/// pool's queue. A pump becomes inactive only by a compare-and-swap that fails when a bit was set meanwhile, so nothing is missed, and a pump that runs
-/// needs no waking.
-/// </para>
+/// One end of a link within the process. Its pump takes what the peer has written from the <see cref="LinkLane"/> between them and offers it to the protocol.
 /// <para>
 /// The pump never runs on the stack of the thread that sends: that one may hold locks that a handler wants, would be busy for as long as the peer's handler
 /// is, and two ends that answer each other would pile up frames without end.
 /// </para>
 /// </summary>
-internal sealed partial class InProcessConnection : TransportConnection, IThreadPoolWorkItem
+internal sealed partial class InProcessConnection : PumpedConnection
 {
     private readonly InProcessEndPoint _address;
     private LinkLane _outbound = null!;
@@ -91,31 +85,19 @@ internal sealed partial class InProcessConnection : TransportConnection, IThread
 
     public override void NotifyWhenDrained(long pendingBytes) => _outbound.NotifyWhenDrained(pendingBytes);
 
-    public override void ResumeReading()
-    {
-        // The fence orders what the caller has changed before this look: a pump that is found at rest sees it when it runs next.
-        Interlocked.MemoryBarrier();
-        if ((Volatile.Read(ref _word) & (LinkSignals.Active | LinkSignals.Held)) != 0)
-        {
-            Signal(LinkSignals.Resumed);
-        }
-    }
-
-    protected override void BeginLoop() => Schedule();
-
     protected override void OnClosing()
     {
         _outbound.ShutDown();
-        Signal(LinkSignals.Look);
+        Signal(PumpSignals.Look);
     }
 
-    protected override void OnAborted() => Signal(LinkSignals.Look);
+    protected override void OnAborted() => Signal(PumpSignals.Look);
 
     /// <summary>Nothing of this side's bytes is its own any more: the time for draining input begins.</summary>
     internal void OutputShutDown()
     {
         OutputIsDown();
-        Signal(LinkSignals.Look);
+        Signal(PumpSignals.Look);
     }
 
     /// <summary>The peer is gone and has not got all that was for it.</summary>
@@ -123,7 +105,7 @@ internal sealed partial class InProcessConnection : TransportConnection, IThread
     {
         CloseFor(Lost);
         _lost = true;
-        Signal(LinkSignals.Look);
+        Signal(PumpSignals.Look);
     }
 
     /// <summary>The peer has given back what it had borrowed when this end's pump came to its end. By the peer, perhaps before that pump is done.</summary>
@@ -167,6 +149,6 @@ internal sealed partial class InProcessConnection : TransportConnection, IThread
         }
 
         LeaveClock();
-        CompleteEnd();
+        CompleteEndAsLoop();
     }
 }

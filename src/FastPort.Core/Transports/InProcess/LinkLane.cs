@@ -108,7 +108,7 @@ internal sealed partial class LinkLane
             long seen = Interlocked.CompareExchange(ref _announced, written, announced);
             if (seen == announced)
             {
-                _receiver.Signal(LinkSignals.Bytes);
+                _receiver.Signal(PumpSignals.Bytes);
                 return;
             }
 
@@ -135,7 +135,7 @@ internal sealed partial class LinkLane
             down = TryGoDown() || _receiverGone;
         }
 
-        _receiver.Signal(LinkSignals.Bytes);
+        _receiver.Signal(PumpSignals.Bytes);
         NotifyIfDrained();
         if (down)
         {
@@ -165,7 +165,7 @@ internal sealed partial class LinkLane
             ReleaseUnsent();
         }
 
-        _receiver.Signal(LinkSignals.Look);
+        _receiver.Signal(PumpSignals.Look);
         return back;
     }
 

@@ -3,134 +3,132 @@ using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
 
-/// <content>The pump: receives, offers to the protocol, waits or parks. It runs on one thread at a time and owns the input.</content>
+/// <content>The pump: receives, offers to the protocol, waits or rests.</content>
 internal sealed partial class SocketConnection
 {
-    // After this many receives in a row the pump goes to the back of the pool's queue: one busy peer must not starve the others.
-    private const int ReceivesPerTurn = 32;
+    // The pump's own: a zero-byte receive is under way. The connection ends after it only.
+    private bool _waits;
+    private bool _inputEndReported;
 
-    private void Pump()
+    protected override bool HasEnded => _ended;
+
+    protected override bool Linger() => false;
+
+    protected override void BeforeRest()
     {
-        try
+        bool parked = IsHeld || _input.Ended;
+        if (parked && !_isParked)
         {
-            while (!RunPump())
-            {
-            }
+            // A parked connection is looked at for a reset.
+            RequestTick();
         }
-        catch (Exception e)
-        {
-            Fault(e);
-            End();
-        }
+
+        _isParked = parked;
     }
 
-    // False to run again at once, true when the pump waits, is parked or has ended.
-    private bool RunPump()
+    protected override bool Step(int signals)
     {
-        // After a Pause also with nothing unread: the protocol has to learn that it is being read for again.
-        bool offer = _held || !_input.Ring.IsEmpty;
-        for (int receives = 0; receives < ReceivesPerTurn; receives++)
+        if ((signals & PumpSignals.Bytes) != 0)
         {
-            bool drained = false;
-            if (IsAborted || _lost || (IsClosing && IsOutputDown && _input.Ended))
+            _waits = false;
+        }
+
+        if (IsAborted || _lost || (IsClosing && IsOutputDown && _input.Ended))
+        {
+            End();
+            return false;
+        }
+
+        bool drained = false;
+        if (IsHeld)
+        {
+            if ((signals & PumpSignals.Resumed) == 0 && !IsClosing)
             {
+                return false;
+            }
+        }
+        else if (_waits || (_input.Ended && _inputEndReported))
+        {
+            // Nothing more can be read now; Close or Abort brings the connection to its end.
+            return false;
+        }
+        else if (!_input.Ended)
+        {
+            SocketError error = _input.Receive(out drained);
+            if (error == SocketError.WouldBlock)
+            {
+                return !WaitForData();
+            }
+
+            if (error != SocketError.Success)
+            {
+                LoseTo(error);
                 End();
-                return true;
+                return false;
             }
+        }
 
-            if (!offer && !_input.Ended)
-            {
-                SocketError error = _input.Receive(out drained);
-                switch (error)
-                {
-                    case SocketError.Success:
-                        break;
-                    case SocketError.WouldBlock:
-                        if (WaitForData())
-                        {
-                            return true;
-                        }
-
-                        continue;
-                    default:
-                        LoseTo(error);
-                        End();
-                        return true;
-                }
-            }
-
-            offer = false;
-            if (IsClosing)
-            {
-                // What still comes is dropped: only the peer's end of stream is of interest.
-                _input.Ring.Consume(_input.Ring.Length);
-            }
-            else if (!Offer())
-            {
-                if (Park())
-                {
-                    return true;
-                }
-
-                offer = true;
-                continue;
-            }
-
-            if (_input.Ended)
-            {
-                if (!IsClosing && !_inputEndReported)
-                {
-                    _inputEndReported = true;
-                    Protocol!.OnInputEnded(!_input.Ring.IsEmpty);
-                }
-
-                if (IsAborted || (IsClosing && IsOutputDown))
-                {
-                    End();
-                    return true;
-                }
-
-                // Nothing more can be read; Close or Abort resumes the pump to its end.
-                if (Park())
-                {
-                    return true;
-                }
-            }
-            else if (drained && WaitForData())
+        if (IsClosing)
+        {
+            // What still comes is dropped: only the peer's end of stream is of interest.
+            IsHeld = false;
+            _input.Ring.Consume(_input.Ring.Length);
+        }
+        else
+        {
+            Offer();
+            if (IsHeld)
             {
                 return true;
             }
         }
 
-        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        if (!_input.Ended)
+        {
+            return !drained || !WaitForData();
+        }
+
+        if (!_inputEndReported)
+        {
+            _inputEndReported = true;
+            if (!IsClosing)
+            {
+                Protocol!.OnInputEnded(!_input.Ring.IsEmpty);
+            }
+        }
+
         return true;
     }
 
-    // One burst: everything that is there is offered, everything answered leaves with one flush. False where the protocol paused.
-    private bool Offer()
+    // One burst: everything that is there is offered, everything answered leaves with one flush.
+    private void Offer()
     {
-        ReceiveOutcome outcome = ReceiveOutcome.Continue;
-        if (_held || !_input.Ring.IsEmpty || !_input.Ended)
+        if (!IsHeld && _input.Ring.IsEmpty && _input.Ended)
         {
-            // Before, so that a tick sees what came however long the protocol is at it, and with the flush, for what the protocol has changed.
-            RequestTick();
-            outcome = Protocol!.OnReceived(_input.Ring);
-            FlushSoon();
+            return;
         }
 
-        _held = outcome == ReceiveOutcome.Pause;
-        return !_held;
+        ForgetResumed();
+
+        // Before, so that a tick sees what came however long the protocol is at it, and with the flush, for what the protocol has changed.
+        RequestTick();
+        IsHeld = Protocol!.OnReceived(_input.Ring) == ReceiveOutcome.Pause;
+        FlushSoon();
     }
 
     // True while waiting: the completion runs the pump again. False where data (or the end) is there already.
     private bool WaitForData()
     {
         _input.Rest();
+
+        // First: the completion may come before this thread is back here.
+        _waits = true;
         if (_socket.ReceiveAsync(_wait))
         {
             return true;
         }
 
+        _waits = false;
         Waited();
         return false;
     }
@@ -147,25 +145,12 @@ internal sealed partial class SocketConnection
 
     private void LoseTo(SocketError error) => CloseFor(Lost(error));
 
-    private bool Park()
-    {
-        if (Interlocked.CompareExchange(ref _state, Parked, Running) == Running)
-        {
-            // A parked connection is looked at for a reset.
-            RequestTick();
-            return true;
-        }
-
-        Volatile.Write(ref _state, Running);
-        return false;
-    }
-
     private sealed class WaitArgs(SocketConnection connection) : SocketAsyncEventArgs(true)
     {
         protected override void OnCompleted(SocketAsyncEventArgs e)
         {
             connection.Waited();
-            connection.Pump();
+            connection.SignalAndRun(PumpSignals.Bytes);
         }
     }
 }

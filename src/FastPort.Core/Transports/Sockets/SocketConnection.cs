@@ -6,21 +6,11 @@ using FastPort.Connections;
 namespace FastPort.Transports.Sockets;
 
 /// <summary>
-/// A stream socket driven by SocketAsyncEventArgs. The "loop" of the connection is its pump: a state machine that runs on one pool thread at
-/// a time, so receive ring and protocol need no lock.
-/// <para>
-/// It waits for data with a zero-byte receive, which needs no buffer, then receives straight into the ring until the kernel has no more.
-/// States of the pump (<see cref="_state"/>, changed by compare-and-swap only): <c>Running</c> also while it waits for the socket;
-/// <c>Parked</c> when the protocol paused it; <c>Again</c> when a resume came while it ran; <c>Done</c> at the end.
-/// </para>
+/// A stream socket driven by SocketAsyncEventArgs. Its pump waits for data with a zero-byte receive, which needs no buffer, then receives straight into the ring until
+/// the kernel has no more.
 /// </summary>
-internal sealed partial class SocketConnection : TransportConnection, IThreadPoolWorkItem
+internal sealed partial class SocketConnection : PumpedConnection
 {
-    private const int Parked = 0;
-    private const int Running = 1;
-    private const int Again = 2;
-    private const int Done = 3;
-
     // Milliseconds of the coarse clock.
     private const long LookForResetEvery = 1000;
 
@@ -29,12 +19,11 @@ internal sealed partial class SocketConnection : TransportConnection, IThreadPoo
     private readonly SocketOutput _output;
     private readonly WaitArgs _wait;
     private long _lookedForReset;
-    private int _state = Running;
-    private bool _inputEndReported;
 
-    // The pump's own: the protocol said Pause and has not been offered its bytes since.
-    private bool _held;
-    private bool _lost;
+    // Written by the pump before it rests: nothing waits at the socket.
+    private volatile bool _isParked;
+    private volatile bool _ended;
+    private volatile bool _lost;
 
     public SocketConnection(Socket socket, ConnectionSettings settings)
         : base(settings)
@@ -82,48 +71,21 @@ internal sealed partial class SocketConnection : TransportConnection, IThreadPoo
 
     public override void NotifyWhenDrained(long pendingBytes) => _output.NotifyWhenDrained(pendingBytes);
 
-    public override void ResumeReading()
-    {
-        while (true)
-        {
-            int state = Volatile.Read(ref _state);
-            if (state is Again or Done)
-            {
-                return;
-            }
-
-            int next = state == Parked ? Running : Again;
-            if (Interlocked.CompareExchange(ref _state, next, state) == state)
-            {
-                if (state == Parked)
-                {
-                    ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-                }
-
-                return;
-            }
-        }
-    }
-
-    void IThreadPoolWorkItem.Execute() => Pump();
-
-    protected internal override long Tick(long nowMilliseconds)
+    internal override long Tick(long nowMilliseconds, bool requested)
     {
         if (!IsClosing && IsResetWhileParked(nowMilliseconds))
         {
             return ConnectionClock.NextTick;
         }
 
-        long due = base.Tick(nowMilliseconds);
-        return Volatile.Read(ref _state) == Parked ? Math.Min(due, _lookedForReset + LookForResetEvery) : due;
+        long due = base.Tick(nowMilliseconds, requested);
+        return _isParked ? Math.Min(due, _lookedForReset + LookForResetEvery) : due;
     }
-
-    protected override void BeginLoop() => ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
 
     protected override void OnClosing()
     {
         _output.ShutdownWhenFlushed();
-        ResumeReading();
+        Signal(PumpSignals.Look);
     }
 
     protected override void OnAborted()
@@ -138,13 +100,13 @@ internal sealed partial class SocketConnection : TransportConnection, IThreadPoo
             // Not connected any more: pending operations have ended already.
         }
 
-        ResumeReading();
+        Signal(PumpSignals.Look);
     }
 
     // Nothing waits at the socket of a parked connection, so nobody would hear that the peer has reset it: whoever works for this peer may stop.
     private bool IsResetWhileParked(long nowMilliseconds)
     {
-        if (Volatile.Read(ref _state) != Parked || nowMilliseconds - _lookedForReset < LookForResetEvery)
+        if (!_isParked || nowMilliseconds - _lookedForReset < LookForResetEvery)
         {
             return false;
         }
@@ -181,7 +143,7 @@ internal sealed partial class SocketConnection : TransportConnection, IThreadPoo
             // The peer was faster; the reading side learns the same.
         }
 
-        ResumeReading();
+        Signal(PumpSignals.Look);
     }
 
     /// <summary>The socket refused to send. Its rings are given back already.</summary>
@@ -192,8 +154,20 @@ internal sealed partial class SocketConnection : TransportConnection, IThreadPoo
 
     protected override void End()
     {
+        if (_waits)
+        {
+            // Its completion brings the pump here again.
+            Abort(CloseReason.LocalClosed);
+            return;
+        }
+
+        if (_ended)
+        {
+            return;
+        }
+
         CloseFor(CloseReason.LocalClosed);
-        Volatile.Write(ref _state, Done);
+        _ended = true;
         _input.Ring.Dispose();
         if (_output.Close())
         {
@@ -222,7 +196,7 @@ internal sealed partial class SocketConnection : TransportConnection, IThreadPoo
 
         _socket.Dispose();
         _wait.Dispose();
-        CompleteEnd();
+        CompleteEndAsLoop();
     }
 
     private static CloseReason Lost(SocketError error) => new(CloseKind.ConnectionLost, $"The connection was lost ({error}).");

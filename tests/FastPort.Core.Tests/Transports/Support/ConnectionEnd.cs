@@ -28,6 +28,7 @@ internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
         ITransportConnector connector = link.Transport.CreateConnector(link.Endpoint, settings);
         var end = new ConnectionEnd();
         Connection connection = await connector.ConnectAsync(Patience.Token);
+        end._connection = connection;
         connection.Start(end);
         return end;
     }

@@ -74,7 +74,9 @@ internal sealed class TestLink : IAsyncDisposable
         client ??= new TestProtocol();
         _all.Enqueue(client);
         Connection connection = await Transport.CreateConnector(Endpoint, Settings).ConnectAsync(Patience.Token);
+        client.Connection = connection;
         connection.Start(client);
+        await client.WhenOpened.InTimeAsync();
         return (client, await AcceptedAsync());
     }
 
@@ -119,7 +121,12 @@ internal sealed class TestLink : IAsyncDisposable
     }
 
     /// <summary>The next connection that was accepted.</summary>
-    public async Task<TestProtocol> AcceptedAsync() => await _accepted.Reader.ReadAsync(Patience.Token);
+    public async Task<TestProtocol> AcceptedAsync()
+    {
+        TestProtocol accepted = await _accepted.Reader.ReadAsync(Patience.Token);
+        await accepted.WhenOpened.InTimeAsync();
+        return accepted;
+    }
 
     public async ValueTask DisposeAsync()
     {
@@ -157,12 +164,14 @@ internal sealed class TestLink : IAsyncDisposable
         if (_forgotten is { } forgotten)
         {
             _forgotten = null;
+            forgotten.Server.Connection = connection;
             connection.Start(forgotten.Server);
             forgotten.Accepted.SetResult(connection);
             return;
         }
 
         TestProtocol protocol = Serve();
+        protocol.Connection = connection;
         _all.Enqueue(protocol);
         connection.Start(protocol);
         _accepted.Writer.TryWrite(protocol);

@@ -16,6 +16,7 @@ internal sealed class TestProtocol : IConnectionProtocol
     private readonly ConcurrentQueue<string> _misuse = new();
     private readonly ConcurrentQueue<bool> _ends = new();
     private readonly TaskCompletionSource<CloseReason> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _opened = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private TaskCompletionSource? _drained;
     private long _receivedBytes;
     private int _inside;
@@ -23,7 +24,8 @@ internal sealed class TestProtocol : IConnectionProtocol
     private int _drains;
     private int _ticks;
 
-    public Connection Connection { get; private set; } = null!;
+    /// <summary>The connection: set before it is started, as a program that starts one has it at once.</summary>
+    public Connection Connection { get; set; } = null!;
 
     /// <summary>What to do with the unread bytes. Defaults to collecting them.</summary>
     public Func<ArrayPoolCircularBuffer, ReceiveOutcome>? OnBytes { get; set; }
@@ -43,6 +45,9 @@ internal sealed class TestProtocol : IConnectionProtocol
     public bool StaysOpen { get; init; }
 
     public Task<CloseReason> Closed => _closed.Task;
+
+    /// <summary>Ends when OnOpened is called.</summary>
+    public Task WhenOpened => _opened.Task;
 
     /// <summary>Calls of OnReceived.</summary>
     public int Bursts => Volatile.Read(ref _bursts);
@@ -90,6 +95,7 @@ internal sealed class TestProtocol : IConnectionProtocol
     void IConnectionProtocol.OnOpened(Connection connection)
     {
         Connection = connection;
+        _opened.TrySetResult();
         OnLoop(() => Opened?.Invoke());
     }
 

@@ -1,7 +1,7 @@
-namespace FastPort.Transports.InProcess;
+namespace FastPort.Transports;
 
-/// <summary>What an end of a link is told, and what its pump is doing: one word, changed by interlocked operations only.</summary>
-internal static class LinkSignals
+/// <summary>What a pump is told, and what it is doing: one word, changed by interlocked operations only.</summary>
+internal static class PumpSignals
 {
     /// <summary>The pump runs, or a work item that will run it waits in the pool.</summary>
     public const int Active = 1;
@@ -9,12 +9,12 @@ internal static class LinkSignals
     /// <summary>The pump rests because the protocol said Pause: bytes alone do not wake it.</summary>
     public const int Held = 2;
 
-    /// <summary>The peer has announced bytes, or its end.</summary>
+    /// <summary>There may be bytes to read, or the end of the stream.</summary>
     public const int Bytes = 4;
 
     /// <summary>Reading goes on.</summary>
     public const int Resumed = 8;
 
-    /// <summary>A flag has changed: closing, aborted, lost.</summary>
+    /// <summary>A flag has changed: closing, aborted, lost, or there is other work for the loop.</summary>
     public const int Look = 16;
 }

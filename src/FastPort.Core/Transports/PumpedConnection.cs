@@ -1,0 +1,200 @@
+using FastPort.Connections;
+
+namespace FastPort.Transports;
+
+/// <summary>
+/// A connection whose "loop" is a pump: a work item of the pool that runs on one thread at a time. It owns the input and makes all calls of the protocol.
+/// <para>
+/// Whoever has something for the pump sets bits of its word (<see cref="PumpSignals"/>); who finds the pump inactive puts it into the pool's queue. A pump becomes
+/// inactive only by a compare-and-swap that fails when a bit was set meanwhile, so nothing is missed, and a pump that runs needs no waking.
+/// </para>
+/// </summary>
+internal abstract class PumpedConnection(ConnectionSettings settings) : TransportConnection(settings), IThreadPoolWorkItem
+{
+    // After this many steps in a row the pump goes to the back of the pool's queue, if others wait there: one busy peer must not starve them.
+    private const int StepsPerTurn = 32;
+
+    [ThreadStatic]
+    private static PumpedConnection? _current;
+
+    private int _word = PumpSignals.Active;
+    private bool _hasBegun;
+
+    public sealed override bool IsOnLoop => ReferenceEquals(_current, this);
+
+    /// <summary>The protocol said Pause and has not been offered its bytes since. The pump's own.</summary>
+    protected bool IsHeld { get; set; }
+
+    /// <summary>Whether the pump does no more; set once, by whoever ends the connection.</summary>
+    protected abstract bool HasEnded { get; }
+
+    /// <summary>Whether something was signalled since the last step. The pump's own.</summary>
+    protected bool IsSignalled => Volatile.Read(ref _word) != PumpSignals.Active;
+
+    public sealed override void ResumeReading()
+    {
+        // The fence orders what the caller has changed before this look: a pump that is found at rest sees it when it runs next.
+        Interlocked.MemoryBarrier();
+        if ((Volatile.Read(ref _word) & (PumpSignals.Active | PumpSignals.Held)) != 0)
+        {
+            Signal(PumpSignals.Resumed);
+        }
+    }
+
+    void IThreadPoolWorkItem.Execute() => Run();
+
+    /// <summary>Tells the pump something; any thread. It never runs on the caller's stack, who may hold locks that a handler wants.</summary>
+    internal void Signal(int what)
+    {
+        if (TryActivate(what))
+        {
+            Schedule();
+        }
+    }
+
+    /// <summary>As <see cref="Signal"/>, on a thread of the pool that has nothing else to do: the pump runs here.</summary>
+    protected void SignalAndRun(int what)
+    {
+        if (TryActivate(what))
+        {
+            Run();
+        }
+    }
+
+    protected sealed override void BeginLoop() => Schedule();
+
+    protected sealed override void WakeLoop() => Signal(PumpSignals.Look);
+
+    /// <summary>One step of reading: true where there may be more to do at once.</summary>
+    /// <param name="signals">What was signalled since the last step.</param>
+    protected abstract bool Step(int signals);
+
+    /// <summary>There is nothing to do: waits a little for more, where that pays. True where something came.</summary>
+    protected abstract bool Linger();
+
+    /// <summary>The pump is about to rest: gives back what is not needed meanwhile.</summary>
+    protected abstract void BeforeRest();
+
+    /// <summary>The pump begins to run again.</summary>
+    protected virtual void Woken()
+    {
+    }
+
+    /// <summary>Before the protocol is offered its bytes: what has resumed reading before this was about bytes that are offered now.</summary>
+    protected void ForgetResumed()
+    {
+        if ((Volatile.Read(ref _word) & PumpSignals.Resumed) != 0)
+        {
+            Interlocked.And(ref _word, ~PumpSignals.Resumed);
+        }
+    }
+
+    /// <summary><see cref="TransportConnection.CompleteEnd"/> as the loop: whichever thread it is, the pump does no more.</summary>
+    protected void CompleteEndAsLoop()
+    {
+        PumpedConnection? outer = _current;
+        _current = this;
+        try
+        {
+            CompleteEnd();
+        }
+        finally
+        {
+            _current = outer;
+        }
+    }
+
+    // True where the pump is the caller's to run or to schedule.
+    private bool TryActivate(int what)
+    {
+        int before = Interlocked.Or(ref _word, what);
+        if ((before & PumpSignals.Active) != 0 || (what == PumpSignals.Bytes && (before & PumpSignals.Held) != 0))
+        {
+            // A pump that runs looks again before it rests; one that is held for the protocol looks when it is resumed.
+            return false;
+        }
+
+        return (Interlocked.Or(ref _word, PumpSignals.Active) & PumpSignals.Active) == 0;
+    }
+
+    private void Schedule() => ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+
+    private void Run()
+    {
+        PumpedConnection? outer = _current;
+        _current = this;
+        try
+        {
+            Woken();
+            if (!_hasBegun)
+            {
+                _hasBegun = true;
+                Open();
+            }
+
+            Pump();
+        }
+        catch (Exception e)
+        {
+            Fault(e);
+            End();
+        }
+        finally
+        {
+            _current = outer;
+        }
+    }
+
+    private void Pump()
+    {
+        int steps = 0;
+        do
+        {
+            while (DoStep())
+            {
+                if (++steps == StepsPerTurn)
+                {
+                    steps = 0;
+                    if (ThreadPool.PendingWorkItemCount != 0)
+                    {
+                        Schedule();
+                        return;
+                    }
+                }
+            }
+
+            if (HasEnded)
+            {
+                return;
+            }
+        }
+        while (Linger() || !TryRest());
+    }
+
+    private bool DoStep()
+    {
+        int signals = IsSignalled ? Interlocked.Exchange(ref _word, PumpSignals.Active) : 0;
+        RunWork();
+        return Step(signals);
+    }
+
+    // False where something was signalled meanwhile.
+    private bool TryRest()
+    {
+        BeforeRest();
+        while (true)
+        {
+            int word = Volatile.Read(ref _word);
+            int kept = IsHeld ? word & PumpSignals.Bytes : 0;
+            if (word != (PumpSignals.Active | kept))
+            {
+                return false;
+            }
+
+            if (Interlocked.CompareExchange(ref _word, IsHeld ? PumpSignals.Held | kept : 0, word) == word)
+            {
+                return true;
+            }
+        }
+    }
+}
