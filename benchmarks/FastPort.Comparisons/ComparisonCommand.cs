@@ -51,10 +51,10 @@ internal static class ComparisonCommand
 
     private static readonly Argument<string[]> Reports = new("JSON") { Description = "Reports written with --json.", Arity = ArgumentArity.OneOrMore };
 
-    private static readonly Option<string> Document = new("--into")
+    private static readonly Option<string[]> Documents = new("--into")
     {
-        Description = "The document that is written into; each scenario has its place there between two markers.",
-        DefaultValueFactory = _ => Path.Combine("docs", "performance.md"),
+        Description = "A document that is written into; may be given several times. Each scenario has its place between two markers in one of them.",
+        DefaultValueFactory = _ => [Path.Combine("docs", "performance.md"), Path.Combine("docs", "measurements.md")],
     };
 
     private static readonly Option<ushort> QueuedType = new("--queued-type")
@@ -106,8 +106,8 @@ internal static class ComparisonCommand
 
     private static Command CreateReportCommand()
     {
-        var command = new Command("report", "Writes measured tables into the documentation.") { Reports, Document };
-        command.SetAction(parsed => ReportRun.Run(parsed.GetRequiredValue(Reports), parsed.GetRequiredValue(Document)));
+        var command = new Command("report", "Writes measured tables into the documentation.") { Reports, Documents };
+        command.SetAction(parsed => ReportRun.Run(parsed.GetRequiredValue(Reports), parsed.GetRequiredValue(Documents)));
         return command;
     }
 

@@ -2,18 +2,18 @@ using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons;
 
-/// <summary>Writes reports measured before into a document.</summary>
+/// <summary>Writes reports measured before into documents.</summary>
 internal static class ReportRun
 {
     /// <returns>An <see cref="ExitCode"/>.</returns>
-    public static int Run(IReadOnlyList<string> files, string document)
+    public static int Run(IReadOnlyList<string> files, IReadOnlyList<string> documents)
     {
         try
         {
             foreach (string file in files)
             {
-                IReadOnlyList<string> written = DocumentSections.Write(document, JsonReport.Read(file));
-                Console.WriteLine($"{file}: wrote {string.Join(", ", written)} into {document}");
+                IReadOnlyList<string> written = DocumentSections.Write(documents, JsonReport.Read(file));
+                Console.WriteLine($"{file}: wrote {string.Join(", ", written)} into {string.Join(", ", documents)}");
             }
 
             return ExitCode.Good;

@@ -3,9 +3,11 @@ using System.Text;
 
 namespace FastPort.Comparisons.Reports;
 
-/// <summary>The report as sections of docs/performance.md.</summary>
+/// <summary>The report as sections of docs/performance.md and docs/measurements.md. Prose is wrapped at 140 characters; tables are not.</summary>
 internal static class MarkdownReport
 {
+    private const int MaxLine = 140;
+
     /// <summary>Every scenario and, behind them, every target.</summary>
     public static string Create(ComparisonReport report)
     {
@@ -22,7 +24,10 @@ internal static class MarkdownReport
     public static string Create(ComparisonReport report, ScenarioReport scenario)
     {
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"{scenario.Description}\n\n    {report.Command}\n\n{Method(report, scenario)} {scenario.Method}\n\n");
+        AppendWrapped(text, scenario.Description);
+        text.Append(CultureInfo.InvariantCulture, $"\n    {report.Command}\n\n");
+        AppendWrapped(text, $"{Method(report, scenario)} {scenario.Method}");
+        text.Append('\n');
         Append(text, ReportTables.Figures(scenario));
         Append(text, ReportTables.Ratios(scenario));
         foreach (ReportTable table in scenario.Tables)
@@ -33,7 +38,7 @@ internal static class MarkdownReport
         string[] notes = [.. report.Notes, .. ReportNotes.Of(scenario)];
         foreach (string note in notes)
         {
-            text.Append("- ").Append(note.ReplaceLineEndings(" ")).Append('\n');
+            AppendWrapped(text, $"- {note.ReplaceLineEndings(" ")}", "  ");
         }
 
         return text.ToString().TrimEnd('\n') + "\n";
@@ -57,12 +62,17 @@ internal static class MarkdownReport
             : $"servers on core {settings.ServerCore}, clients on core {settings.ClientCore}";
         string where = string.Create(
             CultureInfo.InvariantCulture,
-            $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), {machine.MemoryGb} GB, {machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. Loopback");
+            $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), ")
+            + string.Create(
+                CultureInfo.InvariantCulture,
+                $"{machine.MemoryGb} GB, {machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. Loopback");
 
         // One that has no candidates to compare says for itself how it ran.
         return scenario.Columns.Count == 0 ? $"{where}." : string.Create(
             CultureInfo.InvariantCulture,
-            $"{where}, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, after {settings.WarmupSeconds} s of warm-up of each .NET process. Medians, in brackets the range of the runs; a target is held against the median of the pairwise ratios. Every message was verified.");
+            $"{where}, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, ")
+            + string.Create(CultureInfo.InvariantCulture, $"after {settings.WarmupSeconds} s of warm-up of each .NET process. ")
+            + "Medians, in brackets the range of the runs; a target is held against the median of the pairwise ratios. Every message was verified.";
     }
 
     private static void Append(StringBuilder text, ReportTable table)
@@ -77,6 +87,29 @@ internal static class MarkdownReport
         foreach (IReadOnlyList<string> row in table.Rows)
         {
             AppendRow(text, row);
+        }
+
+        text.Append('\n');
+    }
+
+    private static void AppendWrapped(StringBuilder text, string prose, string indent = "")
+    {
+        int length = 0;
+        foreach (string word in prose.Split(' ', StringSplitOptions.RemoveEmptyEntries))
+        {
+            if (length > 0 && length + 1 + word.Length > MaxLine)
+            {
+                text.Append('\n').Append(indent);
+                length = indent.Length;
+            }
+            else if (length > 0)
+            {
+                text.Append(' ');
+                length++;
+            }
+
+            text.Append(word);
+            length += word.Length;
         }
 
         text.Append('\n');

@@ -24,25 +24,34 @@ public sealed class ReportCommandTests : IDisposable
     [Fact]
     public async Task Every_scenario_has_its_place_in_the_documentation_and_a_second_report_changes_nothing()
     {
-        string published = await File.ReadAllTextAsync(Path.Combine(ProgramLocator.Create().Root, "docs", "performance.md"));
+        string[] documents = ["performance.md", "measurements.md"];
+        string root = Path.Combine(ProgramLocator.Create().Root, "docs");
+        string[] published = [.. documents.Select(document => File.ReadAllText(Path.Combine(root, document)))];
         ScenarioReport[] scenarios = [.. ScenarioCatalog.All.Append(ScenarioCatalog.Soak).Select((scenario, i) => Scenario(scenario.Name, i + 1))];
         ComparisonReport report = Measured.Report(scenarios);
-        await File.WriteAllTextAsync(Document, published);
+        string[] copies = [.. documents.Select(document => Path.Combine(_directory.Path, document))];
+        for (int i = 0; i < copies.Length; i++)
+        {
+            await File.WriteAllTextAsync(copies[i], published[i]);
+        }
+
         await File.WriteAllTextAsync(Json, JsonReport.Create(report));
 
-        ProgramResult result = await ComparisonsProgram.RunAsync(["report", Json, "--into", Document]);
+        ProgramResult result = await ComparisonsProgram.RunAsync(["report", Json, "--into", copies[0], "--into", copies[1]]);
 
         Assert.Equal((0, ""), (result.ExitCode, result.Errors));
-        Assert.Equal($"{Json}: wrote {string.Join(", ", scenarios.Select(s => s.Name))}, targets into {Document}{Environment.NewLine}", result.Output);
-        string written = await File.ReadAllTextAsync(Document);
-        Assert.Equal(Sections.Replace(published, ""), Sections.Replace(written, ""));
-        Dictionary<string, string> sections = Sections.Matches(written).ToDictionary(section => section.Groups[1].Value, section => section.Value);
+        string names = string.Join(", ", scenarios.Select(s => s.Name));
+        Assert.Equal($"{Json}: wrote {names}, targets into {string.Join(", ", copies)}{Environment.NewLine}", result.Output);
+        string[] written = [.. copies.Select(File.ReadAllText)];
+        Assert.Equal(published.Select(text => Sections.Replace(text, "")), written.Select(text => Sections.Replace(text, "")));
+        Dictionary<string, string> sections = written.SelectMany(text => Sections.Matches(text))
+            .ToDictionary(section => section.Groups[1].Value, section => section.Value);
         Assert.Equal(scenarios.Length + 1, sections.Count);
         Assert.All(scenarios, scenario => Assert.Equal($"\n\n{MarkdownReport.Create(report, scenario)}\n", sections[scenario.Name]));
         Assert.Equal($"\n\n{MarkdownReport.Targets(report)}\n", sections[DocumentSections.Targets]);
 
-        Assert.Equal(0, (await ComparisonsProgram.RunAsync(["report", Json, "--into", Document])).ExitCode);
-        Assert.Equal(written, await File.ReadAllTextAsync(Document));
+        Assert.Equal(0, (await ComparisonsProgram.RunAsync(["report", Json, "--into", copies[0], "--into", copies[1]])).ExitCode);
+        Assert.Equal(written, copies.Select(File.ReadAllText));
     }
 
     [Fact]

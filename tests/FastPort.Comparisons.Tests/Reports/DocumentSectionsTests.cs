@@ -87,13 +87,35 @@ public sealed class DocumentSectionsTests : IDisposable
     }
 
     [Fact]
+    public void Each_section_goes_into_the_document_that_has_its_place_and_nothing_is_written_where_none_has()
+    {
+        string second = Path.Combine(_directory.Path, "measurements.md");
+        string place = "<!-- measured: peers -->\n\nold peers\n\n<!-- end measured: peers -->\n";
+        File.WriteAllText(FilePath, Document);
+        File.WriteAllText(second, place);
+        ScenarioReport peers = Measured.Scenario("peers");
+        ComparisonReport report = Measured.Report(Echo, peers);
+
+        Assert.Equal(["echo", "peers", "targets"], DocumentSections.Write([FilePath, second], report));
+        Assert.Contains(MarkdownReport.Create(report, Echo), File.ReadAllText(FilePath), StringComparison.Ordinal);
+        string section = MarkdownReport.Create(report, peers);
+        Assert.Equal(place.Replace("old peers\n", section, StringComparison.Ordinal), File.ReadAllText(second));
+
+        string[] before = [File.ReadAllText(FilePath), File.ReadAllText(second)];
+        ComparisonReport unknown = Measured.Report(Measured.Scenario("echo"), Measured.Scenario("cores"));
+        string message = Assert.Throws<ComparisonException>(() => DocumentSections.Write([FilePath, second], unknown)).Message;
+        Assert.StartsWith($"{FilePath} and {second} have no place for 'cores': ", message, StringComparison.Ordinal);
+        Assert.Equal<string[]>(before, [File.ReadAllText(FilePath), File.ReadAllText(second)]);
+    }
+
+    [Fact]
     public void An_end_before_its_beginning_is_no_place() =>
         Assert.Throws<ComparisonException>(() => Write("<!-- end measured: echo -->\n<!-- measured: echo -->\n", Measured.Report(Echo)));
 
     [Fact]
     public void A_document_that_is_not_there_is_named()
     {
-        string message = Assert.Throws<ComparisonException>(() => DocumentSections.Write(FilePath, Measured.Report(Echo))).Message;
+        string message = Assert.Throws<ComparisonException>(() => DocumentSections.Write([FilePath], Measured.Report(Echo))).Message;
 
         Assert.StartsWith($"The report cannot be written into {FilePath}: ", message, StringComparison.Ordinal);
     }
@@ -101,6 +123,6 @@ public sealed class DocumentSectionsTests : IDisposable
     private IReadOnlyList<string> Write(string document, ComparisonReport report)
     {
         File.WriteAllText(FilePath, document);
-        return DocumentSections.Write(FilePath, report);
+        return DocumentSections.Write([FilePath], report);
     }
 }
