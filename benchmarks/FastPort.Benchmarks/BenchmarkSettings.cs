@@ -10,18 +10,18 @@ namespace FastPort.Benchmarks;
 internal static class BenchmarkSettings
 {
     /// <summary>
-    /// BenchmarkDotNet's defaults with allocations measured, median and minimum shown (they stay meaningful where other programs run too), and
-    /// iterations short enough for the whole set to be run often.
+    /// BenchmarkDotNet's defaults with allocations measured, median and minimum shown (they stay meaningful where other programs run too),
+    /// and iterations short enough for the whole set to be run often.
     /// </summary>
     /// <param name="arguments">The command line, which may set its own length of an iteration.</param>
     public static IConfig Create(string[] arguments)
     {
-        // A mutator, so that it joins the job of the command line instead of being a second one. The project that BenchmarkDotNet generates builds
-        // FastPort again, in a single process: what was analysed when this program was built need not be analysed once more.
+        // A mutator, so that it joins the job of the command line instead of being a second one. The project that BenchmarkDotNet generates
+        // builds FastPort again, in a single process: what was analysed when this program was built need not be analysed once more.
         Job everyJob = Job.Default.WithArguments([new MsBuildArgument("/p:RunAnalyzers=false")]);
 
-        // The default iteration of 500 ms would take the short job over its five minutes, and nothing here lasts longer than a few milliseconds.
-        // A mutator overrules the command line, so it must not say anything where that does.
+        // The default iteration of 500 ms would take the short job over its five minutes, and nothing here lasts longer than a few
+        // milliseconds. A mutator overrules the command line, so it must not say anything where that does.
         if (!Array.Exists(arguments, static argument => argument.StartsWith("--iterationTime", StringComparison.OrdinalIgnoreCase)))
         {
             everyJob = everyJob.WithIterationTime(TimeInterval.FromMilliseconds(100));

@@ -12,4 +12,5 @@ if (summaries.Length == 0)
     return Array.Exists(chosen, static argument => argument is "--list" or "--help" or "--version" or "--info") ? 0 : 2;
 }
 
-return Array.Exists(summaries, static summary => summary.HasCriticalValidationErrors || !summary.Reports.All(static report => report.Success)) ? 1 : 0;
+return Array.Exists(
+    summaries, static summary => summary.HasCriticalValidationErrors || !summary.Reports.All(static report => report.Success)) ? 1 : 0;

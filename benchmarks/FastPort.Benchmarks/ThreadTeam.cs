@@ -1,8 +1,8 @@
 namespace FastPort.Benchmarks;
 
 /// <summary>
-/// Threads that do the same work at the same time, again and again. They are started once, so that a run costs two meetings at a barrier and
-/// no thread's start; the calling thread is one of them.
+/// Threads that do the same work at the same time, again and again. They are started once, so that a run costs two meetings at a barrier
+/// and no thread's start; the calling thread is one of them.
 /// </summary>
 internal sealed class ThreadTeam : IDisposable
 {

@@ -12,11 +12,16 @@ internal static class ComparisonCommand
 
     private static readonly Option<bool> Quick = new("--quick")
     {
-        Description = "See only that every scenario runs: one short run of each candidate with the smallest messages. The figures mean nothing.",
+        Description =
+            "See only that every scenario runs: one short run of each candidate with the smallest messages. The figures mean nothing.",
         Recursive = true,
     };
 
-    private static readonly Option<double?> Seconds = new("--seconds") { Description = "Measured seconds of each run, 0.1 to 3600 (2).", Recursive = true };
+    private static readonly Option<double?> Seconds = new("--seconds")
+    {
+        Description = "Measured seconds of each run, 0.1 to 3600 (2).",
+        Recursive = true,
+    };
 
     private static readonly Option<int?> Repetitions = new("--repetitions")
     {
@@ -49,11 +54,16 @@ internal static class ComparisonCommand
         Recursive = true,
     };
 
-    private static readonly Argument<string[]> Reports = new("JSON") { Description = "Reports written with --json.", Arity = ArgumentArity.OneOrMore };
+    private static readonly Argument<string[]> Reports = new("JSON")
+    {
+        Description = "Reports written with --json.",
+        Arity = ArgumentArity.OneOrMore,
+    };
 
     private static readonly Option<string[]> Documents = new("--into")
     {
-        Description = "A document that is written into; may be given several times. Each scenario has its place between two markers in one of them.",
+        Description =
+            "A document that is written into; may be given several times. Each scenario has its place between two markers in one of them.",
         DefaultValueFactory = _ => [Path.Combine("docs", "performance.md"), Path.Combine("docs", "measurements.md")],
     };
 
@@ -65,7 +75,11 @@ internal static class ComparisonCommand
         Recursive = true,
     };
 
-    private static readonly Option<string?> JsonFile = new("--json") { Description = "Write the report to this file as JSON.", Recursive = true };
+    private static readonly Option<string?> JsonFile = new("--json")
+    {
+        Description = "Write the report to this file as JSON.",
+        Recursive = true,
+    };
 
     private static readonly Option<string?> MarkdownFile = new("--markdown")
     {
@@ -79,7 +93,8 @@ internal static class ComparisonCommand
         Warmup.Validators.Add(option => RequireRange(option, 0.1, 3600));
         Repetitions.Validators.Add(option => RequireRange(option, 1, 99));
 
-        var root = new RootCommand("Compares FastPort with other servers: whole processes, one load client for all, pinned to cores, runs alternating.")
+        var root = new RootCommand(
+            "Compares FastPort with other servers: whole processes, one load client for all, pinned to cores, runs alternating.")
         {
             Quick, Seconds, Repetitions, Warmup, Sizes, QueuedType, RequirePeers, JsonFile, MarkdownFile,
         };

@@ -10,7 +10,9 @@ namespace FastPort.Comparisons;
 internal static class ComparisonRun
 {
     /// <summary>Runs the scenarios.</summary>
-    /// <returns>An <see cref="ExitCode"/>; a target that was missed is no failure, a wrong reply or a server that did not start is.</returns>
+    /// <returns>
+    /// An <see cref="ExitCode"/>; a target that was missed is no failure, a wrong reply or a server that did not start is.
+    /// </returns>
     public static async Task<int> RunAsync(IReadOnlyList<IScenario> scenarios, ComparisonOptions options, CancellationToken cancellation)
     {
         try
@@ -37,7 +39,8 @@ internal static class ComparisonRun
         }
     }
 
-    private static async Task<int> RunAsync(IReadOnlyList<IScenario> scenarios, ComparisonOptions options, Workbench bench, CancellationToken cancellation)
+    private static async Task<int> RunAsync(
+        IReadOnlyList<IScenario> scenarios, ComparisonOptions options, Workbench bench, CancellationToken cancellation)
     {
         IAnsiConsole console = AnsiConsole.Console;
         if (Console.IsOutputRedirected)
@@ -67,14 +70,17 @@ internal static class ComparisonRun
             Command = $"dotnet run -c Release --project benchmarks/FastPort.Comparisons -- {options.CommandLine}",
             Commit = await CommitReader.ReadAsync(bench, cancellation),
             Machine = machine,
-            Settings = new RunSettings(options.Seconds, options.Repetitions, options.WarmupSeconds, bench.Pinning.ServerCore, bench.Pinning.ClientCore),
+            Settings = new RunSettings(
+                options.Seconds, options.Repetitions, options.WarmupSeconds, bench.Pinning.ServerCore, bench.Pinning.ClientCore),
             Notes = bench.Pinning.Note is null ? [] : [bench.Pinning.Note],
             Scenarios = reports,
         };
         ConsoleReport.Write(report, console);
         WriteFile(options.JsonFile, JsonReport.Create(report));
         WriteFile(options.MarkdownFile, MarkdownReport.Create(report));
-        return reports.SelectMany(scenario => scenario.Workloads).Any(workload => workload.Failures.Count > 0) ? ExitCode.Failed : ExitCode.Good;
+        return reports.SelectMany(scenario => scenario.Workloads).Any(workload => workload.Failures.Count > 0)
+            ? ExitCode.Failed
+            : ExitCode.Good;
     }
 
     private static void WriteFile(string? path, string content)
@@ -90,7 +96,8 @@ internal static class ComparisonRun
             Directory.CreateDirectory(Path.GetDirectoryName(full) ?? full);
             File.WriteAllText(full, content);
         }
-        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
+        catch (Exception exception) when (
+            exception is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
         {
             throw new ComparisonException($"The report cannot be written to {path}: {exception.Message}", exception);
         }

@@ -6,12 +6,18 @@ using FastPortPeer.Soak;
 
 namespace FastPortPeer;
 
-/// <summary>The commands: the two sides of the messaging comparison, apart or in one process; a lock-step client; the two sides of the soak.</summary>
+/// <summary>
+/// The commands: the two sides of the messaging comparison, apart or in one process; a lock-step client; the two sides of the soak.
+/// </summary>
 internal static class PeerCommands
 {
     private const string InProcessEndpoint = "inproc://messaging";
 
-    private static readonly Option<string> Endpoint = new("--endpoint") { Description = "Where to listen or to connect to, as a URI.", Required = true };
+    private static readonly Option<string> Endpoint = new("--endpoint")
+    {
+        Description = "Where to listen or to connect to, as a URI.",
+        Required = true,
+    };
 
     private static readonly Option<int> Size = new("--size") { Description = "Bytes of a message.", DefaultValueFactory = _ => 64 };
 
@@ -19,11 +25,18 @@ internal static class PeerCommands
 
     private static readonly Option<TransportKind> Transport = new("--transport") { Description = "What carries TCP and Unix sockets." };
 
-    private static readonly Option<int?> SpinMicroseconds = new("--spin-us") { Description = "How long a loop looks for work before it sleeps." };
+    private static readonly Option<int?> SpinMicroseconds = new("--spin-us")
+    {
+        Description = "How long a loop looks for work before it sleeps.",
+    };
 
     private static readonly Option<double> Duration = new("--duration") { Description = "Measured seconds.", DefaultValueFactory = _ => 3 };
 
-    private static readonly Option<double> WarmUp = new("--warmup") { Description = "Seconds before measuring.", DefaultValueFactory = _ => 0.5 };
+    private static readonly Option<double> WarmUp = new("--warmup")
+    {
+        Description = "Seconds before measuring.",
+        DefaultValueFactory = _ => 0.5,
+    };
 
     private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
 
@@ -37,10 +50,15 @@ internal static class PeerCommands
             }
         });
         var root = new RootCommand("FastPort's own side of the comparisons that need its engine on both ends.");
-        root.Add(Create("server", "Messaging: sends to a routing id.", ServeAsync, Endpoint, Size, LockStepMode, Transport, SpinMicroseconds));
-        root.Add(Create("client", "Messaging: receives, or sends back.", ReceiveAsync, Endpoint, Size, LockStepMode, Transport, SpinMicroseconds));
+        root.Add(
+            Create("server", "Messaging: sends to a routing id.", ServeAsync, Endpoint, Size, LockStepMode, Transport, SpinMicroseconds));
+        root.Add(
+            Create("client", "Messaging: receives, or sends back.", ReceiveAsync, Endpoint, Size, LockStepMode, Transport,
+                SpinMicroseconds));
         root.Add(Create("both", "Messaging: server and client in this process.", ServeBothAsync, Size, LockStepMode, SpinMicroseconds));
-        root.Add(Create("lock-step", "Echo, one request in flight.", LockStepAsync, Endpoint, Size, SpinMicroseconds, Duration, WarmUp, ServerId));
+        root.Add(
+            Create("lock-step", "Echo, one request in flight.", LockStepAsync, Endpoint, Size, SpinMicroseconds, Duration, WarmUp,
+                ServerId));
         SoakCommands.AddTo(root);
         return root;
     }

@@ -5,7 +5,8 @@ using Microsoft.AspNetCore.Connections;
 namespace KestrelPeer;
 
 /// <summary>
-/// Echoes FastPort frames with the Reply bit set: whole frames only, as any handler of messages needs them, all frames of one read in one flush.
+/// Echoes FastPort frames with the Reply bit set: whole frames only, as any handler of messages needs them, all frames of one read in one
+/// flush.
 /// </summary>
 internal sealed class EchoHandler : ConnectionHandler
 {

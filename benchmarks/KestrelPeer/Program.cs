@@ -19,7 +19,8 @@ if (args.Length > 1 || !ushort.TryParse(args.FirstOrDefault("0"), NumberStyles.N
 // An empty builder: no logging, no configuration files, no HTTP pipeline; Kestrel's own settings as they come.
 WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
 builder.WebHost.UseKestrelCore();
-builder.WebHost.ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, port, endpoint => endpoint.UseConnectionHandler<EchoHandler>()));
+builder.WebHost.ConfigureKestrel(
+    kestrel => kestrel.Listen(IPAddress.Loopback, port, endpoint => endpoint.UseConnectionHandler<EchoHandler>()));
 builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(1));
 
 await using WebApplication app = builder.Build();
@@ -36,8 +37,8 @@ catch (IOException exception)
 string address = app.Services.GetRequiredService<IServer>().Features.GetRequiredFeature<IServerAddressesFeature>().Addresses.Single();
 Console.WriteLine($"listening on tcp://127.0.0.1:{new Uri(address).Port}");
 
-// Whoever started this process holds the other end of its standard input: when that goes, so does the process. A thread of its own waits for it,
-// since the thread pool has one thread per core and the server needs them all.
+// Whoever started this process holds the other end of its standard input: when that goes, so does the process. A thread of its own waits
+// for it, since the thread pool has one thread per core and the server needs them all.
 var watcher = new Thread(() =>
 {
     while (Console.In.Read() >= 0)

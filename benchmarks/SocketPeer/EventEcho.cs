@@ -3,8 +3,8 @@ using System.Net.Sockets;
 namespace SocketPeer;
 
 /// <summary>
-/// Echoes bytes as they come with the runtime's own sockets and nothing else: no frames, one buffer a connection, received into and sent from. Whether
-/// completions run on the sockets' own threads is the runtime's switch (DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS).
+/// Echoes bytes as they come with the runtime's own sockets and nothing else: no frames, one buffer a connection, received into and sent
+/// from. Whether completions run on the sockets' own threads is the runtime's switch (DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS).
 /// </summary>
 internal sealed class EventEcho
 {

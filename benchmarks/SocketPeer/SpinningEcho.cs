@@ -3,8 +3,8 @@ using System.Net.Sockets;
 namespace SocketPeer;
 
 /// <summary>
-/// The same echo by one thread that asks every connection's socket again and again and never sleeps while there is one: what the runtime's sockets cost when nothing
-/// has to be woken. For few connections and messages that a socket takes at once.
+/// The same echo by one thread that asks every connection's socket again and again and never sleeps while there is one: what the runtime's
+/// sockets cost when nothing has to be woken. For few connections and messages that a socket takes at once.
 /// </summary>
 internal static class SpinningEcho
 {

@@ -21,7 +21,8 @@ internal sealed class Bot : IAsyncDisposable
     public Bot(string name, string endpoint)
     {
         Name = name;
-        MessageHandlers pushes = new MessageHandlers().MapInline(GameMessageType.Snapshot, Snapshot.Parser, (snapshot, _) => OnSnapshot(snapshot));
+        MessageHandlers pushes = new MessageHandlers()
+            .MapInline(GameMessageType.Snapshot, Snapshot.Parser, (snapshot, _) => OnSnapshot(snapshot));
         _client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, ClientName = name }, pushes);
     }
 

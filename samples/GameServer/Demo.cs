@@ -6,7 +6,9 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace GameServer;
 
-/// <summary>Some bots play against the server of this process for <c>Demo:Seconds</c> (3 by default); one of them leaves half-way.</summary>
+/// <summary>
+/// Some bots play against the server of this process for <c>Demo:Seconds</c> (3 by default); one of them leaves half-way.
+/// </summary>
 internal static class Demo
 {
     private const int BotCount = 4;
@@ -29,7 +31,8 @@ internal static class Demo
 
         GameLoop loop = services.GetRequiredService<GameLoop>();
         Console.WriteLine(
-            $"demo: {loop.Ticks} ticks, {services.GetRequiredService<GameInbox>().Dropped} inputs dropped, {loop.MissedSnapshots} snapshots not taken by full send queues");
+            $"demo: {loop.Ticks} ticks, {services.GetRequiredService<GameInbox>().Dropped} inputs dropped, {loop.MissedSnapshots} "
+            + $"snapshots not taken by full send queues");
         return bots.All(static b => b.Self is { } self && (self.X != 50 || self.Y != 50));
     }
 

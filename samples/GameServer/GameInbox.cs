@@ -35,7 +35,8 @@ internal sealed class GameInbox
     public ChannelReader<PlayerInput> Inputs => _inputs.Reader;
 
     /// <summary>Comings and goings. None may be lost, and a session makes two at most: MaxConnections bounds it.</summary>
-    public Channel<PlayerChange> Changes { get; } = Channel.CreateUnbounded<PlayerChange>(new UnboundedChannelOptions { SingleReader = true });
+    public Channel<PlayerChange> Changes { get; } = Channel.CreateUnbounded<PlayerChange>(
+        new UnboundedChannelOptions { SingleReader = true });
 
     public void Add(PlayerInput input) => _inputs.Writer.TryWrite(input);
 }

@@ -77,7 +77,8 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
         {
             _world.Enter(change.Session.Id, change.Name);
             _players.Add(change.Session);
-            logger.LogInformation("{Name} joined as player {Player}; {Players} are playing", change.Name, change.Session.Id, _world.Players);
+            logger.LogInformation(
+                "{Name} joined as player {Player}; {Players} are playing", change.Name, change.Session.Id, _world.Players);
         }
         else if (_world.Leave(change.Session.Id))
         {

@@ -22,7 +22,8 @@ internal sealed class World
         // An input may arrive after its player has left, or with a number that is no news.
         if (_players.TryGetValue(input.Player, out Player? player) && input.Input.Sequence > player.LastInput)
         {
-            float length = MathF.Sqrt((input.Input.DirectionX * input.Input.DirectionX) + (input.Input.DirectionY * input.Input.DirectionY));
+            float length = MathF.Sqrt(
+                (input.Input.DirectionX * input.Input.DirectionX) + (input.Input.DirectionY * input.Input.DirectionY));
 
             // Clients are not to be trusted: a direction longer than 1 would be a faster player, and NaN would spread.
             float scale = length > 1 ? 1 / length : 1;
@@ -48,7 +49,14 @@ internal sealed class World
         var snapshot = new Snapshot { Tick = Tick };
         foreach ((long id, Player player) in _players)
         {
-            snapshot.Players.Add(new PlayerState { Player = id, Name = player.Name, X = player.X, Y = player.Y, LastInput = player.LastInput });
+            snapshot.Players.Add(new PlayerState
+            {
+                Player = id,
+                Name = player.Name,
+                X = player.X,
+                Y = player.Y,
+                LastInput = player.LastInput,
+            });
         }
 
         return snapshot;

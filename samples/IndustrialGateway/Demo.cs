@@ -29,7 +29,8 @@ internal static class Demo
         TagValues boiler = await client.RequestAsync(
             GatewayMessageType.ReadTags, new ReadTags { Names = { "boiler.setpoint", "boiler.temperature" } }, TagValues.Parser);
         Console.WriteLine(string.Create(
-            CultureInfo.InvariantCulture, $"demo: boiler.setpoint {written.Previous} -> {boiler.Values[0].Value}, temperature {boiler.Values[1].Value:0.0}"));
+            CultureInfo.InvariantCulture,
+            $"demo: boiler.setpoint {written.Previous} -> {boiler.Values[0].Value}, temperature {boiler.Values[1].Value:0.0}"));
 
         ErrorCode unknown = await ErrorOfAsync(client, new WriteTag { Name = "boiler.colour", Value = 1 });
         ErrorCode measured = await ErrorOfAsync(client, new WriteTag { Name = "pump.flow", Value = 1 });
@@ -37,7 +38,8 @@ internal static class Demo
 
         HealthReport health = await client.RequestAsync(GatewayMessageType.Health, new Health(), HealthReport.Parser);
         Console.WriteLine(string.Create(
-            CultureInfo.InvariantCulture, $"demo: health says {health.Connections} connections, {health.Errors} errors, P99 {health.P99Us:0.0} us"));
+            CultureInfo.InvariantCulture,
+            $"demo: health says {health.Connections} connections, {health.Errors} errors, P99 {health.P99Us:0.0} us"));
 
         int late = await StopWithRequestInFlightAsync(host, client);
         Console.WriteLine($"demo: the gateway stopped and still answered {late} values of the request in flight");

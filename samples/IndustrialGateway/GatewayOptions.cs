@@ -13,6 +13,7 @@ internal sealed class GatewayOptions
         GatewayOptions options = configuration.GetSection("Gateway").Get<GatewayOptions>() ?? new GatewayOptions();
         return options.HealthIntervalSeconds is > 0 and <= 86_400
             ? options
-            : throw new InvalidOperationException($"Gateway:HealthIntervalSeconds is {options.HealthIntervalSeconds}; allowed are values above 0, up to 86400.");
+            : throw new InvalidOperationException(
+                $"Gateway:HealthIntervalSeconds is {options.HealthIntervalSeconds}; allowed are values above 0, up to 86400.");
     }
 }

@@ -12,7 +12,8 @@ using Microsoft.Extensions.Hosting;
 bool isDemo = args.Contains("--demo");
 
 // Beside the program, not in the working directory: the repository's root has settings of another program.
-HostApplicationBuilder builder = Host.CreateApplicationBuilder(new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
+HostApplicationBuilder builder = Host.CreateApplicationBuilder(
+    new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
 builder.Configuration.AddJsonFile("gatewaysettings.json").AddEnvironmentVariables().AddCommandLine([.. args.Where(a => a != "--demo")]);
 
 // docs: registration

@@ -8,7 +8,9 @@ SocketTransport.UnsafeUseInlineCompletions();
 
 var listen = new Option<string[]>("--listen")
 {
-    Description = "Endpoint to listen on instead of the configured ones, for example tcp://127.0.0.1:7000 or unix:///run/fastport.sock. Port 0 lets the system choose. Can be given several times.",
+    Description =
+        "Endpoint to listen on instead of the configured ones, for example tcp://127.0.0.1:7000 or unix:///run/fastport.sock. Port 0 "
+        + "lets the system choose. Can be given several times.",
     HelpName = "URI",
 };
 var queuedEcho = new Option<bool>("--queued-echo")
@@ -16,7 +18,9 @@ var queuedEcho = new Option<bool>("--queued-echo")
     Description = "Also answer message type 0x1001 as Echo does, but through a queued handler (for measurements).",
 };
 var transport = new TransportOptions();
-var root = new RootCommand("FastPort server: Echo, Sink and Source over framed Protocol Buffers messages. Configured by appsettings.json and environment variables.")
+var root = new RootCommand(
+    "FastPort server: Echo, Sink and Source over framed Protocol Buffers messages. Configured by appsettings.json and environment "
+    + "variables.")
 {
     listen,
     queuedEcho,

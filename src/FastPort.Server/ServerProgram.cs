@@ -16,7 +16,8 @@ internal static class ServerProgram
 {
     private const ushort QueuedEchoType = 0x1001;
 
-    public static Task<int> RunAsync(string[] listen, bool queuedEcho, TransportChoice transport, CancellationToken cancellationToken) => ProgramRun.ReportAsync(
+    public static Task<int> RunAsync(string[] listen, bool queuedEcho, TransportChoice transport, CancellationToken cancellationToken) =>
+        ProgramRun.ReportAsync(
         async () =>
         {
             using IHost host = Build(listen, queuedEcho, transport);
@@ -34,13 +35,15 @@ internal static class ServerProgram
 
     private static IHost Build(string[] listen, bool queuedEcho, TransportChoice transport)
     {
-        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
+            new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
         ProgramRun.AddSettings(builder.Configuration, transport);
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
         builder.Logging.AddSerilog(Log.Logger);
 
         // The host would log why it cannot start with a stack trace; this program says it in a sentence.
-        builder.Logging.AddFilter<Serilog.Extensions.Logging.SerilogLoggerProvider>("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.Critical);
+        builder.Logging.AddFilter<Serilog.Extensions.Logging.SerilogLoggerProvider>(
+            "Microsoft.Extensions.Hosting.Internal.Host", LogLevel.Critical);
         builder.Services.AddMetrics();
 
         // This program reports also where its appsettings.json has lost the section.
@@ -52,7 +55,9 @@ internal static class ServerProgram
                 handlers.MapDiagnostics();
                 if (queuedEcho)
                 {
-                    handlers.MapQueued(QueuedEchoType, Echo.Parser, static (echo, _) => new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Lent);
+                    handlers.MapQueued(
+                        QueuedEchoType, Echo.Parser, static (echo, _) =>
+                            new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Lent);
                 }
             });
         return builder.Build();

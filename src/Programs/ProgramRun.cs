@@ -8,7 +8,10 @@ using Serilog.Core;
 
 namespace FastPort.Programs;
 
-/// <summary>What the programs do alike: reading arguments and configuration, and turning what can go wrong into lines on standard error and exit codes.</summary>
+/// <summary>
+/// What the programs do alike: reading arguments and configuration, and turning what can go wrong into lines on standard error and exit
+/// codes.
+/// </summary>
 internal static class ProgramRun
 {
     /// <summary>Parses, runs and returns the exit code.</summary>
@@ -62,7 +65,8 @@ internal static class ProgramRun
         catch (InvalidDataException e)
         {
             // appsettings.json is no JSON.
-            return await FailAsync(ExitCode.Usage, e.InnerException is null ? e.Message : $"{e.Message} {e.InnerException.Message}").ConfigureAwait(false);
+            return await FailAsync(ExitCode.Usage, e.InnerException is null ? e.Message : $"{e.Message} {e.InnerException.Message}")
+                .ConfigureAwait(false);
         }
         finally
         {
@@ -80,7 +84,10 @@ internal static class ProgramRun
         }
     }
 
-    /// <summary>Adds appsettings.json, found beside the program, the environment, which overrides it, and what the command line says, which overrides both.</summary>
+    /// <summary>
+    /// Adds appsettings.json, found beside the program, the environment, which overrides it, and what the command line says, which
+    /// overrides both.
+    /// </summary>
     public static void AddSettings(IConfigurationBuilder configuration, TransportChoice transport) => configuration
         .SetBasePath(AppContext.BaseDirectory)
         .AddJsonFile("appsettings.json", optional: false)

@@ -17,7 +17,9 @@ internal sealed record TransportChoice
 
     public bool? PinLoops { get; init; }
 
-    /// <summary>The transport that carries a client's connections, as <c>--transport</c> and the JSON result name it: epoll or sockets.</summary>
+    /// <summary>
+    /// The transport that carries a client's connections, as <c>--transport</c> and the JSON result name it: epoll or sockets.
+    /// </summary>
     public string ClientTransport => Kind switch
     {
         TransportKind.Epoll => "epoll",
@@ -25,7 +27,9 @@ internal sealed record TransportChoice
         _ => EpollTransport.IsSupported ? "epoll" : "sockets",
     };
 
-    /// <summary>The choice as keys of section <c>FastPort</c>: laid over a configuration it wins over what is there, and is checked with it.</summary>
+    /// <summary>
+    /// The choice as keys of section <c>FastPort</c>: laid over a configuration it wins over what is there, and is checked with it.
+    /// </summary>
     public IEnumerable<KeyValuePair<string, string?>> ToConfiguration()
     {
         (string Key, string? Value)[] all =
@@ -39,7 +43,7 @@ internal sealed record TransportChoice
             .Select(static one => KeyValuePair.Create($"{FastPortServerOptions.SectionName}:{one.Key}", one.Value));
     }
 
-    /// <summary>Sets what was said, and leaves the rest.</summary>
+    /// <summary>Sets the options that were given, and leaves the others.</summary>
     public void ApplyTo(FastPortClientOptions options)
     {
         options.Transport = Kind ?? options.Transport;

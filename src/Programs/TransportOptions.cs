@@ -10,7 +10,9 @@ internal sealed class TransportOptions
 {
     private readonly Option<TransportKind?> _transport = new("--transport")
     {
-        Description = "What carries TCP and Unix sockets: event loops over epoll (Linux only), or the runtime's sockets; auto is epoll where there is one.",
+        Description =
+            "What carries TCP and Unix sockets: event loops over epoll (Linux only), or the runtime's sockets; auto is epoll where there "
+            + "is one.",
         HelpName = "auto|epoll|sockets",
         CustomParser = ReadKind,
     };
@@ -19,7 +21,9 @@ internal sealed class TransportOptions
         "--loops", "Event loops of epoll, each one thread; 0 for one per core.", "N", 0, EpollOptions.MaxLoops);
 
     private readonly Option<int?> _spinMicroseconds = WholeNumberOption.Create(
-        "--spin-us", "How long an event loop looks for work before it sleeps, in microseconds; 0 never spins. Without it loops spin only while it pays.", "N", 0, EpollOptions.MaxSpinMicroseconds);
+        "--spin-us",
+        "How long an event loop looks for work before it sleeps, in microseconds; 0 never spins. Without it loops spin only while it pays.",
+        "N", 0, EpollOptions.MaxSpinMicroseconds);
 
     private readonly Option<bool?> _pinLoops = new("--pin-loops")
     {
@@ -61,7 +65,9 @@ internal sealed class TransportOptions
 
     private static TransportKind? ReadKind(ArgumentResult result)
     {
-        if (Parse(result.Tokens.Count == 0 ? string.Empty : result.Tokens[0].Value, EpollTransport.IsSupported, out TransportKind kind) is { } problem)
+        if (Parse(
+            result.Tokens.Count == 0 ? string.Empty
+                : result.Tokens[0].Value, EpollTransport.IsSupported, out TransportKind kind) is { } problem)
         {
             result.AddError(problem);
         }

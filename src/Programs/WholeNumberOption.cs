@@ -8,7 +8,8 @@ namespace FastPort.Programs;
 internal static class WholeNumberOption
 {
     /// <summary>One with a default.</summary>
-    public static Option<int> Create(string name, string description, string helpName, int defaultValue, int minimum, int maximum) => new(name)
+    public static Option<int> Create(string name, string description, string helpName, int defaultValue, int minimum, int maximum) =>
+        new(name)
     {
         Description = description,
         HelpName = helpName,
@@ -27,12 +28,14 @@ internal static class WholeNumberOption
     private static int? Read(ArgumentResult result, string name, int minimum, int maximum)
     {
         string text = result.Tokens.Count == 0 ? string.Empty : result.Tokens[0].Value;
-        if (int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out int value) && value >= minimum && value <= maximum)
+        if (int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out int value) && value >= minimum
+            && value <= maximum)
         {
             return value;
         }
 
-        result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} is '{text}'; give a whole number from {minimum} to {maximum}."));
+        result.AddError(
+            string.Create(CultureInfo.InvariantCulture, $"{name} is '{text}'; give a whole number from {minimum} to {maximum}."));
         return null;
     }
 }

@@ -21,7 +21,10 @@ public sealed class DocumentTests
                 if (Document[i] == "```csharp")
                 {
                     string mark = i > 0 ? Document[i - 1] : string.Empty;
-                    blocks.Add(i + 1, mark.StartsWith(SourceMark, StringComparison.Ordinal) ? mark[SourceMark.Length..].Replace(" -->", string.Empty, StringComparison.Ordinal) : string.Empty);
+                    blocks.Add(
+                        i + 1, mark.StartsWith(SourceMark, StringComparison.Ordinal)
+                            ? mark[SourceMark.Length..].Replace(" -->", string.Empty, StringComparison.Ordinal)
+                            : string.Empty);
                 }
             }
 

@@ -19,7 +19,9 @@ public sealed class SampleTests
 
         Assert.True(exitCode == 0, game.Output);
         Assert.Contains("demo: 4 bots play on tcp://127.0.0.1:", game.Output, StringComparison.Ordinal);
-        MatchCollection bots = Regex.Matches(game.Output, @"^demo: bot-\d sent (\d+) inputs, saw (\d+) snapshots and ended at \(", RegexOptions.Multiline, TimeSpan.FromSeconds(5));
+        MatchCollection bots = Regex.Matches(
+            game.Output, @"^demo: bot-\d sent (\d+) inputs, saw (\d+) snapshots and ended at \(", RegexOptions.Multiline,
+            TimeSpan.FromSeconds(5));
         Assert.Equal(4, bots.Count);
         Assert.Equal(["20", "20", "20", "10"], bots.Select(b => b.Groups[1].Value));
         Assert.All(bots, b => Assert.True(int.Parse(b.Groups[2].Value, CultureInfo.InvariantCulture) > 0, b.Value));
@@ -47,7 +49,8 @@ public sealed class SampleTests
         Assert.True(exitCode == 0, gateway.Output);
         Assert.Contains("demo: 300 values read", gateway.Output, StringComparison.Ordinal);
         Assert.Contains("demo: boiler.setpoint 80 -> 85, temperature 8", gateway.Output, StringComparison.Ordinal);
-        Assert.Contains("demo: writing an unknown tag: NotFound; writing a measured one: Forbidden", gateway.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "demo: writing an unknown tag: NotFound; writing a measured one: Forbidden", gateway.Output, StringComparison.Ordinal);
         Assert.Contains("still answered 100 values of the request in flight", gateway.Output, StringComparison.Ordinal);
         Assert.Matches(@"(?m)^health: up \d+ s, \d+ connections, \d+ messages in, \d+ out, \d+ errors, P99 [\d.]+ us", gateway.Output);
         Assert.Matches(@"(?m)^stopped: up \d+ s, 0 connections, \d+ messages in, \d+ out, 2 errors, P99 [\d.]+ us", gateway.Output);

@@ -111,7 +111,11 @@ public sealed class SnippetTests
         await using FastPortServer far = await StartAsync();
         await using var near = new FastPortServer(Options(), new MessageHandlers(), RoutingSnippets.LinkedTo(() => far.Routing));
         await near.StartAsync();
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = far.Endpoints[0].ToString(), RoutingId = "bob" });
+        await using var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = far.Endpoints[0].ToString(),
+            RoutingId = "bob",
+        });
         await client.ConnectAsync();
 
         Assert.Equal(SendStatus.Queued, RoutingSnippets.Alarm(near, "bob", new Echo()));

@@ -2,7 +2,9 @@ using Xunit;
 
 namespace FastPort.Server.Tests;
 
-/// <summary>Wrong arguments and configuration: exit code 2, and a sentence that says what is wrong and what is allowed; never a stack trace.</summary>
+/// <summary>
+/// Wrong arguments and configuration: exit code 2, and a sentence that says what is wrong and what is allowed; never a stack trace.
+/// </summary>
 public sealed class ServerConfigurationTests
 {
     [Theory]
@@ -43,8 +45,10 @@ public sealed class ServerConfigurationTests
     [InlineData("FastPort__MaxConnections", "0", "FastPort:MaxConnections is 0", "1 to 1000000")]
     [InlineData("FastPort__MaxConnections", "many", "FastPort:MaxConnections is 'many'", "1 to 1000000")]
     [InlineData("FastPort__Session__MaxFrameBytes", "100", "FastPort:Session:MaxFrameBytes is 100", "1024 to")]
-    [InlineData("FastPort__Session__HeartbeatInterval", "-00:00:01", "FastPort:Session:HeartbeatInterval is -00:00:01", "00:00:00 (off) to")]
-    [InlineData("FastPort__Session__SendQueueFull", "Explode", "FastPort:Session:SendQueueFull is 'Explode'", "Wait, DropOneWay, Disconnect")]
+    [InlineData(
+        "FastPort__Session__HeartbeatInterval", "-00:00:01", "FastPort:Session:HeartbeatInterval is -00:00:01", "00:00:00 (off) to")]
+    [InlineData(
+        "FastPort__Session__SendQueueFull", "Explode", "FastPort:Session:SendQueueFull is 'Explode'", "Wait, DropOneWay, Disconnect")]
     [InlineData("FastPort__ShutdownTimeout", "1.00:00:00", "FastPort:ShutdownTimeout", "01:00:00")]
     [InlineData("FastPort__ServerName", " ", "FastPort:ServerName is empty", "name")]
     [InlineData("LatencyStats__FileWriteIntervalSeconds", "0", "LatencyStats:FileWriteIntervalSeconds is 0", "1 to")]
@@ -85,7 +89,9 @@ public sealed class ServerConfigurationTests
         ServerProcess server = ServerProcess.StartWithSettings(
             """{ "FastPort": { "MaxConnections": -1, "Session": { "MaxConcurrency": 0 } } }""", []);
 
-        await AssertUsageAsync(server, "FastPort:MaxConnections is -1; allowed are 1 to 1000000.", "FastPort:Session:MaxConcurrency is 0; allowed are 1 to 10000.");
+        await AssertUsageAsync(
+            server, "FastPort:MaxConnections is -1; allowed are 1 to 1000000.",
+            "FastPort:Session:MaxConcurrency is 0; allowed are 1 to 10000.");
     }
 
     private static async Task AssertUsageAsync(ServerProcess server, params string[] parts)

@@ -7,8 +7,8 @@ using Xunit;
 namespace FastPort.Server.Tests;
 
 /// <summary>
-/// FastPort.Server as a real process, in a directory of its own. Its output is read all the time, every wait is bounded, and it is ended by its
-/// id when disposed.
+/// FastPort.Server as a real process, in a directory of its own. Its output is read all the time, every wait is bounded, and it is ended by
+/// its id when disposed.
 /// </summary>
 internal sealed partial class ServerProcess : IAsyncDisposable
 {
@@ -93,7 +93,9 @@ internal sealed partial class ServerProcess : IAsyncDisposable
     public async Task<string> ListeningAsync()
     {
         Task first = await Task.WhenAny(_listening.Task, _reading).WaitAsync(Limit);
-        return first == _listening.Task ? await _listening.Task : throw new InvalidOperationException($"The server ended:\n{Output}\n{Errors}");
+        return first == _listening.Task
+            ? await _listening.Task
+            : throw new InvalidOperationException($"The server ended:\n{Output}\n{Errors}");
     }
 
     /// <summary>Completes when lines of its standard output have had this part so many times.</summary>
@@ -107,7 +109,8 @@ internal sealed partial class ServerProcess : IAsyncDisposable
         }
 
         Task first = await Task.WhenAny(printed.Task, _reading).WaitAsync(Limit);
-        Assert.True(first == printed.Task || printed.Task.IsCompleted, $"The server ended without '{part}' {times} times:\n{Output}\n{Errors}");
+        Assert.True(
+            first == printed.Task || printed.Task.IsCompleted, $"The server ended without '{part}' {times} times:\n{Output}\n{Errors}");
     }
 
     public void Signal(int signal)

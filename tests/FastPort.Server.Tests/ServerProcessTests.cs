@@ -57,7 +57,8 @@ public sealed class ServerProcessTests
         b.OnRelayed(1, Echo.Parser, (echo, scoped in message) => got.Enqueue($"{echo.Payload.ToStringUtf8()} from {message.From}"));
         await a.ConnectAsync();
         await b.ConnectAsync();
-        await b.SubscribeAsync("news/", Echo.Parser, (echo, scoped in message) => got.Enqueue($"{echo.Payload.ToStringUtf8()} on {message.Address}"));
+        await b.SubscribeAsync(
+            "news/", Echo.Parser, (echo, scoped in message) => got.Enqueue($"{echo.Payload.ToStringUtf8()} on {message.Address}"));
 
         await a.RelayAsync("b", 1, new Echo { Payload = ByteString.CopyFromUtf8("hello") });
         Assert.Equal(1, await a.PublishAsync("news/today", 1, new Echo { Payload = ByteString.CopyFromUtf8("rain") }));
@@ -98,8 +99,10 @@ public sealed class ServerProcessTests
         server.Signal(ServerProcess.SigTerm);
 
         Assert.Equal(0, await server.ExitAsync());
-        Assert.Contains("sessions: decode to send in us, then queue and handler; highest P99 first", server.Output, StringComparison.Ordinal);
-        using JsonDocument json = JsonDocument.Parse(await File.ReadAllBytesAsync(Assert.Single(Directory.GetFiles(server.StatsDirectory, "*.json"))));
+        Assert.Contains(
+            "sessions: decode to send in us, then queue and handler; highest P99 first", server.Output, StringComparison.Ordinal);
+        using JsonDocument json = JsonDocument.Parse(
+            await File.ReadAllBytesAsync(Assert.Single(Directory.GetFiles(server.StatsDirectory, "*.json"))));
         Assert.Equal(
             [3, 5],
             json.RootElement.GetProperty("scopes").EnumerateArray()
@@ -180,7 +183,9 @@ public sealed class ServerProcessTests
 
             Assert.Equal(0, await server.ExitAsync());
             // Others may come: of a handler that was slow, where the machine takes the core away.
-            Assert.Single(server.Output.Split('\n'), line => line.Contains(" WRN ", StringComparison.Ordinal) && line.Contains(file, StringComparison.Ordinal));
+            Assert.Single(
+                server.Output.Split('\n'), line =>
+                    line.Contains(" WRN ", StringComparison.Ordinal) && line.Contains(file, StringComparison.Ordinal));
         }
         finally
         {
@@ -194,7 +199,11 @@ public sealed class ServerProcessTests
         const int Workers = 16;
         ServerProcess server = ServerProcess.Start(AnyPort);
         string endpoint = await server.ListeningAsync();
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RequestTimeout = TimeSpan.FromMinutes(1) });
+        await using var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = endpoint,
+            RequestTimeout = TimeSpan.FromMinutes(1),
+        });
         await client.ConnectAsync();
         using var stop = new CancellationTokenSource();
         Tally errors = new(), good = new();
@@ -241,7 +250,11 @@ public sealed class ServerProcessTests
         const int Workers = 16;
         ServerProcess server = ServerProcess.Start(AnyPort);
         string endpoint = await server.ListeningAsync();
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RequestTimeout = TimeSpan.FromMinutes(1) });
+        await using var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = endpoint,
+            RequestTimeout = TimeSpan.FromMinutes(1),
+        });
         await client.ConnectAsync();
         using var stop = new CancellationTokenSource();
         var good = new Tally();

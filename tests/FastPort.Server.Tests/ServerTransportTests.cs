@@ -43,7 +43,9 @@ public sealed class ServerTransportTests
         }
 
         string[] listen = ["--listen", "tcp://127.0.0.1:0"];
-        await using ServerProcess server = cores is null ? ServerProcess.Start(listen) : ServerProcess.Start(listen, ("DOTNET_PROCESSOR_COUNT", $"{cores}"));
+        await using ServerProcess server = cores is null
+            ? ServerProcess.Start(listen)
+            : ServerProcess.Start(listen, ("DOTNET_PROCESSOR_COUNT", $"{cores}"));
 
         await ExpectLoopsAsync(server, cores ?? Math.Min(Environment.ProcessorCount, EpollOptions.MaxLoops));
     }

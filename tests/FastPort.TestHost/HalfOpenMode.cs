@@ -10,8 +10,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.TestHost;
 
 /// <summary>
-/// A server and a client that are cut off from each other without a FIN or a reset: the process runs in a network namespace of its own, and takes
-/// down the loopback device for the line "down" on standard input ("up" brings it back, "send" sends from the server to the client).
+/// A server and a client that are cut off from each other without a FIN or a reset: the process runs in a network namespace of its own, and
+/// takes down the loopback device for the line "down" on standard input ("up" brings it back, "send" sends from the server to the client).
 /// Prints the log of both.
 /// </summary>
 internal static class HalfOpenMode
@@ -74,6 +74,7 @@ internal static class HalfOpenMode
         options.WriteTimeout = options.HandshakeTimeout = options.FrameTimeout = TimeSpan.Zero;
 
         TimeSpan Time(string key) => TimeSpan.FromMilliseconds(
-            settings.Where(s => s.StartsWith(key + "=", StringComparison.Ordinal)).Select(s => int.Parse(s[(key.Length + 1)..], CultureInfo.InvariantCulture)).FirstOrDefault());
+            settings.Where(s => s.StartsWith(key + "=", StringComparison.Ordinal))
+                .Select(s => int.Parse(s[(key.Length + 1)..], CultureInfo.InvariantCulture)).FirstOrDefault());
     }
 }

@@ -7,7 +7,10 @@ using FastPort.Sessions;
 
 namespace FastPort.TestHost;
 
-/// <summary>Requests, and one-way messages both ways, between a server and a client of this process, and what each message allocated: the least of several rounds.</summary>
+/// <summary>
+/// Requests, and one-way messages both ways, between a server and a client of this process, and what each message allocated: the least of
+/// several rounds.
+/// </summary>
 internal static class LinkMode
 {
     private const ushort Echo = 0x1000;
@@ -87,7 +90,8 @@ internal static class LinkMode
             }
         }
 
-        protected internal override void OnFailed(RequestFailure failure, string message) => _done.SetException(new InvalidOperationException(message));
+        protected internal override void OnFailed(RequestFailure failure, string message) =>
+            _done.SetException(new InvalidOperationException(message));
 
         private void Next()
         {

@@ -11,8 +11,9 @@ using FastPort.Transports.Epoll;
 namespace FastPort.TestHost;
 
 /// <summary>
-/// A server and clients of this process over event loops, as many as there are by default. After "exchange" each client in turn sends requests one by one. Prints for every
-/// line on standard input how often the loops have spun, those that have served somebody, and the processor time of the process.
+/// A server and clients of this process over event loops, as many as there are by default. After "exchange" each client in turn sends
+/// requests one by one. Prints for every line on standard input how often the loops have spun, those that have served somebody, and the
+/// processor time of the process.
 /// </summary>
 internal static class LockStepMode
 {
@@ -37,7 +38,12 @@ internal static class LockStepMode
         for (int i = 0; i < Clients; i++)
         {
             var client = new FastPortClient(
-                new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString(), Transport = TransportKind.Epoll, SpinMicroseconds = spinMicroseconds });
+                new FastPortClientOptions
+                {
+                    Endpoint = server.Endpoints[0].ToString(),
+                    Transport = TransportKind.Epoll,
+                    SpinMicroseconds = spinMicroseconds,
+                });
             clients.Add(client);
             await client.ConnectAsync();
         }
@@ -64,7 +70,8 @@ internal static class LockStepMode
 
     private static string Figures(FastPortServer server) => string.Create(
         CultureInfo.InvariantCulture,
-        $"loops={Loops.Count} spins={Loops.Keys.Sum(static l => l.Spins)} connections={server.ConnectionCount} cpu-us={(long)Environment.CpuUsage.TotalTime.TotalMicroseconds}");
+        $"loops={Loops.Count} spins={Loops.Keys.Sum(static l => l.Spins)} connections={server.ConnectionCount} "
+        + $"cpu-us={(long)Environment.CpuUsage.TotalTime.TotalMicroseconds}");
 
     private static void NoteLoop() => Loops.TryAdd(EpollLoop.Current!, true);
 
@@ -94,11 +101,13 @@ internal static class LockStepMode
             }
         }
 
-        protected internal override void OnFailed(RequestFailure failure, string message) => _done.SetException(new InvalidOperationException(message));
+        protected internal override void OnFailed(RequestFailure failure, string message) =>
+            _done.SetException(new InvalidOperationException(message));
 
         private void Next()
         {
-            if (session.TryRequest(Echo, new RawBody(_body), this, timing: false, TimeSpan.Zero, out _) is not SendStatus.Queued and var status)
+            if (session.TryRequest(Echo, new RawBody(_body), this, timing: false, TimeSpan.Zero, out _) is not SendStatus.Queued
+                and var status)
             {
                 _done.TrySetException(new InvalidOperationException($"A request was not sent: {status}."));
             }

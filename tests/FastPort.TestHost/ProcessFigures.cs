@@ -18,7 +18,8 @@ internal static class ProcessFigures
         long heap = GC.GetTotalMemory(forceFullCollection: true);
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"allocated={allocated} heap={heap} rented={rented?.Outstanding ?? 0} timers={Timer.ActiveCount} descriptors={Count("/proc/self/fd")} threads={Count("/proc/self/task")}");
+            $"allocated={allocated} heap={heap} rented={rented?.Outstanding ?? 0} timers={Timer.ActiveCount} "
+            + $"descriptors={Count("/proc/self/fd")} threads={Count("/proc/self/task")}");
     }
 
     private static int Count(string directory) => Directory.Exists(directory) ? Directory.GetFileSystemEntries(directory).Length : 0;

@@ -26,6 +26,8 @@ switch (args)
         await StartStopMode.RunAsync(int.Parse(rounds, CultureInfo.InvariantCulture));
         return 0;
     default:
-        await Console.Error.WriteLineAsync("Usage: FastPort.TestHost serve | scarce <transport> | lock-step [<spin-us>] | spinners | half-open <transport> <setting>... | link <endpoint> <size> | start-stop <rounds>");
+        await Console.Error.WriteLineAsync(
+            "Usage: FastPort.TestHost serve | scarce <transport> | lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
+            + "| link <endpoint> <size> | start-stop <rounds>");
         return 2;
 }

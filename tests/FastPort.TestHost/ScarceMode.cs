@@ -5,8 +5,8 @@ using FastPort.Transports;
 namespace FastPort.TestHost;
 
 /// <summary>
-/// A server in a process that was given few descriptors. Prints its log, and its counts for every line on standard input: after "eat" has taken
-/// every descriptor that was left, after "free" has given them back.
+/// A server in a process that was given few descriptors. Prints its log, and its counts for every line on standard input: after "eat" has
+/// taken every descriptor that was left, after "free" has given them back.
 /// </summary>
 internal static class ScarceMode
 {
@@ -39,7 +39,8 @@ internal static class ScarceMode
 
     // Opens nothing.
     private static string Figures(FastPortServer server) =>
-        $"port={server.Endpoints[0].Port} accept-errors={server.Counters.Snapshot().AcceptErrors} connections={server.ConnectionCount} cpu-ms={(long)Environment.CpuUsage.TotalTime.TotalMilliseconds}";
+        $"port={server.Endpoints[0].Port} accept-errors={server.Counters.Snapshot().AcceptErrors} connections={server.ConnectionCount} "
+        + $"cpu-ms={(long)Environment.CpuUsage.TotalTime.TotalMilliseconds}";
 
     private static void Eat(List<FileStream> eaten)
     {

@@ -8,8 +8,8 @@ using FastPort.Protocol.Handlers;
 namespace FastPort.TestHost;
 
 /// <summary>
-/// A server that prints its figures for every line "measure" on standard input, for "measure-empty" when it has no connection any more. From
-/// "count-rents" on rents are counted.
+/// A server that prints its figures for every line "measure" on standard input, for "measure-empty" when it has no connection any more.
+/// From "count-rents" on rents are counted.
 /// </summary>
 internal static class ServeMode
 {

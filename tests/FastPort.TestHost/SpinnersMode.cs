@@ -2,7 +2,9 @@ using FastPort.Transports;
 
 namespace FastPort.TestHost;
 
-/// <summary>Prints how many loops of this process may spin at the same time by themselves: with nobody else, and beside one that was told to.</summary>
+/// <summary>
+/// Prints how many loops of this process may spin at the same time by themselves: with nobody else, and beside one that was told to.
+/// </summary>
 internal static class SpinnersMode
 {
     private const int ShortWaits = 100;

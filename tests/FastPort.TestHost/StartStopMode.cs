@@ -42,7 +42,11 @@ internal static class StartStopMode
             });
         var server = new FastPortServer(options, handlers);
         await server.StartAsync();
-        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString(), Transport = TransportUnderTest.Kind });
+        var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = server.Endpoints[0].ToString(),
+            Transport = TransportUnderTest.Kind,
+        });
         await client.ConnectAsync();
         await client.RequestAsync(0x1000, new byte[100]);
         await client.RequestAsync(0x1001, new byte[100]);

@@ -2,9 +2,13 @@ using FastPort.Transports;
 
 namespace FastPort.TestHost;
 
-/// <summary>The transport of the tests that run this program, whose environment is its own: see the class of this name in FastPort.Core.Tests.</summary>
+/// <summary>
+/// The transport of the tests that run this program, whose environment is its own: see the class of this name in FastPort.Core.Tests.
+/// </summary>
 internal static class TransportUnderTest
 {
     public static TransportKind Kind { get; } =
-        Environment.GetEnvironmentVariable("FASTPORT_TEST_TRANSPORT") is { Length: > 0 } name ? Enum.Parse<TransportKind>(name, ignoreCase: true) : TransportKind.Auto;
+        Environment.GetEnvironmentVariable("FASTPORT_TEST_TRANSPORT") is { Length: > 0 } name
+            ? Enum.Parse<TransportKind>(name, ignoreCase: true)
+            : TransportKind.Auto;
 }

@@ -10,7 +10,8 @@ internal static class PipeFlush
         ValueTask<FlushResult> flush = writer.FlushAsync();
         if (!flush.IsCompletedSuccessfully)
         {
-            throw new InvalidOperationException("The pipe paused its writer: the benchmark holds more unread bytes than the pipe's pause threshold.");
+            throw new InvalidOperationException(
+                "The pipe paused its writer: the benchmark holds more unread bytes than the pipe's pause threshold.");
         }
 
         _ = flush.Result;

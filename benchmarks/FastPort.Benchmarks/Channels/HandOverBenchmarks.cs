@@ -5,7 +5,9 @@ using BenchmarkDotNet.Attributes;
 
 namespace FastPort.Benchmarks.Channels;
 
-/// <summary>1,000 messages from one thread to another: the benchmark's thread writes, a thread-pool task reads until it has them all.</summary>
+/// <summary>
+/// 1,000 messages from one thread to another: the benchmark's thread writes, a thread-pool task reads until it has them all.
+/// </summary>
 public class HandOverBenchmarks
 {
     private const int Messages = 1000;

@@ -5,7 +5,9 @@ using BenchmarkDotNet.Attributes;
 
 namespace FastPort.Benchmarks.Channels;
 
-/// <summary>1,000 messages in and out again on one thread: what each queue costs by itself, without the scheduler's part in a hand-over.</summary>
+/// <summary>
+/// 1,000 messages in and out again on one thread: what each queue costs by itself, without the scheduler's part in a hand-over.
+/// </summary>
 public class QueueCostBenchmarks
 {
     private const int Messages = 1000;

@@ -8,7 +8,9 @@ using Google.Protobuf;
 
 namespace FastPort.Benchmarks.Codecs;
 
-/// <summary>An Echo message of Protocol Buffers encoded into the send ring and decoded from the receive ring, against copying the payload.</summary>
+/// <summary>
+/// An Echo message of Protocol Buffers encoded into the send ring and decoded from the receive ring, against copying the payload.
+/// </summary>
 public class EchoCodecBenchmarks
 {
     private readonly ArrayPoolCircularBuffer _ring = new(16384);

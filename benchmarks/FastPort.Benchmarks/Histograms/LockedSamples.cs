@@ -1,6 +1,8 @@
 namespace FastPort.Benchmarks.Histograms;
 
-/// <summary>What a histogram replaces: the last samples kept under a lock, to be sorted for a report. <see cref="_gate"/> guards all fields.</summary>
+/// <summary>
+/// What a histogram replaces: the last samples kept under a lock, to be sorted for a report. <see cref="_gate"/> guards all fields.
+/// </summary>
 internal sealed class LockedSamples
 {
     private readonly Lock _gate = new();

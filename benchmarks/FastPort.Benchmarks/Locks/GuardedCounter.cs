@@ -1,6 +1,8 @@
 namespace FastPort.Benchmarks.Locks;
 
-/// <summary>A counter incremented under each kind of lock: the shortest critical section there is, so that what is measured is the lock.</summary>
+/// <summary>
+/// A counter incremented under each kind of lock: the shortest critical section there is, so that what is measured is the lock.
+/// </summary>
 internal sealed class GuardedCounter : IDisposable
 {
 #pragma warning disable MA0158 // A plain object is the baseline that Lock is compared with.

@@ -52,7 +52,8 @@ public class FrameReadBenchmarks
         while (true)
         {
             _ring.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
-            if (FrameReader.TryRead(first, second, FrameLimits.Default, expectsTiming: false, out FrameHeader header) != FrameReadStatus.Complete)
+            if (FrameReader.TryRead(
+                first, second, FrameLimits.Default, expectsTiming: false, out FrameHeader header) != FrameReadStatus.Complete)
             {
                 return sum;
             }

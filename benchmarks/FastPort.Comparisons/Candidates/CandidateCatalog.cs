@@ -56,9 +56,12 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     public Candidate SocketSpinning => DotNet("Socket raw, spinning", "benchmarks", "SocketPeer", "--spin") with { RepliesAsSent = true };
 
     /// <summary>FastPort.Server with a number of loops on its cores.</summary>
-    public Candidate FastPortLoops(int loops, IReadOnlyList<int> cores) => (FastPort with { Cores = cores }).With("FastPort__Loops", Invariant.Text(loops));
+    public Candidate FastPortLoops(int loops, IReadOnlyList<int> cores) =>
+        (FastPort with { Cores = cores }).With("FastPort__Loops", Invariant.Text(loops));
 
-    /// <summary>FastPort.Server on these cores with one loop, pinned to the first, and one time for which it looks for work before it sleeps.</summary>
+    /// <summary>
+    /// FastPort.Server on these cores with one loop, pinned to the first, and one time for which it looks for work before it sleeps.
+    /// </summary>
     /// <param name="microseconds">The time; null for the default, which adapts.</param>
     /// <param name="cores">Cores.</param>
     public Candidate FastPortSpinningFor(int? microseconds, IReadOnlyList<int> cores)
@@ -74,14 +77,17 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
         Name = name,
         Command =
         [
-            native.EchoServer, "--wait", wait.ToString().ToLowerInvariant(), "--listen", unixSocket ? $"unix://{bench.NewPath("raw.sock")}" : AnyTcp,
+            native.EchoServer, "--wait", wait.ToString().ToLowerInvariant(), "--listen", unixSocket
+                ? $"unix://{bench.NewPath("raw.sock")}"
+                : AnyTcp,
         ],
         Missing = () => native.Missing(native.EchoServer),
         IsManaged = false,
         RepliesAsSent = true,
     };
 
-    private static Candidate Spinning(Candidate candidate) => candidate.With("FastPort__SpinMicroseconds", Invariant.Text(SpinMicroseconds));
+    private static Candidate Spinning(Candidate candidate) =>
+        candidate.With("FastPort__SpinMicroseconds", Invariant.Text(SpinMicroseconds));
 
     private Candidate FastPortAt(string name, string endpoint, params string[] arguments) =>
         DotNet(name, "src", "FastPort.Server", ["--listen", endpoint, .. arguments]);

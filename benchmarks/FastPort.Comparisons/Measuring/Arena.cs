@@ -4,8 +4,8 @@ using FastPort.Comparisons.Reports;
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
-/// Measures a workload: everybody is started and warmed, then runs alternate between them, so that what disturbs the machine for a while disturbs all. Whoever
-/// fails is out, and the others go on.
+/// Measures a workload: everybody is started and warmed, then runs alternate between them, so that what disturbs the machine for a while
+/// disturbs all. Whoever fails is out, and the others go on.
 /// </summary>
 /// <param name="options">How often everybody is measured, and whether one that is missing has failed.</param>
 /// <param name="progress">Takes a line for each step.</param>

@@ -6,10 +6,12 @@ using FastPort.Comparisons.Scenarios;
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
-/// A server and many connections that do nothing, in a client process of their own. Memory once taken is seldom given back, so every run has a fresh server: it
-/// echoes for a while on a few connections, then its memory is read before and after the many, each of which echoes once at the beginning and once at the end.
+/// A server and many connections that do nothing, in a client process of their own. Memory once taken is seldom given back, so every run
+/// has a fresh server: it echoes for a while on a few connections, then its memory is read before and after the many, each of which echoes
+/// once at the beginning and once at the end.
 /// </summary>
-internal sealed class IdleContestant(Candidate candidate, int connections, double holdSeconds, NativePrograms native, ScenarioContext context) : IContestant
+internal sealed class IdleContestant(
+    Candidate candidate, int connections, double holdSeconds, NativePrograms native, ScenarioContext context) : IContestant
 {
     private const int WarmingConnections = 32;
     private const int WarmingInFlight = 16;
@@ -38,7 +40,8 @@ internal sealed class IdleContestant(Candidate candidate, int connections, doubl
 
         var held = new EchoLoad(context.Bench, native, connections, 1, PayloadBytes);
         string output = await RunAsync([.. held.Command(server, 0, 1), "--hold", Invariant.Text(holdSeconds)], cancellation);
-        HoldResult result = JsonSerializer.Deserialize<HoldResult>(output, Format) ?? throw new ComparisonException($"the load client printed no result but: {output}");
+        HoldResult result = JsonSerializer.Deserialize<HoldResult>(output, Format)
+            ?? throw new ComparisonException($"the load client printed no result but: {output}");
         long growthKb = result.ServerRssHeldKb - result.ServerRssBeforeKb;
         return new Figures
         {
@@ -69,7 +72,8 @@ internal sealed class IdleContestant(Candidate candidate, int connections, doubl
             throw new ComparisonException($"the load client did not end in time ({string.Join(' ', command)})", exception);
         }
 
-        return run.ExitCode == 0 ? run.Output() : throw new ComparisonException($"the load client ended with exit code {run.ExitCode}: {run.Errors()}");
+        return run.ExitCode == 0 ? run.Output()
+            : throw new ComparisonException($"the load client ended with exit code {run.ExitCode}: {run.Errors()}");
     }
 
     private sealed record HoldResult

@@ -8,8 +8,8 @@ using FastPort.Comparisons.Scenarios;
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
-/// FastPort's own latency report, from its own load client: round trip, the server's part of it, and the network's, which is the rest. Nobody else in a comparison
-/// measures those.
+/// FastPort's own latency report, from its own load client: round trip, the server's part of it, and the network's, which is the rest.
+/// Nobody else in a comparison measures those.
 /// </summary>
 internal sealed class LatencyReportRun(Candidate candidate, int connections, int inFlight, int payloadBytes, ScenarioContext context)
 {
@@ -17,10 +17,12 @@ internal sealed class LatencyReportRun(Candidate candidate, int connections, int
 
     private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
-    private static readonly (string Title, string Key)[] Latencies = [("round trip", "rtt_us"), ("server", "server_us"), ("network", "network_us")];
+    private static readonly (string Title, string Key)[] Latencies = [
+        ("round trip", "rtt_us"), ("server", "server_us"), ("network", "network_us")];
 
     private static readonly (string Title, string Key)[] Columns =
-        [("min us", "min"), ("avg us", "avg"), ("P50 us", "p50"), ("P95 us", "p95"), ("P99 us", "p99"), ("max us", "max"), ("P99/avg", "p99_over_avg")];
+        [("min us", "min"), ("avg us", "avg"), ("P50 us", "p50"), ("P95 us", "p95"), ("P99 us", "p99"), ("max us", "max"),
+            ("P99/avg", "p99_over_avg")];
 
     private readonly string _client = context.Bench.Programs.Find("src", "FastPort.Client");
 
@@ -58,8 +60,10 @@ internal sealed class LatencyReportRun(Candidate candidate, int connections, int
         double warmup = context.Options.WarmupSeconds;
         string[] command =
         [
-            ProgramLocator.DotNetHost, _client, "load", "--server", server.Endpoint, "--connections", Invariant.Text(connections), "--in-flight", Invariant.Text(inFlight),
-            "--size", Invariant.Text(payloadBytes), "--warmup", $"{Invariant.Text(warmup)}s", "--duration", $"{Invariant.Text(seconds)}s", "--json", file, "--no-progress",
+            ProgramLocator.DotNetHost, _client, "load", "--server", server.Endpoint, "--connections", Invariant.Text(connections),
+            "--in-flight", Invariant.Text(inFlight),
+            "--size", Invariant.Text(payloadBytes), "--warmup", $"{Invariant.Text(warmup)}s", "--duration", $"{Invariant.Text(seconds)}s",
+            "--json", file, "--no-progress",
         ];
         using ChildProcess run = context.Bench.Children.Start(
             context.Bench.Pinning.On(context.Bench.Pinning.Client, command), context.Bench.TemporaryFolder, NoEnvironment);

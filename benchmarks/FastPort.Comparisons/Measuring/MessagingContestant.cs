@@ -28,7 +28,8 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
     {
         CpuPinning pinning = context.Bench.Pinning;
         bool apart = peer.Client is not null && peer.IsPinned;
-        _server = Conversation.Start($"{Name}'s server", pinning.On(apart ? pinning.Server : pinning.Both, peer.Server), NoEnvironment, context.Bench);
+        _server = Conversation.Start(
+            $"{Name}'s server", pinning.On(apart ? pinning.Server : pinning.Both, peer.Server), NoEnvironment, context.Bench);
         var endpoints = new List<string>();
         while (endpoints.Count < peer.Endpoints)
         {
@@ -40,7 +41,9 @@ internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, 
 
         if (peer.Client is not null)
         {
-            _client = Conversation.Start($"{Name}'s client", pinning.On(apart ? pinning.Client : pinning.Both, peer.Client(endpoints)), NoEnvironment, context.Bench);
+            _client = Conversation.Start(
+                $"{Name}'s client", pinning.On(apart ? pinning.Client : pinning.Both, peer.Client(endpoints)), NoEnvironment,
+                context.Bench);
         }
 
         string line = await HearServerAsync(StartLimit, cancellation);

@@ -14,7 +14,10 @@ internal sealed record MessagingPeer(string Name, Func<string?> Missing)
     /// <summary>Endpoints the server prints. Defaults to 1.</summary>
     public int Endpoints { get; init; } = 1;
 
-    /// <summary>Whether each of two processes has a core of its own; else both may use both cores, as one process that is both may. Defaults to true.</summary>
+    /// <summary>
+    /// Whether each of two processes has a core of its own; else both may use both cores, as one process that is both may. Defaults to
+    /// true.
+    /// </summary>
     public bool IsPinned { get; init; } = true;
 
     /// <summary>Whether its code is compiled and tuned while it runs. Defaults to false.</summary>

@@ -40,12 +40,15 @@ internal sealed record Metric(string Key, string Title, string Format)
 
     public static readonly Metric IdleCpuShare = new("idle_cpu_share", "server CPU while idle", "P2");
 
-    /// <summary>Whether tables show the range of the runs beside the median, as of everything that servers are compared by. Defaults to false.</summary>
+    /// <summary>
+    /// Whether tables show the range of the runs beside the median, as of everything that servers are compared by. Defaults to false.
+    /// </summary>
     public bool HasRange { get; init; }
 
     public static IReadOnlyList<Metric> All { get; } =
     [
-        Throughput, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, RoundTripP50, RoundTripP95, RoundTripP99, RoundTripMax, ServerCpuShare, ClientCpuShare,
+        Throughput, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, RoundTripP50, RoundTripP95, RoundTripP99, RoundTripMax,
+        ServerCpuShare, ClientCpuShare,
         OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare,
     ];
 

@@ -50,7 +50,8 @@ internal sealed class ServerContestant(Candidate candidate, ILoadProgram load, S
         {
             string serverSaid = server.Errors();
             throw new ComparisonException(
-                $"the load client ended with exit code {run.ExitCode}: {run.Errors()}" + (serverSaid.Length > 0 ? $"; the server said: {serverSaid}" : ""));
+                $"the load client ended with exit code {run.ExitCode}: {run.Errors()}"
+                + (serverSaid.Length > 0 ? $"; the server said: {serverSaid}" : ""));
         }
 
         return run.Output();

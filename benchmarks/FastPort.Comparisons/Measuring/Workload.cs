@@ -9,7 +9,8 @@ namespace FastPort.Comparisons.Measuring;
 internal sealed record Workload(string Title, IReadOnlyList<IContestant> Contestants, IReadOnlyList<RatioQuestion> Questions)
 {
     /// <summary>
-    /// Whether one load client drives everybody: then a rate that the client limits says nothing about the server. Defaults to false: each brings its own client.
+    /// Whether one load client drives everybody: then a rate that the client limits says nothing about the server. Defaults to false: each
+    /// brings its own client.
     /// </summary>
     public bool HasOneClient { get; init; }
 }

@@ -76,7 +76,8 @@ internal sealed class ChildProcess : IDisposable
         }
         catch (IOException exception)
         {
-            throw new ComparisonException($"'{line}' could not be said to {_process.StartInfo.FileName}: it has ended; it said: {Errors()}", exception);
+            throw new ComparisonException(
+                $"'{line}' could not be said to {_process.StartInfo.FileName}: it has ended; it said: {Errors()}", exception);
         }
     }
 

@@ -3,8 +3,9 @@ using System.Collections.Concurrent;
 namespace FastPort.Comparisons.Processes;
 
 /// <summary>
-/// Every process this program has started and not yet ended. However the program ends (a run's end, an exception, Ctrl+C), what is in here is ended
-/// first, each process through its own handle. Where the program is killed, Linux kills them (<c>setpriv</c> of util-linux asks it to). Thread-safe.
+/// Every process this program has started and not yet ended. However the program ends (a run's end, an exception, Ctrl+C), what is in here
+/// is ended first, each process through its own handle. Where the program is killed, Linux kills them (<c>setpriv</c> of util-linux asks it
+/// to). Thread-safe.
 /// </summary>
 internal sealed class ChildProcessSet : IDisposable
 {
@@ -12,9 +13,12 @@ internal sealed class ChildProcessSet : IDisposable
     private readonly HashSet<ChildProcess> _running = []; // guarded by _gate
     private bool _closed; // guarded by _gate
 
-    // Linux kills a process when the thread that started it ends, and threads of the pool come and go: so one thread starts all, and lives as long as the program.
+    // Linux kills a process when the thread that started it ends, and threads of the pool come and go: so one thread starts all, and lives
+    // as long as the program.
     private readonly BlockingCollection<Task> _starts = [];
-    private readonly string[] _endWithParent = ProgramLocator.FindTool("setpriv") is { } setpriv ? [setpriv, "--pdeathsig", "KILL", "--"] : [];
+    private readonly string[] _endWithParent = ProgramLocator.FindTool("setpriv") is { } setpriv
+        ? [setpriv, "--pdeathsig", "KILL", "--"]
+        : [];
 
     public ChildProcessSet()
     {
@@ -37,7 +41,8 @@ internal sealed class ChildProcessSet : IDisposable
                 throw new ComparisonException($"{command[0]} was not started: the program is ending");
             }
 
-            var start = new Task<ChildProcess>(() => new ChildProcess([.. _endWithParent, .. command], workingDirectory, environment, onOutput, Forget));
+            var start = new Task<ChildProcess>(
+                () => new ChildProcess([.. _endWithParent, .. command], workingDirectory, environment, onOutput, Forget));
             _starts.Add(start);
             ChildProcess process = start.GetAwaiter().GetResult();
             _running.Add(process);

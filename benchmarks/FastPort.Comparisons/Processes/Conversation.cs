@@ -24,7 +24,8 @@ internal sealed class Conversation : IDisposable
     /// <param name="command">Executable and arguments, pinned or not.</param>
     /// <param name="environment">Variables beside the present ones.</param>
     /// <param name="bench">Where it belongs.</param>
-    public static Conversation Start(string name, IReadOnlyList<string> command, IReadOnlyDictionary<string, string> environment, Workbench bench)
+    public static Conversation Start(
+        string name, IReadOnlyList<string> command, IReadOnlyDictionary<string, string> environment, Workbench bench)
     {
         var conversation = new Conversation(name, onOutput => bench.Children.Start(command, bench.TemporaryFolder, environment, onOutput));
         _ = conversation.EndLinesAsync();
@@ -63,7 +64,8 @@ internal sealed class Conversation : IDisposable
         }
         catch (TimeoutException exception)
         {
-            throw new ComparisonException($"{_name} said nothing within {limit.TotalSeconds:0} s; before, it said: {_process.Errors()}", exception);
+            throw new ComparisonException(
+                $"{_name} said nothing within {limit.TotalSeconds:0} s; before, it said: {_process.Errors()}", exception);
         }
         catch (ChannelClosedException exception)
         {

@@ -58,7 +58,9 @@ internal sealed class CpuPinning
 
     /// <summary>The command that runs another one on some cores.</summary>
     public IReadOnlyList<string> On(IReadOnlyList<int> cores, IReadOnlyList<string> command) =>
-        _taskset is null || cores.Count == 0 ? command : [_taskset, "-c", string.Join(',', cores.Select(core => Invariant.Text(core))), .. command];
+        _taskset is null || cores.Count == 0
+            ? command
+            : [_taskset, "-c", string.Join(',', cores.Select(core => Invariant.Text(core))), .. command];
 
     // The kernel's list, such as 0-3,8: a container may leave out the first cores.
     private static List<int> AllowedCores()

@@ -1,8 +1,8 @@
 namespace FastPort.Comparisons.Processes;
 
 /// <summary>
-/// The programs in C, compiled once a run into its temporary folder: the load clients, the raw server that is the limit, and libzmq's side of the messaging
-/// comparison.
+/// The programs in C, compiled once a run into its temporary folder: the load clients, the raw server that is the limit, and libzmq's side
+/// of the messaging comparison.
 /// </summary>
 internal sealed class NativePrograms
 {
@@ -36,7 +36,8 @@ internal sealed class NativePrograms
     {
         var programs = new NativePrograms();
         bool hasCompiler = ProgramLocator.FindTool(Compiler) is not null;
-        (string Name, string[] Libraries)[] sources = [("echo_load", []), ("lock_step", []), ("echo_server", []), ("zmq_peer", [ZmqLibrary])];
+        (string Name, string[] Libraries)[] sources = [
+            ("echo_load", []), ("lock_step", []), ("echo_server", []), ("zmq_peer", [ZmqLibrary])];
         foreach ((string name, string[] libraries) in sources)
         {
             string path = Path.Combine(bench.TemporaryFolder, name);
@@ -53,7 +54,8 @@ internal sealed class NativePrograms
     /// <param name="path">One of this object's paths.</param>
     public string? Missing(string path) => _programs[Path.GetFileName(path)].Missing;
 
-    private static async Task<string?> CompileAsync(string name, string path, string[] libraries, Workbench bench, CancellationToken cancellation)
+    private static async Task<string?> CompileAsync(
+        string name, string path, string[] libraries, Workbench bench, CancellationToken cancellation)
     {
         string source = Path.Combine(bench.Programs.Root, "benchmarks", "Native", $"{name}.c");
         string[] command = [Compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", path, source, "-lpthread", .. libraries];

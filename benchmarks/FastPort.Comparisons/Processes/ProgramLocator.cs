@@ -30,7 +30,8 @@ internal sealed class ProgramLocator
             }
         }
 
-        throw new ComparisonException($"No folder above {output.FullName} holds FastPort.sln: run this program from its place in the repository.");
+        throw new ComparisonException(
+            $"No folder above {output.FullName} holds FastPort.sln: run this program from its place in the repository.");
     }
 
     /// <summary>Where a project's assembly is built to.</summary>

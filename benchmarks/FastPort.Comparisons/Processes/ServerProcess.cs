@@ -52,14 +52,16 @@ internal sealed class ServerProcess : IDisposable
             if (first != listening.Task)
             {
                 await ended;
-                throw new ComparisonException(Describe(candidate, $"ended with exit code {process.ExitCode} before it said where it listens", process, lastLine));
+                throw new ComparisonException(
+                    Describe(candidate, $"ended with exit code {process.ExitCode} before it said where it listens", process, lastLine));
             }
 
             return new ServerProcess(candidate, process, await listening.Task);
         }
         catch (TimeoutException exception)
         {
-            string message = Describe(candidate, $"did not say where it listens within {StartTimeout.TotalSeconds:0} s", process, Volatile.Read(ref lastLine));
+            string message = Describe(
+                candidate, $"did not say where it listens within {StartTimeout.TotalSeconds:0} s", process, Volatile.Read(ref lastLine));
             process.Dispose();
             throw new ComparisonException(message, exception);
         }

@@ -27,7 +27,8 @@ internal sealed record ComparisonReport
 
     /// <summary>The ratios of which something is asked.</summary>
     public IReadOnlyList<RatioReport> Targeted() =>
-        [.. Scenarios.SelectMany(scenario => scenario.Workloads).SelectMany(workload => workload.Ratios).Where(ratio => ratio.Target is not null)];
+        [.. Scenarios.SelectMany(scenario => scenario.Workloads).SelectMany(workload => workload.Ratios)
+            .Where(ratio => ratio.Target is not null)];
 }
 
 /// <summary>How the figures were taken.</summary>

@@ -11,11 +11,15 @@ internal static class DocumentSections
     /// <summary>The section of every target.</summary>
     public const string Targets = "targets";
 
-    /// <summary>Writes every scenario of a report into the document that has its place, and the targets where the report has all of them.</summary>
+    /// <summary>
+    /// Writes every scenario of a report into the document that has its place, and the targets where the report has all of them.
+    /// </summary>
     /// <param name="files">The documents. Each section has its place in one of them.</param>
     /// <param name="report">What was measured.</param>
     /// <returns>The sections written.</returns>
-    /// <exception cref="ComparisonException">A document is not there, or none has a place for a scenario: nothing is written then.</exception>
+    /// <exception cref="ComparisonException">
+    /// A document is not there, or none has a place for a scenario: nothing is written then.
+    /// </exception>
     public static IReadOnlyList<string> Write(IReadOnlyList<string> files, ComparisonReport report)
     {
         string current = files[0];

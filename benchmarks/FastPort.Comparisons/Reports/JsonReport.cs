@@ -27,10 +27,12 @@ internal static class JsonReport
     {
         try
         {
-            ComparisonReport report = JsonSerializer.Deserialize<ComparisonReport>(File.ReadAllText(file), Format) ?? throw new JsonException("null");
+            ComparisonReport report = JsonSerializer.Deserialize<ComparisonReport>(File.ReadAllText(file), Format)
+                ?? throw new JsonException("null");
             return report.Schema == ComparisonReport.CurrentSchema
                 ? report
-                : throw new ComparisonException($"{file} has schema {report.Schema}; this program reads {ComparisonReport.CurrentSchema}: measure again.");
+                : throw new ComparisonException(
+                    $"{file} has schema {report.Schema}; this program reads {ComparisonReport.CurrentSchema}: measure again.");
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or JsonException)
         {

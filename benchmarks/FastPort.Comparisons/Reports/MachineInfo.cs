@@ -27,7 +27,9 @@ internal sealed record MachineInfo
     {
         Cpu = Value("/proc/cpuinfo", "model name") ?? RuntimeInformation.ProcessArchitecture.ToString(),
         CpuCount = Environment.ProcessorCount,
-        Hypervisor = (Value("/proc/cpuinfo", "flags") ?? "").Split(' ').Contains("hypervisor", StringComparer.Ordinal) ? "virtual machine" : "none seen",
+        Hypervisor = (Value("/proc/cpuinfo", "flags") ?? "").Split(' ').Contains("hypervisor", StringComparer.Ordinal)
+            ? "virtual machine"
+            : "none seen",
         MemoryGb = Math.Round(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 1e9, 1),
         Os = RuntimeInformation.OSDescription,
         Kernel = Environment.OSVersion.Version.ToString(),

@@ -3,7 +3,9 @@ using System.Text;
 
 namespace FastPort.Comparisons.Reports;
 
-/// <summary>The report as sections of docs/performance.md and docs/measurements.md. Prose is wrapped at 140 characters; tables are not.</summary>
+/// <summary>
+/// The report as sections of docs/performance.md and docs/measurements.md. Prose is wrapped at 140 characters; tables are not.
+/// </summary>
 internal static class MarkdownReport
 {
     private const int MaxLine = 140;
@@ -65,14 +67,16 @@ internal static class MarkdownReport
             $"{report.Date:yyyy-MM-dd}, commit {report.Commit}, {machine.Cpu}, {machine.CpuCount} cores ({machine.Hypervisor}), ")
             + string.Create(
                 CultureInfo.InvariantCulture,
-                $"{machine.MemoryGb} GB, {machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. Loopback");
+                $"{machine.MemoryGb} GB, {machine.Os}, {machine.Runtime}; load average before the run {machine.LoadAverageBefore}. "
+                + $"Loopback");
 
         // One that has no candidates to compare says for itself how it ran.
         return scenario.Columns.Count == 0 ? $"{where}." : string.Create(
             CultureInfo.InvariantCulture,
             $"{where}, {cores}; {settings.Repetitions} runs of {settings.Seconds} s each, alternating between the candidates, ")
             + string.Create(CultureInfo.InvariantCulture, $"after {settings.WarmupSeconds} s of warm-up of each .NET process. ")
-            + "Medians, in brackets the range of the runs; a target is held against the median of the pairwise ratios. Every message was verified.";
+            + "Medians, in brackets the range of the runs; a target is held against the median of the pairwise ratios. Every message was "
+            + "verified.";
     }
 
     private static void Append(StringBuilder text, ReportTable table)
@@ -115,5 +119,6 @@ internal static class MarkdownReport
         text.Append('\n');
     }
 
-    private static void AppendRow(StringBuilder text, IEnumerable<string> cells) => text.Append("| ").AppendJoin(" | ", cells).Append(" |\n");
+    private static void AppendRow(StringBuilder text, IEnumerable<string> cells) =>
+        text.Append("| ").AppendJoin(" | ", cells).Append(" |\n");
 }

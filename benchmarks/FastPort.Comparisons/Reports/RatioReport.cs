@@ -12,8 +12,8 @@ internal sealed record RatioReport
     public required string Reference { get; init; }
 
     /// <summary>
-    /// The ratios of runs that followed each other. Its median is what a target is held against: a disturbance that lasts longer than a run falls on
-    /// both sides of a pair.
+    /// The ratios of runs that followed each other. Its median is what a target is held against: a disturbance that lasts longer than a run
+    /// falls on both sides of a pair.
     /// </summary>
     public required Spread Pairwise { get; init; }
 
@@ -26,36 +26,40 @@ internal sealed record RatioReport
     public bool? Reached { get; init; }
 
     /// <summary>
-    /// Whether the ratio of both medians lies on the other side of the target: then it is reached by one way of taking the ratio and missed by the other. It is told
-    /// from what is reported, so reports say it that were written before anybody asked.
+    /// Whether the ratio of both medians lies on the other side of the target: then it is reached by one way of taking the ratio and missed
+    /// by the other. It is told from what is reported, so reports say it that were written before anybody asked.
     /// </summary>
     public bool IsDisputed() => Target is { } target && Reached is { } reached && target.IsReachedBy(OfMedians) != reached;
 
     /// <summary>
-    /// Answers a question; with nothing where one of the two is not there. Where the one client of all had no more to give while its server had, the question about the rate is
-    /// answered by the servers' CPU time per message, and that answer is held against the target.
+    /// Answers a question; with nothing where one of the two is not there. Where the one client of all had no more to give while its server
+    /// had, the question about the rate is answered by the servers' CPU time per message, and that answer is held against the target.
     /// </summary>
     public static IEnumerable<RatioReport> Create(RatioQuestion question, IReadOnlyList<ContestantReport> contestants, bool hasOneClient)
     {
         ContestantReport? subject = contestants.FirstOrDefault(contestant => contestant.Name == question.Subject);
         ContestantReport? reference = contestants.FirstOrDefault(contestant => contestant.Name == question.Reference);
-        if (subject is null || reference is null || !subject.Figures.ContainsKey(question.Metric.Key) || !reference.Figures.ContainsKey(question.Metric.Key))
+        if (subject is null || reference is null || !subject.Figures.ContainsKey(question.Metric.Key)
+            || !reference.Figures.ContainsKey(question.Metric.Key))
         {
             yield break;
         }
 
         string key = question.Metric.Key;
-        bool clientBound = hasOneClient && question.Metric == Measuring.Metric.Throughput && (subject.IsClientBound() || reference.IsClientBound());
+        bool clientBound = hasOneClient && question.Metric == Measuring.Metric.Throughput
+            && (subject.IsClientBound() || reference.IsClientBound());
         yield return Of(question.Metric.Title, subject, reference, run => run[key], clientBound ? null : question.Target);
         if (clientBound)
         {
             string cpu = Measuring.Metric.ServerCpuPerMessage.Key;
-            yield return Of("messages per s of server CPU (the client had no more to give)", subject, reference, run => 1 / run[cpu], question.Target);
+            yield return Of(
+                "messages per s of server CPU (the client had no more to give)", subject, reference, run => 1 / run[cpu], question.Target);
         }
     }
 
     private static RatioReport Of(
-        string metric, ContestantReport subject, ContestantReport reference, Func<IReadOnlyDictionary<string, double>, double> read, Target? target)
+        string metric, ContestantReport subject, ContestantReport reference, Func<IReadOnlyDictionary<string, double>, double> read,
+        Target? target)
     {
         var pairwise = Spread.Of(subject.Runs.Zip(reference.Runs, (a, b) => read(a) / read(b)));
         return new RatioReport

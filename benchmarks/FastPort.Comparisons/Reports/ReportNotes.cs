@@ -12,7 +12,8 @@ internal static class ReportNotes
     public static IEnumerable<string> Of(ScenarioReport scenario)
     {
         // The same sentence about many workloads is said once.
-        var notes = scenario.Workloads.SelectMany(workload => workload.Notes.Select(note => (workload.Title, Note: note))).ToLookup(pair => pair.Note);
+        var notes = scenario.Workloads.SelectMany(workload => workload.Notes.Select(note => (workload.Title, Note: note)))
+            .ToLookup(pair => pair.Note);
         foreach (IGrouping<string, (string Title, string Note)> group in notes)
         {
             yield return $"{string.Join("; ", group.Select(pair => pair.Title).Distinct(StringComparer.Ordinal))}: {group.Key}";
@@ -32,7 +33,8 @@ internal static class ReportNotes
         string[] clientBound = [.. workload.ClientBound().Select(contestant => contestant.Name)];
         if (clientBound.Length > 0)
         {
-            yield return $"{workload.Title}: the client had no more to give against {string.Join(", ", clientBound)}: the server's CPU per message decides, not the rate";
+            yield return $"{workload.Title}: the client had no more to give against {string.Join(", ", clientBound)}: the server's CPU "
+                + $"per message decides, not the rate";
         }
 
         double disturbed = workload.Contestants

@@ -13,10 +13,13 @@ internal static class ReportTables
     /// <summary>Median figures of everybody; the first, and those that servers are compared by, with the range of the runs.</summary>
     public static ReportTable Figures(ScenarioReport scenario)
     {
-        Metric[] columns = [.. scenario.Columns.Select(Metric.Find).Where(metric => scenario.Workloads.Any(workload => workload.Contestants.Any(c => c.Figures.ContainsKey(metric.Key))))];
+        Metric[] columns = [
+            .. scenario.Columns.Select(Metric.Find)
+            .Where(metric => scenario.Workloads.Any(workload => workload.Contestants.Any(c => c.Figures.ContainsKey(metric.Key))))];
         return new ReportTable(
             ["workload", "candidate", .. columns.Select((metric, i) => i == 0 ? $"{metric.Title}: median (min - max)" : metric.Title)],
-            [.. scenario.Workloads.SelectMany(workload => workload.Contestants.Select(contestant => FiguresRow(workload, contestant, columns)))]);
+            [.. scenario.Workloads.SelectMany(
+                workload => workload.Contestants.Select(contestant => FiguresRow(workload, contestant, columns)))]);
     }
 
     /// <summary>Every ratio beside its target.</summary>
@@ -28,15 +31,18 @@ internal static class ReportTables
     public static ReportTable Targets(ComparisonReport report) => Targets(report, _ => true);
 
     /// <summary>The targets of a report that were missed, and those that were by one way of taking the ratio.</summary>
-    public static ReportTable MissedTargets(ComparisonReport report) => Targets(report, ratio => ratio.Reached != true || ratio.IsDisputed());
+    public static ReportTable MissedTargets(ComparisonReport report) =>
+        Targets(report, ratio => ratio.Reached != true || ratio.IsDisputed());
 
     /// <summary>How many targets of a report were reached, and of how many that may be said otherwise.</summary>
     public static string Verdict(ComparisonReport report)
     {
         IReadOnlyList<RatioReport> targeted = report.Targeted();
         int disputed = targeted.Count(ratio => ratio.IsDisputed());
-        string verdict = string.Create(CultureInfo.InvariantCulture, $"{targeted.Count(ratio => ratio.Reached == true)} of {targeted.Count} reached");
-        return disputed == 0 ? verdict : string.Create(CultureInfo.InvariantCulture, $"{verdict}; of {disputed} the ratio of medians says otherwise");
+        string verdict = string.Create(
+            CultureInfo.InvariantCulture, $"{targeted.Count(ratio => ratio.Reached == true)} of {targeted.Count} reached");
+        return disputed == 0 ? verdict
+            : string.Create(CultureInfo.InvariantCulture, $"{verdict}; of {disputed} the ratio of medians says otherwise");
     }
 
     private static ReportTable Targets(ComparisonReport report, Func<RatioReport, bool> shows) => new(

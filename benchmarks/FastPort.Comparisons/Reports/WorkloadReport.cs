@@ -23,7 +23,8 @@ internal sealed record WorkloadReport
     /// <summary>Who could not be measured to the end, and why.</summary>
     public required IReadOnlyList<string> Failures { get; init; }
 
-    public static WorkloadReport Create(Workload workload, IReadOnlyList<ContestantRuns> runs, IReadOnlyList<string> notes, IReadOnlyList<string> failures)
+    public static WorkloadReport Create(
+        Workload workload, IReadOnlyList<ContestantRuns> runs, IReadOnlyList<string> notes, IReadOnlyList<string> failures)
     {
         ContestantReport[] contestants = [.. runs.Select(ContestantReport.Create)];
         return new WorkloadReport
@@ -59,11 +60,13 @@ internal sealed record ContestantReport
 
     public static ContestantReport Create(ContestantRuns runs)
     {
-        IEnumerable<Metric> measured = Metric.All.Where(metric => runs.Runs.Count > 0 && runs.Runs.All(run => run.Values.ContainsKey(metric.Key)));
+        IEnumerable<Metric> measured = Metric.All.Where(
+            metric => runs.Runs.Count > 0 && runs.Runs.All(run => run.Values.ContainsKey(metric.Key)));
         return new ContestantReport
         {
             Name = runs.Contestant.Name,
-            Figures = measured.ToDictionary(metric => metric.Key, metric => Spread.Of(runs.Runs.Select(run => run.Values[metric.Key])), StringComparer.Ordinal),
+            Figures = measured.ToDictionary(
+                metric => metric.Key, metric => Spread.Of(runs.Runs.Select(run => run.Values[metric.Key])), StringComparer.Ordinal),
             Runs = [.. runs.Runs.Select(run => run.Values)],
         };
     }

@@ -40,7 +40,8 @@ internal abstract class ContestScenario : IScenario
     }
 
     /// <summary>Adds what is no contest. Defaults to nothing.</summary>
-    protected virtual Task AddOwnAsync(ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation) =>
+    protected virtual Task AddOwnAsync(
+        ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation) =>
         Task.CompletedTask;
 
     /// <summary>The workloads, in order. Contestants are made here and started one workload at a time.</summary>

@@ -16,8 +16,8 @@ internal sealed class CoresScenario : ContestScenario
     public override string Description => "Typed Echo, 32 connections x 16 in flight: one loop on one core, two loops on two.";
 
     protected override string Method =>
-        "On two cores the servers share the second one with the load client where the machine has no third: there the CPU per message says what a second loop costs, and the " +
-        "rate only what is left over.";
+        "On two cores the servers share the second one with the load client where the machine has no third: there the CPU per message "
+        + "says what a second loop costs, and the rate only what is left over.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -39,7 +39,8 @@ internal sealed class CoresScenario : ContestScenario
         ];
         foreach (int size in context.Options.SizesOr(DefaultSizes))
         {
-            var load = new EchoLoad(context.Bench, context.Native, Connections, InFlight, size) { Cores = context.Bench.Pinning.PairClient };
+            var load = new EchoLoad(
+                context.Bench, context.Native, Connections, InFlight, size) { Cores = context.Bench.Pinning.PairClient };
             yield return new Workload(
                 $"{PayloadSize.Text(size)}, {Connections} x {InFlight}",
                 [.. contestants.Select(candidate => new ServerContestant(candidate, load, context))],

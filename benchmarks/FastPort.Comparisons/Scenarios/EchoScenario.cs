@@ -22,11 +22,13 @@ internal sealed class EchoScenario : ContestScenario
 
     public override string Name => "echo";
 
-    public override string Description => "Typed Echo against a Kestrel connection handler: 32 connections x 16 in flight, lock-step, Queued against Inline.";
+    public override string Description =>
+        "Typed Echo against a Kestrel connection handler: 32 connections x 16 in flight, lock-step, Queued against Inline.";
 
     protected override string Method =>
-        "One load client in C for all (benchmarks/Native/echo_load.c); in lock-step it shares the server's core. The latency report, with the server's part of each round trip, is " +
-        "that of FastPort.Client: a process of its own each run, warmed as long as a server.";
+        "One load client in C for all (benchmarks/Native/echo_load.c); in lock-step it shares the server's core. The latency report, "
+        + "with the server's part of each round trip, is that of FastPort.Client: a process of its own each run, warmed as long as a "
+        + "server.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -70,7 +72,8 @@ internal sealed class EchoScenario : ContestScenario
             (Metric.ServerCpuPerMessage, null));
     }
 
-    protected override async Task AddOwnAsync(ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation)
+    protected override async Task AddOwnAsync(
+        ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation)
     {
         string title = $"{PayloadSize.Text(SmallPayload)}, {Connections} x {InFlight}";
         var run = new LatencyReportRun(context.Candidates.FastPort, Connections, InFlight, SmallPayload, context);
@@ -94,17 +97,26 @@ internal sealed class EchoScenario : ContestScenario
 
         if (notes.Count + failures.Count > 0)
         {
-            workloads.Add(new WorkloadReport { Title = $"{title}, latency report", Contestants = [], Ratios = [], Notes = notes, Failures = failures });
+            workloads.Add(new WorkloadReport
+            {
+                Title = $"{title}, latency report",
+                Contestants = [],
+                Ratios = [],
+                Notes = notes,
+                Failures = failures,
+            });
         }
     }
 
     private static EchoLoad Load(ScenarioContext context, int size) => new(context.Bench, context.Native, Connections, InFlight, size);
 
     private static Workload Duel(
-        string title, ILoadProgram load, Candidate subject, Candidate reference, ScenarioContext context, params (Metric Metric, Target? Target)[] questions)
+        string title, ILoadProgram load, Candidate subject, Candidate reference, ScenarioContext context,
+        params (Metric Metric, Target? Target)[] questions)
     {
         IContestant[] contestants = [new ServerContestant(subject, load, context), new ServerContestant(reference, load, context)];
-        RatioQuestion[] ratios = [.. questions.Select(question => new RatioQuestion(question.Metric, subject.Name, reference.Name, question.Target))];
+        RatioQuestion[] ratios = [
+            .. questions.Select(question => new RatioQuestion(question.Metric, subject.Name, reference.Name, question.Target))];
         return new Workload(title, contestants, ratios) { HasOneClient = true };
     }
 }

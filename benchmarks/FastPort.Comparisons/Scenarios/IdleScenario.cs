@@ -18,10 +18,12 @@ internal sealed class IdleScenario : ContestScenario
     public override string Description => "10,000 idle connections: what they cost in memory and CPU; all still echo afterwards.";
 
     protected override string Method =>
-        "A fresh server a run: echoes on 32 connections as warm-up, then its memory is read, the idle connections are opened by the client's process, each echoes once, " +
-        "3 s later nothing has happened for long enough, then CPU time is counted for three times the measured time, the memory is read again, and each echoes once more.";
+        "A fresh server a run: echoes on 32 connections as warm-up, then its memory is read, the idle connections are opened by the "
+        + "client's process, each echoes once, 3 s later nothing has happened for long enough, then CPU time is counted for three times "
+        + "the measured time, the memory is read again, and each echoes once more.";
 
-    protected override IReadOnlyList<Metric> Columns { get; } = [Metric.RssGrowth, Metric.RssPerConnection, Metric.RssBefore, Metric.IdleCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss];
+    protected override IReadOnlyList<Metric> Columns { get; } = [
+        Metric.RssGrowth, Metric.RssPerConnection, Metric.RssBefore, Metric.IdleCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss];
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
     {

@@ -32,7 +32,8 @@ internal sealed class MessagingPeers(ScenarioContext context)
             Server = link == MessagingLink.InProcess
                 ? [ProgramLocator.DotNetHost, assembly, "both", .. common]
                 : [ProgramLocator.DotNetHost, assembly, "server", "--endpoint", endpoint, .. common],
-            Client = link == MessagingLink.InProcess ? null : endpoints => [ProgramLocator.DotNetHost, assembly, "client", "--endpoint", endpoints[0], .. common],
+            Client = link == MessagingLink.InProcess ? null : endpoints =>
+                [ProgramLocator.DotNetHost, assembly, "client", "--endpoint", endpoints[0], .. common],
             IsManaged = true,
         };
     }
@@ -44,7 +45,8 @@ internal sealed class MessagingPeers(ScenarioContext context)
     public MessagingPeer ZmqPushUnpinned(MessagingLink link, int size) =>
         ZmqPush(link, size, lockStep: false) with { Name = "libzmq PUSH-PULL, unpinned", IsPinned = false };
 
-    public MessagingPeer ZmqRouter(MessagingLink link, int size, bool lockStep) => Zmq("libzmq ROUTER-ROUTER", "router", link, size, lockStep);
+    public MessagingPeer ZmqRouter(MessagingLink link, int size, bool lockStep) =>
+        Zmq("libzmq ROUTER-ROUTER", "router", link, size, lockStep);
 
     private MessagingPeer Zmq(string name, string pattern, MessagingLink link, int size, bool lockStep)
     {

@@ -23,18 +23,21 @@ internal sealed class MessagingScenario : ContestScenario
     public override string Name => "messaging";
 
     public override string Description =>
-        "Messages by routing id against libzmq: one-way messages/s and lock-step round trips, over TCP, a Unix socket and inside one process.";
+        "Messages by routing id against libzmq: one-way messages/s and lock-step round trips, over TCP, a Unix socket and inside one "
+        + "process.";
 
     protected override string Method =>
-        "FastPort's server looks the routing id up for every message and copies it into the session's queue; libzmq sends with zmq_send, which copies as well, and receives " +
-        "without a copy. Receivers read the first and the last 64 bytes of every message; number, order and edges are verified and both sides' counts compared. " +
-        "Server and client are two processes, each with all its threads on its core. libzmq's two threads a process do better one-way where the scheduler places them, so it " +
-        "is measured that way, too. Inside one process server and client share both cores as the scheduler likes. Queues are bounded: libzmq's by its own 1,000 messages, " +
-        "FastPort's by its own 1 MiB.";
+        "FastPort's server looks the routing id up for every message and copies it into the session's queue; libzmq sends with zmq_send, "
+        + "which copies as well, and receives without a copy. Receivers read the first and the last 64 bytes of every message; number, "
+        + "order and edges are verified and both sides' counts compared. Server and client are two processes, each with all its threads "
+        + "on its core. libzmq's two threads a process do better one-way where the scheduler places them, so it is measured that way, "
+        + "too. Inside one process server and client share both cores as the scheduler likes. Queues are bounded: libzmq's by its own "
+        + "1,000 messages, FastPort's by its own 1 MiB.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
-        Metric.Throughput, Metric.Megabytes, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP95, Metric.RoundTripP99,
+        Metric.Throughput, Metric.Megabytes, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage, Metric.RoundTripP50,
+        Metric.RoundTripP95, Metric.RoundTripP99,
         Metric.ServerCpuShare, Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss,
     ];
 
@@ -81,8 +84,8 @@ internal sealed class MessagingScenario : ContestScenario
 
     private static Workload LockStep(MessagingLink link, int size, MessagingPeers peers, ScenarioContext context)
     {
-        // A process pinned to one core never spins by itself, so both are measured: what an engine does that may, and what one does that may not. Inside one
-        // process, which has both cores, it decides by itself.
+        // A process pinned to one core never spins by itself, so both are measured: what an engine does that may, and what one does that
+        // may not. Inside one process, which has both cores, it decides by itself.
         MessagingPeer[] fastPorts = link == MessagingLink.InProcess
             ? [peers.FastPort("FastPort", link, size, lockStep: true, spinMicroseconds: null)]
             :
@@ -107,7 +110,8 @@ internal sealed class MessagingScenario : ContestScenario
     }
 
     private static Workload Create(
-        string title, int size, bool lockStep, ScenarioContext context, IReadOnlyList<MessagingPeer> peers, IReadOnlyList<RatioQuestion> questions) =>
+        string title, int size, bool lockStep, ScenarioContext context, IReadOnlyList<MessagingPeer> peers,
+        IReadOnlyList<RatioQuestion> questions) =>
         new(title, [.. peers.Select(peer => new MessagingContestant(peer, size, lockStep, context))], questions);
 
     private static string Title(MessagingLink link) => link switch

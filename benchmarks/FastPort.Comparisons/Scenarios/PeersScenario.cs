@@ -5,7 +5,8 @@ using FastPort.Comparisons.Reports;
 namespace FastPort.Comparisons.Scenarios;
 
 /// <summary>
-/// FastPort between its peers and its limits: Kestrel, the runtime's sockets with nothing on them, and the raw loop in C that does nothing but echo bytes.
+/// FastPort between its peers and its limits: Kestrel, the runtime's sockets with nothing on them, and the raw loop in C that does nothing
+/// but echo bytes.
 /// </summary>
 internal sealed class PeersScenario : ContestScenario
 {
@@ -28,12 +29,13 @@ internal sealed class PeersScenario : ContestScenario
     public override string Name => "peers";
 
     public override string Description =>
-        "Echo between peers and limits: a Kestrel handler and FastPort serve frames; SocketAsyncEventArgs and the epoll loop in C only send back the bytes they received.";
+        "Echo between peers and limits: a Kestrel handler and FastPort serve frames; SocketAsyncEventArgs and the epoll loop in C only "
+        + "send back the bytes they received.";
 
     protected override string Method =>
-        "The raw candidates know no frames: their replies are the requests' very bytes, where the others set the Reply bit; the client verifies either. " +
-        "Under load all are driven by one client in C (benchmarks/Native/echo_load.c), in lock-step by a raw client (lock_step.c), except for FastPort on both ends. " +
-        "On one core nobody spins and the client sleeps in recv.";
+        "The raw candidates know no frames: their replies are the requests' very bytes, where the others set the Reply bit; the client "
+        + "verifies either. Under load all are driven by one client in C (benchmarks/Native/echo_load.c), in lock-step by a raw client "
+        + "(lock_step.c), except for FastPort on both ends. On one core nobody spins and the client sleeps in recv.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -69,7 +71,10 @@ internal sealed class PeersScenario : ContestScenario
             [
                 new RatioQuestion(Metric.Throughput, fastPort, Raw, AtLeast(AgainstRaw, size)),
                 new RatioQuestion(Metric.Throughput, fastPort, kestrel, AtLeast(AgainstKestrel, size)),
-                new RatioQuestion(Metric.ServerCpuPerMessage, fastPort, kestrel, CpuAgainstKestrel.TryGetValue(size, out double cpu) ? Target.AtMost(cpu) : null),
+                new RatioQuestion(
+                    Metric.ServerCpuPerMessage, fastPort, kestrel, CpuAgainstKestrel.TryGetValue(size, out double cpu)
+                        ? Target.AtMost(cpu)
+                        : null),
                 new RatioQuestion(Metric.Throughput, candidates.FastPortSockets.Name, kestrel),
                 new RatioQuestion(Metric.Throughput, fastPort, candidates.SocketEventsInline.Name),
             ]);
@@ -86,7 +91,8 @@ internal sealed class PeersScenario : ContestScenario
             [
                 // In pairs of a percent's difference it matters what else the machine does meanwhile: those with a target side by side.
                 candidates.Raw(Raw, RawWait.Sleep), candidates.FastPort, candidates.Kestrel,
-                candidates.Raw(RawBlocking, RawWait.Block), candidates.FastPortSockets, candidates.SocketEvents, candidates.SocketEventsInline,
+                candidates.Raw(RawBlocking, RawWait.Block), candidates.FastPortSockets, candidates.SocketEvents,
+                candidates.SocketEventsInline,
             ],
             [
                 new RatioQuestion(Metric.RoundTripP50, fastPort, Raw, Target.AtMost(1.2)),
@@ -126,8 +132,10 @@ internal sealed class PeersScenario : ContestScenario
     }
 
     private static Workload Create(
-        string title, ILoadProgram load, ScenarioContext context, IReadOnlyList<Candidate> candidates, IReadOnlyList<RatioQuestion> questions) =>
+        string title, ILoadProgram load, ScenarioContext context, IReadOnlyList<Candidate> candidates,
+        IReadOnlyList<RatioQuestion> questions) =>
         new(title, [.. candidates.Select(candidate => new ServerContestant(candidate, load, context))], questions) { HasOneClient = true };
 
-    private static Target? AtLeast(Dictionary<int, double> targets, int size) => targets.TryGetValue(size, out double target) ? Target.AtLeast(target) : null;
+    private static Target? AtLeast(Dictionary<int, double> targets, int size) =>
+        targets.TryGetValue(size, out double target) ? Target.AtLeast(target) : null;
 }

@@ -8,7 +8,8 @@ internal sealed class SoakMemory(string process)
 {
     /// <summary>What counts as flat.</summary>
     public const string Rule =
-        "Memory is flat where the median of the last quarter is at most 10 % and 24 MB (resident) or 16 MB (managed heap, after a collection) above that of the second quarter.";
+        "Memory is flat where the median of the last quarter is at most 10 % and 24 MB (resident) or 16 MB (managed heap, after a "
+        + "collection) above that of the second quarter.";
 
     private const double Factor = 1.10;
 

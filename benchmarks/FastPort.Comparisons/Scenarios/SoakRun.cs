@@ -4,10 +4,16 @@ using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
-/// <summary>What the two processes of a soak have said. Each process's lines are taken by one task; the two share nothing but this object's parts.</summary>
+/// <summary>
+/// What the two processes of a soak have said. Each process's lines are taken by one task; the two share nothing but this object's parts.
+/// </summary>
 internal sealed class SoakRun
 {
-    private readonly Dictionary<string, SoakMemory> _memory = new(StringComparer.Ordinal) { ["server"] = new("server"), ["loads"] = new("loads") };
+    private readonly Dictionary<string, SoakMemory> _memory = new(StringComparer.Ordinal)
+    {
+        ["server"] = new("server"),
+        ["loads"] = new("loads"),
+    };
     private readonly List<JsonElement> _accounts = [];
     private JsonElement? _counters;
 
@@ -51,7 +57,8 @@ internal sealed class SoakRun
         {
             if (account.GetProperty("deviation_count").GetInt64() > 0)
             {
-                yield return $"{account.GetProperty("load").GetString()}: {account.GetProperty("deviation_count").GetInt64()} deviations: {account.GetProperty("deviations")}";
+                yield return $"{account.GetProperty("load").GetString()}: {account.GetProperty("deviation_count").GetInt64()} "
+                    + $"deviations: {account.GetProperty("deviations")}";
             }
 
             if (account.GetProperty("arrived").GetInt64() == 0)
@@ -97,5 +104,6 @@ internal sealed class SoakRun
         ["process", "verdict", "samples", "RSS MB: second quarter", "last quarter", "managed heap MB: second quarter", "last quarter"],
         [.. _memory.Values.Select(memory => memory.Row())]);
 
-    private static string Text(JsonElement account, string field) => account.GetProperty(field).GetInt64().ToString("N0", CultureInfo.InvariantCulture);
+    private static string Text(JsonElement account, string field) =>
+        account.GetProperty(field).GetInt64().ToString("N0", CultureInfo.InvariantCulture);
 }

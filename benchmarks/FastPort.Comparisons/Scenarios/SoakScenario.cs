@@ -6,8 +6,8 @@ using FastPort.Comparisons.Reports;
 namespace FastPort.Comparisons.Scenarios;
 
 /// <summary>
-/// Everything at once for a long time, server and loads in a process each (benchmarks/FastPortPeer): every message accounted for, no error, memory that does not
-/// grow. Any deviation fails.
+/// Everything at once for a long time, server and loads in a process each (benchmarks/FastPortPeer): every message accounted for, no error,
+/// memory that does not grow. Any deviation fails.
 /// </summary>
 internal sealed class SoakScenario : IScenario
 {
@@ -22,12 +22,14 @@ internal sealed class SoakScenario : IScenario
 
     // Counters of the server that have to be 0 in the end: nothing is left open, and nobody has done anything that it could refuse.
     private static readonly string[] ZeroCounters =
-        ["connections_open", "sessions_open", "connections_rejected", "accept_errors", "errors_sent", "one_way_failures", "frames_dropped", "timeouts_closed"];
+        ["connections_open", "sessions_open", "connections_rejected", "accept_errors", "errors_sent", "one_way_failures", "frames_dropped",
+            "timeouts_closed"];
 
     public string Name => "soak";
 
     public string Description =>
-        "Mixed load for a long time: echoes, streams both ways, relays, connects and disconnects, slow readers. Exact accounts, no error, flat memory.";
+        "Mixed load for a long time: echoes, streams both ways, relays, connects and disconnects, slow readers. Exact accounts, no "
+        + "error, flat memory.";
 
     public async Task<ScenarioReport> RunAsync(ScenarioContext context, CancellationToken cancellation)
     {
@@ -47,7 +49,8 @@ internal sealed class SoakScenario : IScenario
         {
             Name = Name,
             Description = Description,
-            Method = string.Create(CultureInfo.InvariantCulture, $"{context.Options.SoakMinutes} minutes, nothing pinned. {SoakMemory.Rule}"),
+            Method = string.Create(
+                CultureInfo.InvariantCulture, $"{context.Options.SoakMinutes} minutes, nothing pinned. {SoakMemory.Rule}"),
             Columns = [],
             Workloads =
             [
@@ -68,8 +71,10 @@ internal sealed class SoakScenario : IScenario
         double seconds = context.Options.SoakMinutes * 60;
         string[] sampling = ["--sample-seconds", Invariant.Text(Math.Max(0.5, seconds / SamplesARun))];
         using var server = Conversation.Start(
-            "the soak's server", [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", .. sampling], NoEnvironment, context.Bench);
-        string endpoint = ListeningLine.Read(await server.HearAsync(StartLimit, cancellation)) ?? throw new ComparisonException("the soak's server did not say where it listens");
+            "the soak's server", [ProgramLocator.DotNetHost, assembly, "soak-server", "--endpoint", "tcp://127.0.0.1:0", .. sampling],
+            NoEnvironment, context.Bench);
+        string endpoint = ListeningLine.Read(await server.HearAsync(StartLimit, cancellation))
+            ?? throw new ComparisonException("the soak's server did not say where it listens");
         using var load = Conversation.Start(
             "the soak's load",
             [ProgramLocator.DotNetHost, assembly, "soak-load", "--endpoint", endpoint, "--seconds", Invariant.Text(seconds), .. sampling],
@@ -80,11 +85,13 @@ internal sealed class SoakScenario : IScenario
         Task hearing = run.HearAsync("server", server.HearAllAsync(cancellation), context.Progress);
         try
         {
-            await run.HearAsync("loads", load.HearAllAsync(cancellation), context.Progress).WaitAsync(TimeSpan.FromSeconds(seconds) + EndLimit, cancellation);
+            await run.HearAsync("loads", load.HearAllAsync(cancellation), context.Progress)
+                .WaitAsync(TimeSpan.FromSeconds(seconds) + EndLimit, cancellation);
         }
         catch (TimeoutException exception)
         {
-            throw new ComparisonException($"the loads did not end within {EndLimit.TotalSeconds:0} s after they were to; they said: {load.Errors()}", exception);
+            throw new ComparisonException(
+                $"the loads did not end within {EndLimit.TotalSeconds:0} s after they were to; they said: {load.Errors()}", exception);
         }
 
         int loadExit = await load.EndAsync(EndLimit, cancellation);
@@ -92,7 +99,8 @@ internal sealed class SoakScenario : IScenario
         await hearing;
         if (loadExit != 0 || serverExit != 0)
         {
-            throw new ComparisonException($"the loads ended with exit code {loadExit}, the server with {serverExit}; they said: {load.Errors()} {server.Errors()}");
+            throw new ComparisonException(
+                $"the loads ended with exit code {loadExit}, the server with {serverExit}; they said: {load.Errors()} {server.Errors()}");
         }
     }
 }

@@ -8,23 +8,27 @@ internal sealed class SpinningScenario : ContestScenario
 {
     private const int PayloadBytes = 64;
 
-    // The default, somewhat longer than it takes to wake a sleeping client, longer than the pauses at a thousand messages a second: each against never.
+    // The default, somewhat longer than it takes to wake a sleeping client, longer than the pauses at a thousand messages a second: each
+    // against never.
     private static readonly int?[] Times = [null, 100, 2000];
 
     // As fast as it goes; with short pauses; with long ones.
-    private static readonly (string Title, int EveryMicroseconds)[] Loads = [("lock-step", 0), ("10,000 a second", 100), ("1,000 a second", 1000)];
+    private static readonly (string Title, int EveryMicroseconds)[] Loads = [
+        ("lock-step", 0), ("10,000 a second", 100), ("1,000 a second", 1000)];
 
     public override string Name => "spinning";
 
-    public override string Description => "One connection, one request in flight: round trip and CPU by the time that the server's loop spins before it sleeps.";
+    public override string Description =>
+        "One connection, one request in flight: round trip and CPU by the time that the server's loop spins before it sleeps.";
 
     protected override string Method =>
-        "The server may use both cores, as the default never spins where there is only one, with its loop pinned to the first; the client sleeps in recv, so waking it up, which no server can help, is part of " +
-        "every round trip.";
+        "The server may use both cores, as the default never spins where there is only one, with its loop pinned to the first; the "
+        + "client sleeps in recv, so waking it up, which no server can help, is part of every round trip.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
-        Metric.RoundTripP50, Metric.RoundTripP99, Metric.Throughput, Metric.ServerCpuShare, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage,
+        Metric.RoundTripP50, Metric.RoundTripP99, Metric.Throughput, Metric.ServerCpuShare, Metric.ServerCpuPerMessage,
+        Metric.ClientCpuPerMessage,
         Metric.ClientCpuShare, Metric.OtherCpuShare, Metric.ServerPeakRss, Metric.ClientPeakRss,
     ];
 

@@ -10,8 +10,8 @@ using Google.Protobuf;
 namespace FastPortPeer.LockStep;
 
 /// <summary>
-/// One Echo request in flight: the next is sent from the callback of the reply before, on the session's loop, to which everything here belongs after
-/// <see cref="Start"/>.
+/// One Echo request in flight: the next is sent from the callback of the reply before, on the session's loop, to which everything here
+/// belongs after <see cref="Start"/>.
 /// </summary>
 internal sealed class EchoTrip : PendingReply
 {
@@ -54,7 +54,9 @@ internal sealed class EchoTrip : PendingReply
     {
         if (reply.IsError || !IsEcho(reply.Body))
         {
-            _done.TrySetException(new PeerException(reply.IsError ? $"The server answered with {reply.ReadError()}." : $"The reply to request {_stamp} differs from it."));
+            _done.TrySetException(
+                new PeerException(
+                    reply.IsError ? $"The server answered with {reply.ReadError()}." : $"The reply to request {_stamp} differs from it."));
             return;
         }
 
@@ -70,7 +72,8 @@ internal sealed class EchoTrip : PendingReply
         Send();
     }
 
-    protected override void OnFailed(RequestFailure failure, string message) => _done.TrySetException(new PeerException($"{failure}: {message}"));
+    protected override void OnFailed(RequestFailure failure, string message) =>
+        _done.TrySetException(new PeerException($"{failure}: {message}"));
 
     private void Send()
     {

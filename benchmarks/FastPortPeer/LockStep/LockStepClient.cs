@@ -30,7 +30,13 @@ internal static class LockStepClient
 
     public static async Task RunAsync(LockStepSettings settings)
     {
-        var options = new FastPortClientOptions { Endpoint = settings.Endpoint, Loops = 1, SpinMicroseconds = settings.SpinMicroseconds, Reconnect = false };
+        var options = new FastPortClientOptions
+        {
+            Endpoint = settings.Endpoint,
+            Loops = 1,
+            SpinMicroseconds = settings.SpinMicroseconds,
+            Reconnect = false,
+        };
         await using var client = new FastPortClient(options);
         await client.ConnectAsync();
         Session session = client.Session ?? throw new PeerException("The connection has ended.");

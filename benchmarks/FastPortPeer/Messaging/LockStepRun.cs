@@ -7,8 +7,8 @@ using FastPort.Telemetry;
 namespace FastPortPeer.Messaging;
 
 /// <summary>
-/// Sends a message to a routing id, and the next one when it has come back. The first is sent by whoever runs it; from then on everything here belongs to the
-/// session's loop, which sends each next message from the handler of the one before.
+/// Sends a message to a routing id, and the next one when it has come back. The first is sent by whoever runs it; from then on everything
+/// here belongs to the session's loop, which sends each next message from the handler of the one before.
 /// </summary>
 internal sealed class LockStepRun(FastPortServer server, MessageContent content)
 {
@@ -69,7 +69,8 @@ internal sealed class LockStepRun(FastPortServer server, MessageContent content)
     private void Send()
     {
         SendStatus status = server.FindSession(MessagingSettings.ClientId)
-            ?.TrySend(MessagingSettings.MessageType, new MessageBody(content, new MessageMark(_clock!.Phase, _number))) ?? SendStatus.Closed;
+            ?.TrySend(MessagingSettings.MessageType, new MessageBody(content, new MessageMark(_clock!.Phase, _number)))
+            ?? SendStatus.Closed;
         if (status != SendStatus.Queued)
         {
             _done!.TrySetException(new PeerException($"Message {_number} was not sent: {status}."));

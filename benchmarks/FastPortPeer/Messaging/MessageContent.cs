@@ -7,8 +7,8 @@ using FastPort.Framing;
 namespace FastPortPeer.Messaging;
 
 /// <summary>
-/// The messages of the comparison, the same as those of benchmarks/Native/zmq_peer.c: a fixed pattern with its <see cref="MessageMark"/> in the first and
-/// the last 8 bytes. A receiver reads the first and the last 64 bytes of each, which have to add up. Immutable.
+/// The messages of the comparison, the same as those of benchmarks/Native/zmq_peer.c: a fixed pattern with its <see cref="MessageMark"/> in
+/// the first and the last 8 bytes. A receiver reads the first and the last 64 bytes of each, which have to add up. Immutable.
 /// </summary>
 internal sealed class MessageContent
 {
@@ -79,7 +79,9 @@ internal sealed class MessageContent
             throw new PeerException($"Message {mark.Number} is damaged.");
         }
 
-        return mark.Number == expectedNumber ? mark : throw new PeerException($"Message {mark.Number} came where {expectedNumber} was due.");
+        return mark.Number == expectedNumber
+            ? mark
+            : throw new PeerException($"Message {mark.Number} came where {expectedNumber} was due.");
     }
 
     private static ulong Edges(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)

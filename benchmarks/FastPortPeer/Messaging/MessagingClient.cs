@@ -6,8 +6,8 @@ using FastPort.Sessions;
 namespace FastPortPeer.Messaging;
 
 /// <summary>
-/// The receiving side: a client with a routing id that reads the edges of every message and, in lock-step, sends it back. What it counts belongs to the
-/// session's loop; it prints its line when a run's last message has come.
+/// The receiving side: a client with a routing id that reads the edges of every message and, in lock-step, sends it back. What it counts
+/// belongs to the session's loop; it prints its line when a run's last message has come.
 /// </summary>
 internal sealed class MessagingClient : IAsyncDisposable
 {

@@ -5,7 +5,8 @@ using FastPort.Hosting;
 namespace FastPortPeer.Messaging;
 
 /// <summary>
-/// The sending side: a server that sends every message to a routing id. A run is asked for by a line on standard input, <c>run LEAD-IN SECONDS</c>.
+/// The sending side: a server that sends every message to a routing id. A run is asked for by a line on standard input, <c>run LEAD-IN
+/// SECONDS</c>.
 /// </summary>
 internal sealed class MessagingServer : IAsyncDisposable
 {

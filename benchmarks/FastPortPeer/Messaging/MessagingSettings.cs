@@ -3,7 +3,9 @@ using FastPort.Transports;
 namespace FastPortPeer.Messaging;
 
 /// <summary>What is sent, and how the engine runs.</summary>
-/// <param name="LockStep">Whether each message is sent back before the next; else they flow one way, as fast as the receiver takes them.</param>
+/// <param name="LockStep">
+/// Whether each message is sent back before the next; else they flow one way, as fast as the receiver takes them.
+/// </param>
 /// <param name="Size">Bytes of a message.</param>
 /// <param name="Transport">What carries TCP and Unix sockets.</param>
 /// <param name="SpinMicroseconds">How long a loop looks for work before it sleeps; null for the engine's own choice.</param>

@@ -5,8 +5,8 @@ using FastPort.Sessions;
 namespace FastPortPeer.Messaging;
 
 /// <summary>
-/// Sends messages to a routing id as fast as they are taken: the id is looked up for every message, its session's batch collects them (large ones, which it would copy
-/// once more, go to the session itself, flushed together), and a full queue is waited for.
+/// Sends messages to a routing id as fast as they are taken: the id is looked up for every message, its session's batch collects them
+/// (large ones, which it would copy once more, go to the session itself, flushed together), and a full queue is waited for.
 /// </summary>
 internal sealed class OneWayRun(FastPortServer server, MessageContent content)
 {
@@ -97,5 +97,6 @@ internal sealed class OneWayRun(FastPortServer server, MessageContent content)
     }
 
     private Session Find() =>
-        server.FindSession(MessagingSettings.ClientId) ?? throw new PeerException($"Nobody is there by the routing id '{MessagingSettings.ClientId}'.");
+        server.FindSession(MessagingSettings.ClientId)
+            ?? throw new PeerException($"Nobody is there by the routing id '{MessagingSettings.ClientId}'.");
 }

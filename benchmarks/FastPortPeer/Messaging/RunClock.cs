@@ -16,7 +16,9 @@ internal sealed class RunClock(double leadInSeconds, double measuredSeconds)
     /// <summary>Messages before the measured ones.</summary>
     public long LeadInMessages { get; private set; }
 
-    /// <summary>Looks at the time: the phase of message <paramref name="number"/>. At least one message is measured, however late it is.</summary>
+    /// <summary>
+    /// Looks at the time: the phase of message <paramref name="number"/>. At least one message is measured, however late it is.
+    /// </summary>
     public MessagePhase Advance(long timestamp, long number)
     {
         if (Phase == MessagePhase.LeadIn && timestamp >= _measureFrom)

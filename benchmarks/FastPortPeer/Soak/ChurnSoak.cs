@@ -7,8 +7,8 @@ using FastPort.Transports;
 namespace FastPortPeer.Soak;
 
 /// <summary>
-/// Connections that come and go: closed in order with requests in flight, which are all answered; cut with requests in flight, each of which ends exactly once;
-/// and cut in the middle of a frame.
+/// Connections that come and go: closed in order with requests in flight, which are all answered; cut with requests in flight, each of
+/// which ends exactly once; and cut in the middle of a frame.
 /// </summary>
 internal sealed class ChurnSoak(SoakTarget target) : SoakLoad("connect and disconnect", target)
 {
@@ -53,7 +53,8 @@ internal sealed class ChurnSoak(SoakTarget target) : SoakLoad("connect and disco
         await socket.SendAsync(new byte[] { 100, 0, 0, 0, 0, 1 });
     }
 
-    private Task<bool>[] Begin(FastPortClient client, Random random) => [.. Enumerable.Range(0, Requests).Select(_ => EchoAsync(client, EchoBytes.Next(random)))];
+    private Task<bool>[] Begin(FastPortClient client, Random random) =>
+        [.. Enumerable.Range(0, Requests).Select(_ => EchoAsync(client, EchoBytes.Next(random)))];
 
     private async Task<bool> EchoAsync(FastPortClient client, byte[] body)
     {

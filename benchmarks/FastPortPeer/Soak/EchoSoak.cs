@@ -9,7 +9,8 @@ internal sealed class EchoSoak(SoakTarget target) : SoakLoad("echo", target)
     private const int Connections = 4;
     private const int InFlight = 8;
 
-    protected override Task RunRoundsAsync(CancellationToken stop) => Task.WhenAll(Enumerable.Range(0, Connections).Select(i => RunConnectionAsync(i, stop)));
+    protected override Task RunRoundsAsync(CancellationToken stop) =>
+        Task.WhenAll(Enumerable.Range(0, Connections).Select(i => RunConnectionAsync(i, stop)));
 
     private async Task RunConnectionAsync(int number, CancellationToken stop)
     {

@@ -8,8 +8,8 @@ using FastPort.Sessions;
 namespace FastPortPeer.Soak;
 
 /// <summary>
-/// Messages from one client to another by routing id, through the server's Relay: requests and one-way ones by turns, numbered, so that each arrives once
-/// and in order.
+/// Messages from one client to another by routing id, through the server's Relay: requests and one-way ones by turns, numbered, so that
+/// each arrives once and in order.
 /// </summary>
 internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
 {
@@ -35,8 +35,8 @@ internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
         long number = 0;
         while (!stop.IsCancellationRequested)
         {
-            // Messages of one session are relayed in order, so the numbers arrive in order, too. Each round ends with a request, whose reply says that all
-            // before it were relayed.
+            // Messages of one session are relayed in order, so the numbers arrive in order, too. Each round ends with a request, whose
+            // reply says that all before it were relayed.
             Task[] inFlight = [.. Enumerable.Range(0, InFlight).Select(_ => SendAsync(sender, number++, random.Next(LargestPayload)))];
             await Task.WhenAll(inFlight);
         }
@@ -58,7 +58,8 @@ internal sealed class RelaySoak(SoakTarget target) : SoakLoad("relay", target)
         {
             await sender.RelayAsync(ReceiverId, Numbered, body, cancellationToken: CancellationToken.None);
         }
-        else if (await sender.RelayOneWayAsync(ReceiverId, Numbered, new SequenceBody(new(body)), CancellationToken.None) is not SendStatus.Queued and var status)
+        else if (await sender.RelayOneWayAsync(
+            ReceiverId, Numbered, new SequenceBody(new(body)), CancellationToken.None) is not SendStatus.Queued and var status)
         {
             throw new PeerException($"A one-way relay was not sent: {status}.");
         }

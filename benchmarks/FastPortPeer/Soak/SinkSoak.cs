@@ -26,7 +26,8 @@ internal sealed class SinkSoak(SoakTarget target) : SoakLoad("stream to the serv
             int size = random.Next(bytes.Length);
             for (int i = 0; i < burst; i++)
             {
-                SendStatus status = await client.SendAsync(DiagnosticType.Sink, new SequenceBody(new(bytes, 0, size)), CancellationToken.None);
+                SendStatus status = await client.SendAsync(
+                    DiagnosticType.Sink, new SequenceBody(new(bytes, 0, size)), CancellationToken.None);
                 if (status != SendStatus.Queued)
                 {
                     throw new PeerException($"A one-way message was not sent: {status}.");
@@ -36,10 +37,12 @@ internal sealed class SinkSoak(SoakTarget target) : SoakLoad("stream to the serv
             messages += (ulong)burst;
             sum += (ulong)burst * (ulong)size;
             Account.Sent(burst);
-            SinkReport report = await client.RequestAsync(DiagnosticType.SinkReport, new SinkReport(), SinkReport.Parser, cancellationToken: CancellationToken.None);
+            SinkReport report = await client.RequestAsync(
+                DiagnosticType.SinkReport, new SinkReport(), SinkReport.Parser, cancellationToken: CancellationToken.None);
             if (report.Messages != messages || report.Bytes != sum)
             {
-                Account.Deviation($"{messages} messages with {sum} bytes were sent; the server has counted {report.Messages} with {report.Bytes}.");
+                Account.Deviation(
+                    $"{messages} messages with {sum} bytes were sent; the server has counted {report.Messages} with {report.Bytes}.");
             }
 
             Account.Arrived((long)report.Messages - (long)(messages - (ulong)burst));

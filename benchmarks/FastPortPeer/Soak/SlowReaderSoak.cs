@@ -9,8 +9,8 @@ using Google.Protobuf;
 namespace FastPortPeer.Soak;
 
 /// <summary>
-/// A peer that reads far more slowly than the server could send: a bare socket that asks for a stream, takes a little of it at a time, and has to get all of it and
-/// the reply at its end.
+/// A peer that reads far more slowly than the server could send: a bare socket that asks for a stream, takes a little of it at a time, and
+/// has to get all of it and the reply at its end.
 /// </summary>
 internal sealed class SlowReaderSoak(SoakTarget target) : SoakLoad("slow reader", target)
 {
@@ -38,7 +38,9 @@ internal sealed class SlowReaderSoak(SoakTarget target) : SoakLoad("slow reader"
     {
         byte[] body = new Source { Messages = StreamMessages, PayloadBytes = PayloadBytes }.ToByteArray();
         byte[] frame = new byte[FrameHeader.Size + body.Length];
-        new FrameHeader((uint)(frame.Length - FrameHeader.LengthFieldSize), DiagnosticType.Source, FrameFlags.None, FrameHeader.CurrentVersion, correlation).Write(frame);
+        new FrameHeader(
+            (uint)(frame.Length - FrameHeader.LengthFieldSize), DiagnosticType.Source, FrameFlags.None, FrameHeader.CurrentVersion,
+            correlation).Write(frame);
         body.CopyTo(frame, FrameHeader.Size);
         return frame;
     }

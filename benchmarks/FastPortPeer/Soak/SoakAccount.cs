@@ -42,7 +42,16 @@ internal sealed class SoakAccount(string load)
 
         lock (_gate)
         {
-            SoakLine.Print(new { Kind = "account", Load = load, Sent = _sent, Arrived = _arrived, Lost = _lost, DeviationCount = _deviationCount, Deviations = _deviations });
+            SoakLine.Print(new
+            {
+                Kind = "account",
+                Load = load,
+                Sent = _sent,
+                Arrived = _arrived,
+                Lost = _lost,
+                DeviationCount = _deviationCount,
+                Deviations = _deviations,
+            });
         }
     }
 }

@@ -6,21 +6,31 @@ namespace FastPortPeer.Soak;
 /// <summary>The commands of the soak's two processes.</summary>
 internal static class SoakCommands
 {
-    private static readonly Option<string> Endpoint = new("--endpoint") { Description = "Where to listen or to connect to, as a URI.", Required = true };
+    private static readonly Option<string> Endpoint = new("--endpoint")
+    {
+        Description = "Where to listen or to connect to, as a URI.",
+        Required = true,
+    };
 
     private static readonly Option<TransportKind> Transport = new("--transport") { Description = "What carries TCP and Unix sockets." };
 
     private static readonly Option<double> Seconds = new("--seconds") { Description = "How long.", DefaultValueFactory = _ => 60 };
 
-    private static readonly Option<double> SampleSeconds = new("--sample-seconds") { Description = "Between samples of memory.", DefaultValueFactory = _ => 1 };
+    private static readonly Option<double> SampleSeconds = new("--sample-seconds")
+    {
+        Description = "Between samples of memory.",
+        DefaultValueFactory = _ => 1,
+    };
 
     public static void AddTo(RootCommand root)
     {
         var server = new Command("soak-server", "The soak's server: diagnostics and a relay.") { Endpoint, Transport, SampleSeconds };
-        server.SetAction((parsed, _) => SoakServer.RunAsync(parsed.GetRequiredValue(Endpoint), parsed.GetValue(Transport), Interval(parsed)));
+        server.SetAction(
+            (parsed, _) => SoakServer.RunAsync(parsed.GetRequiredValue(Endpoint), parsed.GetValue(Transport), Interval(parsed)));
         var load = new Command("soak-load", "The soak's loads, all at once.") { Endpoint, Transport, Seconds, SampleSeconds };
         load.SetAction((parsed, _) => SoakDriver.RunAsync(
-            new SoakTarget(parsed.GetRequiredValue(Endpoint), parsed.GetValue(Transport)), TimeSpan.FromSeconds(parsed.GetValue(Seconds)), Interval(parsed)));
+            new SoakTarget(parsed.GetRequiredValue(Endpoint), parsed.GetValue(Transport)), TimeSpan.FromSeconds(parsed.GetValue(Seconds)),
+            Interval(parsed)));
         root.Add(server);
         root.Add(load);
     }

@@ -32,7 +32,13 @@ internal abstract class SoakLoad(string name, SoakTarget target)
     /// <summary>A connected client that does not come back by itself: a lost connection is a deviation.</summary>
     protected async Task<FastPortClient> ConnectAsync(MessageHandlers? handlers = null, string routingId = "")
     {
-        var options = new FastPortClientOptions { Endpoint = Target.Endpoint, Transport = Target.Transport, RoutingId = routingId, Reconnect = false };
+        var options = new FastPortClientOptions
+        {
+            Endpoint = Target.Endpoint,
+            Transport = Target.Transport,
+            RoutingId = routingId,
+            Reconnect = false,
+        };
         var client = new FastPortClient(options, handlers);
         await client.ConnectAsync();
         return client;

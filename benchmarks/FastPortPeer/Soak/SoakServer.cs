@@ -6,7 +6,9 @@ using FastPort.Transports;
 
 namespace FastPortPeer.Soak;
 
-/// <summary>The server of the soak: diagnostics, and relays by routing id. Prints its memory at intervals and, when its input ends, its counters.</summary>
+/// <summary>
+/// The server of the soak: diagnostics, and relays by routing id. Prints its memory at intervals and, when its input ends, its counters.
+/// </summary>
 internal static class SoakServer
 {
     public static async Task RunAsync(string endpoint, TransportKind transport, TimeSpan sampleInterval)

@@ -6,7 +6,9 @@ using Google.Protobuf;
 
 namespace FastPortPeer.Soak;
 
-/// <summary>Streams from the server: when the reply to a Source request comes, exactly the messages it asked for have come before it.</summary>
+/// <summary>
+/// Streams from the server: when the reply to a Source request comes, exactly the messages it asked for have come before it.
+/// </summary>
 internal sealed class SourceSoak(SoakTarget target) : SoakLoad("stream from the server", target)
 {
     private const int LargestStream = 5000;

@@ -15,7 +15,8 @@ internal sealed class ReadTagsHandler(DeviceLink device, TimeProvider time) : IM
     {
         if (request.Names.Count > MostTags)
         {
-            throw new RequestRefusedException(ErrorCode.Overloaded, $"The request names {request.Names.Count} tags; allowed are up to {MostTags}.");
+            throw new RequestRefusedException(
+                ErrorCode.Overloaded, $"The request names {request.Names.Count} tags; allowed are up to {MostTags}.");
         }
 
         // Made on first use, so taken once: cancelled when the client gives the request up or goes away.

@@ -14,10 +14,12 @@ internal sealed class WriteTagHandler(DeviceLink device, ILogger<WriteTagHandler
     {
         if (!double.IsFinite(request.Value))
         {
-            throw new RequestRefusedException(ErrorCode.MalformedBody, $"The value of '{request.Name}' is {request.Value}; it has to be a number.");
+            throw new RequestRefusedException(
+                ErrorCode.MalformedBody, $"The value of '{request.Name}' is {request.Value}; it has to be a number.");
         }
 
-        // Without the request's cancellation: a write that has begun is carried out, and logged, whoever still waits for the reply.
+        // Without the request's cancellation: a write that has begun is carried out and logged, also if no one waits for the reply any
+        // more.
         double previous = await device.WriteAsync(request.Name, request.Value, CancellationToken.None);
         logger.LogInformation("{Tag}: {Previous} -> {Value} by {Session}", request.Name, previous, request.Value, context.Session);
         return new WriteTagReply { Previous = previous };

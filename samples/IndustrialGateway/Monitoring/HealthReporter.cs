@@ -4,7 +4,9 @@ using Microsoft.Extensions.Hosting;
 
 namespace IndustrialGateway.Monitoring;
 
-/// <summary>Writes a line of health every <see cref="GatewayOptions.HealthIntervalSeconds"/> and a last one when the gateway has stopped.</summary>
+/// <summary>
+/// Writes a line of health every <see cref="GatewayOptions.HealthIntervalSeconds"/> and a last one when the gateway has stopped.
+/// </summary>
 internal sealed class HealthReporter(HealthMonitor monitor, GatewayOptions options, TimeProvider time) : BackgroundService
 {
     public override async Task StopAsync(CancellationToken cancellationToken)
@@ -33,5 +35,6 @@ internal sealed class HealthReporter(HealthMonitor monitor, GatewayOptions optio
 
     private static void Write(string title, HealthReport report) => Console.WriteLine(string.Create(
         CultureInfo.InvariantCulture,
-        $"{title}: up {report.UptimeSeconds} s, {report.Connections} connections, {report.MessagesIn} messages in, {report.MessagesOut} out, {report.Errors} errors, P99 {report.P99Us:0.0} us"));
+        $"{title}: up {report.UptimeSeconds} s, {report.Connections} connections, {report.MessagesIn} messages in, {report.MessagesOut} "
+        + $"out, {report.Errors} errors, P99 {report.P99Us:0.0} us"));
 }

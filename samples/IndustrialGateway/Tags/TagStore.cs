@@ -3,7 +3,7 @@ using System.Collections.Concurrent;
 namespace IndustrialGateway.Tags;
 
 /// <summary>
-/// A simulated plant: measured values that follow time and set points that follow whoever writes them. A real gateway has its field bus
+/// A simulated plant: measured values that follow time and set points that keep what was written. A real gateway has its field bus
 /// here. Thread-safe.
 /// </summary>
 internal sealed class TagStore(TimeProvider time)

@@ -16,7 +16,9 @@ internal sealed class ClientCommands : ICommands
         async () =>
         {
             // Only a terminal can be written over.
-            using StatusLine? status = settings.Progress && !Console.IsOutputRedirected ? new StatusLine(Console.Out, static () => Console.WindowWidth) : null;
+            using StatusLine? status = settings.Progress && !Console.IsOutputRedirected
+                ? new StatusLine(Console.Out, static () => Console.WindowWidth)
+                : null;
             if (status is not null)
             {
                 Console.SetOut(status);
@@ -30,7 +32,8 @@ internal sealed class ClientCommands : ICommands
             using var loggerFactory = new SerilogLoggerFactory(Log.Logger);
             LoadResult result = await new LoadRun(settings, configuration, loggerFactory, Console.Out, status)
                 .RunAsync(interruption.Token).ConfigureAwait(false);
-            bool saved = settings.JsonPath is null || await SaveAsync(settings.JsonPath, LoadResultWriter.ToUtf8(result)).ConfigureAwait(false);
+            bool saved = settings.JsonPath is null
+                || await SaveAsync(settings.JsonPath, LoadResultWriter.ToUtf8(result)).ConfigureAwait(false);
             return saved && Succeeded(result, interruption.Token) ? ExitCode.Good : ExitCode.Failed;
         },
         Console.Error);
@@ -39,9 +42,11 @@ internal sealed class ClientCommands : ICommands
         async () =>
         {
             var comparison = new Comparison(
-                await LoadResultReader.ReadAsync(settings.Before).ConfigureAwait(false), await LoadResultReader.ReadAsync(settings.After).ConfigureAwait(false));
+                await LoadResultReader.ReadAsync(settings.Before).ConfigureAwait(false), await LoadResultReader.ReadAsync(settings.After)
+                    .ConfigureAwait(false));
             bool markdownOut = settings.Markdown == "-";
-            await Console.Out.WriteAsync(markdownOut ? ComparisonTable.Markdown(comparison) : ComparisonTable.Text(comparison)).ConfigureAwait(false);
+            await Console.Out.WriteAsync(markdownOut ? ComparisonTable.Markdown(comparison) : ComparisonTable.Text(comparison))
+                .ConfigureAwait(false);
             return settings.Markdown is null || markdownOut
                 || await SaveAsync(settings.Markdown, Encoding.UTF8.GetBytes(ComparisonTable.Markdown(comparison))).ConfigureAwait(false)
                 ? ExitCode.Good

@@ -3,7 +3,7 @@ using FastPort.Programs;
 
 namespace FastPort.Client.Commands;
 
-/// <summary>The program's command line. No arguments at all are the main job: a load with every default.</summary>
+/// <summary>The program's command line. Without arguments it runs a load with every default.</summary>
 internal static class CommandLine
 {
     /// <summary>Parses, runs and returns the exit code.</summary>
@@ -13,7 +13,8 @@ internal static class CommandLine
     public static Task<int> RunAsync(string[] args, ICommands commands, TextWriter error)
     {
         var root = new RootCommand(
-            "FastPort load client. Without a command it hosts a server inside its process, loads it for 10 s and reports; files go to Stats/.")
+            "FastPort load client. Without a command it hosts a server inside its process, loads it for 10 s and reports; files go to "
+            + "Stats/.")
         {
             LoadCommand.Create(commands.LoadAsync),
             CompareCommand.Create(commands.CompareAsync),

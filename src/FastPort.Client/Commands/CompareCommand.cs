@@ -5,7 +5,9 @@ namespace FastPort.Client.Commands;
 /// <summary>What <c>compare</c> was asked to do.</summary>
 /// <param name="Before">Path of the result before.</param>
 /// <param name="After">Path of the result after.</param>
-/// <param name="Markdown">Where the table goes as Markdown: a path, "-" for standard output instead of the text table, null for nowhere.</param>
+/// <param name="Markdown">
+/// Where the table goes as Markdown: a path, "-" for standard output instead of the text table, null for nowhere.
+/// </param>
 internal sealed record CompareSettings(string Before, string After, string? Markdown);
 
 /// <summary>The command <c>compare</c>.</summary>
@@ -23,7 +25,9 @@ internal static class CompareCommand
             HelpName = "FILE",
         };
         var command = new Command("compare", "Compares the results of two load runs.") { before, after, markdown };
-        command.SetAction((result, _) => run(new CompareSettings(result.GetRequiredValue(before), result.GetRequiredValue(after), result.GetValue(markdown))));
+        command.SetAction(
+            (result, _) =>
+                run(new CompareSettings(result.GetRequiredValue(before), result.GetRequiredValue(after), result.GetValue(markdown))));
         return command;
     }
 }

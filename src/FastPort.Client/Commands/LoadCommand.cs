@@ -12,7 +12,8 @@ internal sealed class LoadCommand
 
     private readonly Option<string?> _server = new("--server")
     {
-        Description = "The server, for example tcp://127.0.0.1:6628 or unix:///run/fastport.sock. Without it a server is hosted inside this process.",
+        Description =
+            "The server, for example tcp://127.0.0.1:6628 or unix:///run/fastport.sock. Without it a server is hosted inside this process.",
         HelpName = "URI",
         CustomParser = OptionParsers.Endpoint,
     };
@@ -24,7 +25,8 @@ internal sealed class LoadCommand
         "--in-flight", "Requests in flight per connection.", "N", Defaults.InFlight, 1, LoadSettings.MaxInFlight);
 
     private readonly Option<int> _size = WholeNumberOption.Create(
-        "--size", "Payload bytes of a message, up to the server's frame limit.", "BYTES", Defaults.Size, 0, EchoPayload.LargestPayload(FrameLimits.LargestBody(FrameLimits.Maximum)));
+        "--size", "Payload bytes of a message, up to the server's frame limit.", "BYTES", Defaults.Size, 0,
+        EchoPayload.LargestPayload(FrameLimits.LargestBody(FrameLimits.Maximum)));
 
     private readonly Option<TimeSpan> _duration = OptionParsers.Duration(
         "--duration", "Time measured, for example 10s, 500ms, 2m.", Defaults.Duration, TimeSpan.FromMilliseconds(1));
@@ -34,7 +36,8 @@ internal sealed class LoadCommand
 
     private readonly Option<double?> _rate = new("--rate")
     {
-        Description = "Open loop: messages per second over all connections, on a fixed schedule; latency counts from when a message was due.",
+        Description =
+            "Open loop: messages per second over all connections, on a fixed schedule; latency counts from when a message was due.",
         HelpName = "N",
         CustomParser = OptionParsers.Rate,
     };
@@ -62,7 +65,8 @@ internal sealed class LoadCommand
         _transport.AddTo(Command);
         Command.Validators.Add(result =>
         {
-            if (result.GetResult(_rate) is not null && result.GetResult(_mode)?.GetValueOrDefault<LoadMode>() is LoadMode.Sink or LoadMode.Source)
+            if (result.GetResult(_rate) is not null
+                && result.GetResult(_mode)?.GetValueOrDefault<LoadMode>() is LoadMode.Sink or LoadMode.Source)
             {
                 result.AddError("--rate works with --mode echo only: one-way loads go as fast as the receiver takes them.");
             }

@@ -27,7 +27,8 @@ internal static class OptionParsers
             }
 
             string range = minimum == TimeSpan.Zero ? "0s" : "1ms";
-            result.AddError($"{name} is '{text}'; give a number with a unit (ms, s, m, h), for example 500ms, 10s or 2m, from {range} to 168h.");
+            result.AddError(
+                $"{name} is '{text}'; give a number with a unit (ms, s, m, h), for example 500ms, 10s or 2m, from {range} to 168h.");
             return defaultValue;
         },
     };
@@ -69,7 +70,9 @@ internal static class OptionParsers
         }
         else if (endpoint.Scheme != "unix" && (endpoint.Scheme != "tcp" || endpoint.Port == 0))
         {
-            result.AddError($"--server is '{text}'; write it as tcp://host:port with a port from 1 to 65535, for example tcp://127.0.0.1:6628, or as unix:///path.");
+            result.AddError(
+                $"--server is '{text}'; write it as tcp://host:port with a port from 1 to 65535, for example tcp://127.0.0.1:6628, or as "
+                + $"unix:///path.");
         }
 
         return text;
@@ -79,7 +82,8 @@ internal static class OptionParsers
     {
         const double Highest = 100_000_000;
         string text = Token(result);
-        if (double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double rate) && rate is > 0 and <= Highest)
+        if (double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double rate)
+            && rate is > 0 and <= Highest)
         {
             return rate;
         }

@@ -2,7 +2,9 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Client.Hosting;
 
-/// <summary>Ctrl+C and SIGTERM: the first one ends the run in order, with its report; the second ends the process as the system would.</summary>
+/// <summary>
+/// Ctrl+C and SIGTERM: the first one ends the run in order, with its report; the second ends the process as the system would.
+/// </summary>
 internal sealed class Interruption : IDisposable
 {
     private readonly CancellationTokenSource _interrupted = new();

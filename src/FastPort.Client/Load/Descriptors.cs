@@ -23,7 +23,10 @@ internal static class Descriptors
         }
     }
 
-    /// <summary>The same as an error of the run where a connection could not be made for want of descriptors; null where it failed for another reason.</summary>
+    /// <summary>
+    /// The same as an error of the run where a connection could not be made because there were no descriptors left; null where it failed
+    /// for another reason.
+    /// </summary>
     public static LoadFailedException? Explain(LoadSettings settings, Exception exception)
     {
         for (Exception? e = exception; e is not null; e = e.InnerException)
@@ -42,11 +45,13 @@ internal static class Descriptors
     private static LoadFailedException TooFew(LoadSettings settings, long? limit, Exception? inner)
     {
         string ends = settings.Server is null ? ", both ends in this process" : string.Empty;
-        string may = limit is null ? "than the system allows" : string.Create(CultureInfo.InvariantCulture, $"than the {limit} that this process may open");
+        string may = limit is null ? "than the system allows"
+            : string.Create(CultureInfo.InvariantCulture, $"than the {limit} that this process may open");
         return new LoadFailedException(
             string.Create(
                 CultureInfo.InvariantCulture,
-                $"--connections is {settings.Connections}{ends}: that needs more descriptors {may}. Raise the limit (ulimit -n {Needed(settings)} and above) or ask for fewer connections."),
+                $"--connections is {settings.Connections}{ends}: that needs more descriptors {may}. Raise the limit (ulimit -n "
+                + $"{Needed(settings)} and above) or ask for fewer connections."),
             ExitCode.Usage,
             inner);
     }

@@ -6,8 +6,9 @@ using FastPort.Telemetry;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// One connection of an echo load. A slot whose reply came sends its next request at once, inside the burst in which the reply came, so that a burst of
-/// replies becomes one burst of requests and one flush. Slots in flight belong to their session, the others to <see cref="EchoSlots"/>.
+/// One connection of an echo load. A slot whose reply came sends its next request at once, inside the burst in which the reply came, so
+/// that a burst of replies becomes one burst of requests and one flush. Slots in flight belong to their session, the others to
+/// <see cref="EchoSlots"/>.
 /// </summary>
 internal sealed class EchoLane : ILane
 {
@@ -86,7 +87,9 @@ internal sealed class EchoLane : ILane
 
         if (!_payload.Matches(reply.Body, slot.Stamp))
         {
-            _recorder.RecordError(LoadErrorKind.Wrong, $"A reply of {reply.Body.Length} bytes is not the {_payload.Length} bytes that were sent.", _latencies);
+            _recorder.RecordError(
+                LoadErrorKind.Wrong, $"A reply of {reply.Body.Length} bytes is not the {_payload.Length} bytes that were sent.",
+                _latencies);
         }
         else if (_openLoop)
         {
@@ -160,7 +163,8 @@ internal sealed class EchoLane : ILane
             case SendStatus.TooLarge:
                 // Checked before the run; only another server in its place can have a smaller limit.
                 _recorder.RecordError(
-                    LoadErrorKind.ErrorReply, $"The server's frame limit allows bodies of {session.LargestBody} bytes, not {_payload.Length}.", _latencies);
+                    LoadErrorKind.ErrorReply,
+                    $"The server's frame limit allows bodies of {session.LargestBody} bytes, not {_payload.Length}.", _latencies);
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
                 return;

@@ -4,8 +4,9 @@ using FastPort.Telemetry;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The echo load. Closed loop: each slot of each connection sends its next request when its reply has come. Open loop (<see cref="LoadSettings.Rate"/>):
-/// requests are due on a fixed schedule; one that finds no free slot waits for it, and its latency counts from when it was due.
+/// The echo load. Closed loop: each slot of each connection sends its next request when its reply has come. Open loop
+/// (<see cref="LoadSettings.Rate"/>): requests are due on a fixed schedule; one that finds no free slot waits for it, and its latency
+/// counts from when it was due.
 /// </summary>
 internal sealed class EchoLoad : ILoad
 {
@@ -29,7 +30,8 @@ internal sealed class EchoLoad : ILoad
             _lanes[i] = new EchoLane(i, settings.InFlight, _payload, recorder, schedule);
         }
 
-        _connections = new LoadConnections(settings, server, _payload.Length, watch, (number, session) => _lanes[number].OnConnected(session));
+        _connections = new LoadConnections(
+            settings, server, _payload.Length, watch, (number, session) => _lanes[number].OnConnected(session));
     }
 
     public long Messages => RoundTrips?.Count ?? 0;
@@ -44,7 +46,8 @@ internal sealed class EchoLoad : ILoad
         if (_payload.Length > _connections.LargestBody)
         {
             throw new LoadFailedException(
-                $"--size is {_settings.Size}; the server's frame limit allows 0 to {EchoPayload.LargestPayload(_connections.LargestBody)} bytes.", ExitCode.Usage);
+                $"--size is {_settings.Size}; the server's frame limit allows 0 to "
+                + $"{EchoPayload.LargestPayload(_connections.LargestBody)} bytes.", ExitCode.Usage);
         }
     }
 
@@ -79,7 +82,8 @@ internal sealed class EchoLoad : ILoad
         if (await Lanes.DrainAsync(_lanes, _settings.DrainTimeout, _time).ConfigureAwait(false) is var unanswered and not 0)
         {
             _recorder.RecordError(
-                LoadErrorKind.Unanswered, $"No reply came within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", null, unanswered);
+                LoadErrorKind.Unanswered, $"No reply came within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.",
+                null, unanswered);
             _connections.Abort();
         }
     }

@@ -3,8 +3,8 @@ using FastPort.Sessions;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// One of a connection's places for a request in flight, used again and again. It belongs to whoever holds it: the stack of idle slots (under the lane's
-/// lock), the one who sends it, and from then on the session, until it calls back.
+/// One of a connection's places for a request in flight, used again and again. It belongs to its holder: the stack of idle slots
+/// (under the lane's lock), the one who sends it, and from then on the session, until it calls back.
 /// </summary>
 internal sealed class EchoSlot(EchoLane lane, int number) : PendingReply
 {

@@ -3,9 +3,10 @@ using FastPort.Sessions;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The slots of a lane that are not in flight, and what decides whether they may be sent: the session, the schedule, the phase of the run. <see cref="_gate"/>
-/// guards all of it; <see cref="_free"/> slots have no request, <see cref="_refused"/> ones have one that could not be sent.
-/// <see cref="Session"/> and <see cref="IsStopping"/> are read without it: in the closed loop it is only taken when a session or the run begins or ends.
+/// The slots of a lane that are not in flight, and what decides whether they may be sent: the session, the schedule, the phase of the run.
+/// <see cref="_gate"/> guards all of it; <see cref="_free"/> slots have no request, <see cref="_refused"/> ones have one that could not be
+/// sent. <see cref="Session"/> and <see cref="IsStopping"/> are read without it: in the closed loop it is only taken when a session or the
+/// run begins or ends.
 /// </summary>
 internal sealed class EchoSlots
 {
@@ -132,7 +133,8 @@ internal sealed class EchoSlots
         {
             return _schedule is null
                 ? 0
-                : _schedule.CountMissed(fromNanoseconds, toNanoseconds) + (_unsent?.Count(due => due >= fromNanoseconds && due < toNanoseconds) ?? 0);
+                : _schedule.CountMissed(fromNanoseconds, toNanoseconds)
+                + (_unsent?.Count(due => due >= fromNanoseconds && due < toNanoseconds) ?? 0);
         }
     }
 

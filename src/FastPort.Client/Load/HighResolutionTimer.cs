@@ -5,7 +5,8 @@ using Microsoft.Win32.SafeHandles;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// A waitable timer of Windows that is late by half a millisecond at most (Windows 10 1803 and later). Where the system has none, waiting returns at once.
+/// A waitable timer of Windows that is late by half a millisecond at most (Windows 10 1803 and later). Where the system has none, waiting
+/// returns at once.
 /// </summary>
 [SupportedOSPlatform("windows")]
 internal sealed class HighResolutionTimer : WaitHandle
@@ -13,7 +14,8 @@ internal sealed class HighResolutionTimer : WaitHandle
     private const uint HighResolution = 2;
     private const uint AllAccess = 0x1F0003;
 
-    public HighResolutionTimer() => SafeWaitHandle = new SafeWaitHandle(CreateWaitableTimer(0, 0, HighResolution, AllAccess), ownsHandle: true);
+    public HighResolutionTimer() =>
+        SafeWaitHandle = new SafeWaitHandle(CreateWaitableTimer(0, 0, HighResolution, AllAccess), ownsHandle: true);
 
     /// <summary>Pauses the calling thread.</summary>
     /// <param name="nanoseconds">How long, above 0.</param>

@@ -29,14 +29,16 @@ internal sealed class LoadConnections : IAsyncDisposable
     /// <param name="connected">Told of each session, with the connection's number.</param>
     /// <param name="handlers">Makes the handlers of a connection. Defaults to none.</param>
     public LoadConnections(
-        LoadSettings settings, string server, int bodySize, ConnectionWatch watch, Action<int, Session> connected, Func<int, MessageHandlers>? handlers = null)
+        LoadSettings settings, string server, int bodySize, ConnectionWatch watch, Action<int, Session> connected,
+        Func<int, MessageHandlers>? handlers = null)
     {
         _settings = settings;
         _watch = watch;
         _clients = new FastPortClient[settings.Connections];
         FastPortClientOptions options = Options(settings, server, bodySize);
 
-        // The first finds out whether there is a server; the others know, and a machine that is busy connecting thousands may keep one waiting.
+        // The first finds out whether there is a server; the others know, and a machine that is busy connecting thousands may keep one
+        // waiting.
         FastPortClientOptions patient = Options(settings, server, bodySize);
         patient.ConnectTimeout = RampPatience;
         for (int i = 0; i < _clients.Length; i++)

@@ -1,6 +1,8 @@
 namespace FastPort.Client.Load;
 
-/// <summary>What went wrong in a run, by kind, with the first sentence of each. Thread-safe; errors are rare, so one lock guards all.</summary>
+/// <summary>
+/// What went wrong in a run, by kind, with the first sentence of each. Thread-safe; errors are rare, so one lock guards all.
+/// </summary>
 internal sealed class LoadErrors
 {
     private readonly Lock _gate = new();

@@ -3,4 +3,5 @@ using FastPort.Programs;
 namespace FastPort.Client.Load;
 
 /// <summary>The run cannot begin or go on.</summary>
-internal sealed class LoadFailedException(string message, int exitCode, Exception? inner = null) : ProgramFailedException(message, exitCode, inner);
+internal sealed class LoadFailedException(string message, int exitCode, Exception? inner = null) : ProgramFailedException(
+    message, exitCode, inner);

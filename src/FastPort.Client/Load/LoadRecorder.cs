@@ -23,13 +23,15 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
 
     public LoadErrors Errors { get; } = errors;
 
-    /// <summary>Where a connection's own latencies go; null where they are not measured. Its sessions, when it connects again, share it.</summary>
+    /// <summary>
+    /// Where a connection's own latencies go; null where they are not measured. Its sessions, when it connects again, share it.
+    /// </summary>
     /// <param name="number">The connection's number, from 0; reports count from 1.</param>
     public LatencySeries? ForConnection(int number) => measureSessions ? Stats.ForSession((ulong)number + 1) : null;
 
     /// <summary>
-    /// Forgets the warm-up: the measured time begins. In the open loop it begins a moment later, so that no request which is due in it can have been
-    /// answered before it began.
+    /// Forgets the warm-up: the measured time begins. In the open loop it begins a moment later, so that no request which is due in it can
+    /// have been answered before it began.
     /// </summary>
     /// <returns>When it begins, in monotonic nanoseconds.</returns>
     public long Begin(bool openLoop)

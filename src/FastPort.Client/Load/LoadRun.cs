@@ -9,7 +9,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Client.Load;
 
 /// <summary>One run from start to report: the server where none was named, the load, the progress line, the files.</summary>
-internal sealed class LoadRun(LoadSettings settings, IConfiguration configuration, ILoggerFactory loggerFactory, TextWriter output, StatusLine? status)
+internal sealed class LoadRun(
+    LoadSettings settings, IConfiguration configuration, ILoggerFactory loggerFactory, TextWriter output, StatusLine? status)
 {
     private readonly TimeProvider _time = TimeProvider.System;
     private readonly LoadErrors _errors = new();
@@ -38,7 +39,8 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
 
     private async Task ConnectAsync(ILoad load, CancellationToken interrupted)
     {
-        await using ProgressReporter? progress = ProgressReporter.Start(status, () => RunProgress.Connecting(load.Connected, settings.Connections), _time);
+        await using ProgressReporter? progress = ProgressReporter.Start(
+            status, () => RunProgress.Connecting(load.Connected, settings.Connections), _time);
         try
         {
             await load.ConnectAsync(interrupted).ConfigureAwait(false);
@@ -49,7 +51,8 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
         }
     }
 
-    private async Task<LoadMeasurement> MeasureAsync(ILoad load, LatencyStats stats, LatencyStatsOptions options, CancellationToken interrupted)
+    private async Task<LoadMeasurement> MeasureAsync(
+        ILoad load, LatencyStats stats, LatencyStatsOptions options, CancellationToken interrupted)
     {
         // One-way loads have no latencies to write.
         await using LatencyStatsWriter? writer = settings.Mode == LoadMode.Echo
@@ -73,7 +76,8 @@ internal sealed class LoadRun(LoadSettings settings, IConfiguration configuratio
 
             if (options.EnableFileOutput && writer.FailedWrites == 0)
             {
-                await output.WriteLineAsync($"statistics: {Path.Combine(Path.GetFullPath(options.OutputDirectory), options.OutputFilePrefix)}_*").ConfigureAwait(false);
+                string files = Path.Combine(Path.GetFullPath(options.OutputDirectory), options.OutputFilePrefix);
+                await output.WriteLineAsync($"statistics: {files}_*").ConfigureAwait(false);
             }
         }
 

@@ -9,7 +9,9 @@ internal sealed record LoadSettings
 
     public const int MaxInFlight = 65_536;
 
-    /// <summary>Connections up to which each has latencies of its own: they cost about 50 KB a connection, and time at each report.</summary>
+    /// <summary>
+    /// Connections up to which each has latencies of its own: they cost about 50 KB a connection, and time at each report.
+    /// </summary>
     public const int MaxMeasuredSessions = 1000;
 
     /// <summary>The server as a URI; null hosts one inside this process.</summary>
@@ -39,7 +41,9 @@ internal sealed record LoadSettings
     /// <summary>Where the result goes as JSON; null for nowhere.</summary>
     public string? JsonPath { get; init; }
 
-    /// <summary>What the connections run on; a server inside this process takes it from the configuration, where the command line wins.</summary>
+    /// <summary>
+    /// What the connections run on; a server inside this process takes it from the configuration, where the command line wins.
+    /// </summary>
     public TransportChoice Transport { get; init; } = new();
 
     public bool Progress { get; init; } = true;

@@ -16,7 +16,9 @@ internal static class OneWayBounds
     public static int BatchMessages(int size, int connections) =>
         Math.Max(1, Math.Min(BatchBytes, QueueBytes(connections)) / (size + FrameHeader.Size));
 
-    /// <summary>Bytes that may wait in each connection's send queue: no more than the kernel takes in a few calls, and bounded over all connections.</summary>
+    /// <summary>
+    /// Bytes that may wait in each connection's send queue: no more than the kernel takes in a few calls, and bounded over all connections.
+    /// </summary>
     public static int QueueBytes(int connections) => Math.Clamp(QueuedBytes / connections, Least, 256 * 1024);
 
     /// <summary>Messages that one Source request asks for, at least 1.</summary>

@@ -1,7 +1,8 @@
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Sends what is due in an open loop, on a thread of its own: a timer of the runtime is too coarse, and a pool thread would compete with the sessions' loops.
+/// Sends what is due in an open loop, on a thread of its own: a timer of the runtime is too coarse, and a pool thread would compete with
+/// the sessions' loops.
 /// </summary>
 internal sealed class Pacer : IDisposable
 {

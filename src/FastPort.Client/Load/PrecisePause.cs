@@ -3,8 +3,9 @@ using System.Runtime.InteropServices;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Pauses a thread for microseconds. The runtime's own sleeps and timers count milliseconds (on Windows up to 15 of them), more than most of the latencies measured, so the
-/// systems' own are called: nanosleep where there is one, on Windows a waitable timer of high resolution. Belongs to the thread that made it.
+/// Pauses a thread for microseconds. The runtime's own sleeps and timers count milliseconds (on Windows up to 15 of them), more than most
+/// of the latencies measured, so the systems' own are called: nanosleep where there is one, on Windows a waitable timer of high resolution.
+/// Belongs to the thread that made it.
 /// </summary>
 internal sealed class PrecisePause : IDisposable
 {

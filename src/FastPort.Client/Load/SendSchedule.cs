@@ -1,8 +1,8 @@
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// When the messages of one connection are due in an open loop: a fixed grid laid out before the run, whatever the server does. All connections share
-/// the rate evenly, each shifted against the next, so that messages of the whole run are evenly spaced. Not thread-safe.
+/// When the messages of one connection are due in an open loop: a fixed grid laid out before the run, whatever the server does. All
+/// connections share the rate evenly, each shifted against the next, so that messages of the whole run are evenly spaced. Not thread-safe.
 /// </summary>
 /// <param name="rate">Messages per second over all connections.</param>
 /// <param name="connections">Connections that share the rate.</param>

@@ -6,8 +6,8 @@ using FastPort.Sessions;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// One connection of a sink load: one-way messages as fast as the connection takes them, then a report of the receiving side that has to agree. The
-/// counters belong to the task that sends; <see cref="_gate"/> guards the session and who waits for one.
+/// One connection of a sink load: one-way messages as fast as the connection takes them, then a report of the receiving side that has to
+/// agree. The counters belong to the task that sends; <see cref="_gate"/> guards the session and who waits for one.
 /// </summary>
 /// <param name="body">Every message's body.</param>
 /// <param name="batchMessages">Messages sent with one flush.</param>
@@ -75,7 +75,8 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
 
         var pending = new SinkReportReply();
         SendStatus status;
-        while ((status = session.TryRequest(DiagnosticType.SinkReport, default(EmptyBody), pending, timing: false, timeout, out _)) == SendStatus.Full)
+        while ((status = session.TryRequest(
+            DiagnosticType.SinkReport, default(EmptyBody), pending, timing: false, timeout, out _)) == SendStatus.Full)
         {
             await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
         }
@@ -92,7 +93,8 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         {
             errors.Add(
                 LoadErrorKind.Wrong,
-                $"{_sent} messages of {body.Length} bytes were sent on a connection; the server counted {report.Messages} messages and {report.Bytes} bytes.");
+                $"{_sent} messages of {body.Length} bytes were sent on a connection; the server counted {report.Messages} messages and "
+                + $"{report.Bytes} bytes.");
             Forget(session);
         }
         else

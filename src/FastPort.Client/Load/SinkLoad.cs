@@ -3,8 +3,8 @@ using FastPort.Telemetry;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The sink load: every connection sends one-way messages as fast as it takes them. Warm-up and measurement each end with a report of the receiving side
-/// on every connection; what it counted between the two, over the time between the two, is the result.
+/// The sink load: every connection sends one-way messages as fast as it takes them. Warm-up and measurement each end with a report of the
+/// receiving side on every connection; what it counted between the two, over the time between the two, is the result.
 /// </summary>
 internal sealed class SinkLoad : ILoad
 {

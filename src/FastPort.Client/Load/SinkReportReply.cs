@@ -8,7 +8,8 @@ namespace FastPort.Client.Load;
 /// <summary>Waits for the receiving side's count.</summary>
 internal sealed class SinkReportReply : PendingReply
 {
-    private readonly TaskCompletionSource<(SinkReport? Report, string? Problem)> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<(SinkReport? Report, string? Problem)> _result = new(
+        TaskCreationOptions.RunContinuationsAsynchronously);
 
     public Task<(SinkReport? Report, string? Problem)> Task => _result.Task;
 

@@ -8,8 +8,9 @@ using Google.Protobuf;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// One connection of a source load: keeps Source requests in flight, each for a piece of the stream, and counts what comes. Each session has a count of its
-/// own, written by its loop alone. <see cref="_gate"/> guards the session, the idle slots, the list of counts and the flags.
+/// One connection of a source load: keeps Source requests in flight, each for a piece of the stream, and counts what comes. Each session
+/// has a count of its own, written by its loop alone. <see cref="_gate"/> guards the session, the idle slots, the list of counts and the
+/// flags.
 /// </summary>
 internal sealed class SourceLane : ILane
 {
@@ -120,7 +121,8 @@ internal sealed class SourceLane : ILane
         while (TryTake(out Slot? slot, out StreamCount? count))
         {
             slot!.Count = count!;
-            SendStatus status = count!.Session.TryRequest(DiagnosticType.Source, new RawBody(_request), slot, timing: false, TimeSpan.Zero, out _);
+            SendStatus status = count!.Session.TryRequest(
+                DiagnosticType.Source, new RawBody(_request), slot, timing: false, TimeSpan.Zero, out _);
             if (status != SendStatus.Queued)
             {
                 lock (_gate)

@@ -2,7 +2,9 @@ using FastPort.Telemetry;
 
 namespace FastPort.Client.Load;
 
-/// <summary>The source load: the server streams one-way messages on every connection as fast as they are taken; they are counted here.</summary>
+/// <summary>
+/// The source load: the server streams one-way messages on every connection as fast as they are taken; they are counted here.
+/// </summary>
 internal sealed class SourceLoad : ILoad
 {
     private readonly LoadSettings _settings;
@@ -24,7 +26,8 @@ internal sealed class SourceLoad : ILoad
         }
 
         _connections = new LoadConnections(
-            settings, server, settings.Size, watch, (number, session) => _lanes[number].OnConnected(session), static _ => SourceLane.Handlers());
+            settings, server, settings.Size, watch, (number, session) => _lanes[number].OnConnected(session), static _ =>
+                SourceLane.Handlers());
     }
 
     public long Messages => _lanes.Sum(static lane => lane.Received);
@@ -69,7 +72,8 @@ internal sealed class SourceLoad : ILoad
         if (await Lanes.DrainAsync(_lanes, _settings.DrainTimeout, _time).ConfigureAwait(false) is var unanswered and not 0)
         {
             _errors.Add(
-                LoadErrorKind.Unanswered, $"Streams did not end within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", unanswered);
+                LoadErrorKind.Unanswered,
+                $"Streams did not end within {_settings.DrainTimeout.TotalSeconds:0.###} s after the end of the run.", unanswered);
             _connections.Abort();
         }
     }

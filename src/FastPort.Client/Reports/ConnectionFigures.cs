@@ -11,7 +11,8 @@ namespace FastPort.Client.Reports;
 /// <param name="ServerTime">Server times; null where there was none.</param>
 /// <param name="Network">Network times; null where there was none.</param>
 internal sealed record ConnectionFigures(
-    ulong Connection, long Messages, long Errors, double DurationSeconds, LatencyFigures? RoundTrip, LatencyFigures? ServerTime, LatencyFigures? Network)
+    ulong Connection, long Messages, long Errors, double DurationSeconds, LatencyFigures? RoundTrip, LatencyFigures? ServerTime,
+    LatencyFigures? Network)
 {
     /// <summary>The sessions of a report in the order of their numbers; null without a report.</summary>
     public static IReadOnlyList<ConnectionFigures>? From(LatencyReport? report) => report is null

@@ -52,7 +52,9 @@ internal sealed record LoadResult
     /// <summary>The transport of the load client's connections, epoll or sockets; null in results of versions that did not tell.</summary>
     public string? Transport { get; init; }
 
-    /// <summary>Each connection's figures in the order of their numbers; null where they were not measured, and in results read back.</summary>
+    /// <summary>
+    /// Each connection's figures in the order of their numbers; null where they were not measured, and in results read back.
+    /// </summary>
     public IReadOnlyList<ConnectionFigures>? PerConnection { get; init; }
 
     /// <summary>Makes the result of what was measured.</summary>

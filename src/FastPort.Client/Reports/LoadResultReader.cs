@@ -15,7 +15,9 @@ internal static class LoadResultReader
     };
 
     /// <summary>Reads a file.</summary>
-    /// <exception cref="InvalidResultException">The file cannot be read or is no result of a load run; the message says which file and why.</exception>
+    /// <exception cref="InvalidResultException">
+    /// The file cannot be read or is no result of a load run; the message says which file and why.
+    /// </exception>
     public static async Task<LoadResult> ReadAsync(string path)
     {
         try
@@ -88,4 +90,5 @@ internal static class LoadResultReader
 }
 
 /// <summary>A file given is no result of a load run.</summary>
-internal sealed class InvalidResultException(string message, Exception inner) : ProgramFailedException(message, Programs.ExitCode.Usage, inner);
+internal sealed class InvalidResultException(string message, Exception inner) : ProgramFailedException(
+    message, Programs.ExitCode.Usage, inner);

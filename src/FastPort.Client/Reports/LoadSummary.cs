@@ -16,13 +16,18 @@ internal static class LoadSummary
         string where = settings.Server is null ? $"{server} (hosted inside this process)" : server;
         string sessions = settings.Mode == LoadMode.Echo && !settings.MeasuresSessions
             ? string.Create(
-                CultureInfo.InvariantCulture, $"latencies of each connection are measured up to {LoadSettings.MaxMeasuredSessions:#,##0} connections only: not in this run\n")
+                CultureInfo.InvariantCulture,
+                $"latencies of each connection are measured up to {LoadSettings.MaxMeasuredSessions:#,##0} connections only: "
+                + $"not in this run\n")
             : string.Empty;
+        string times = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{settings.WarmUp.TotalSeconds:0.###} s warm-up, {settings.Duration.TotalSeconds:0.###} s measured");
         return string.Create(
             CultureInfo.InvariantCulture,
             $"""
             {LoadResult.NameOf(settings.Mode)} to {where} over {settings.Transport.ClientTransport}
-            {settings.Connections} connections x {settings.InFlight} in flight, {settings.Size} bytes, {loop}, {settings.WarmUp.TotalSeconds:0.###} s warm-up, {settings.Duration.TotalSeconds:0.###} s measured
+            {settings.Connections} connections x {settings.InFlight} in flight, {settings.Size} bytes, {loop}, {times}
             {sessions}
             """);
     }
@@ -33,7 +38,8 @@ internal static class LoadSummary
         var text = new StringBuilder();
         text.Append(
             CultureInfo.InvariantCulture,
-            $"{result.Messages:#,##0} messages in {result.DurationSeconds:0.00} s: {result.MessagesPerSecond:#,##0} messages/s, {result.BytesPerSecond / 1e6:#,##0.00} MB/s of payload; {result.Errors:#,##0} errors");
+            $"{result.Messages:#,##0} messages in {result.DurationSeconds:0.00} s: {result.MessagesPerSecond:#,##0} messages/s, "
+            + $"{result.BytesPerSecond / 1e6:#,##0.00} MB/s of payload; {result.Errors:#,##0} errors");
         if (result.MissedSends is { } missed)
         {
             text.Append(CultureInfo.InvariantCulture, $", {missed:#,##0} missed sends");

@@ -36,7 +36,9 @@ internal sealed class RunProgress
         string.Create(CultureInfo.InvariantCulture, $"connecting: {connected:#,##0} of {connections:#,##0}"),
     ];
 
-    /// <summary>Time, rate, percentiles of the round trip where there is one, errors so far; in several lengths, the longest first.</summary>
+    /// <summary>
+    /// Time, rate, percentiles of the round trip where there is one, errors so far; in several lengths, the longest first.
+    /// </summary>
     public IReadOnlyList<string> Next()
     {
         if (_interrupted.IsCancellationRequested)
@@ -57,13 +59,15 @@ internal sealed class RunProgress
         return texts;
     }
 
-    internal static IReadOnlyList<string> Texts(LoadSettings settings, TimeSpan elapsed, double messagesPerSecond, LatencySnapshot? roundTrips, long errors)
+    internal static IReadOnlyList<string> Texts(
+        LoadSettings settings, TimeSpan elapsed, double messagesPerSecond, LatencySnapshot? roundTrips, long errors)
     {
         bool warm = elapsed >= settings.WarmUp;
         TimeSpan length = warm ? settings.Duration : settings.WarmUp;
         TimeSpan done = warm ? elapsed - settings.WarmUp : elapsed;
         string time = string.Create(
-            CultureInfo.InvariantCulture, $"{Math.Min(done.TotalSeconds, length.TotalSeconds):0} of {length.TotalSeconds:0.#} s{(warm ? string.Empty : " warm-up")}");
+            CultureInfo.InvariantCulture,
+            $"{Math.Min(done.TotalSeconds, length.TotalSeconds):0} of {length.TotalSeconds:0.#} s{(warm ? string.Empty : " warm-up")}");
         string rate = messagesPerSecond.ToString("#,##0", CultureInfo.InvariantCulture);
         string wrong = string.Create(CultureInfo.InvariantCulture, $"{errors:#,##0} errors");
         string p50 = string.Empty, p99 = string.Empty;

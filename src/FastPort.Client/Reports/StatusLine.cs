@@ -4,8 +4,8 @@ using System.Text;
 namespace FastPort.Client.Reports;
 
 /// <summary>
-/// Standard output with a line at the bottom of the terminal that is written over again and again. Everything else that is printed meanwhile (log lines, tables)
-/// goes through here too and goes above it. Thread-safe: <see cref="_gate"/> guards the output.
+/// Standard output with a line at the bottom of the terminal that is written over again and again. Everything else that is printed
+/// meanwhile (log lines, tables) goes through here too and goes above it. Thread-safe: <see cref="_gate"/> guards the output.
 /// </summary>
 /// <param name="output">The terminal; not disposed.</param>
 /// <param name="columns">Its width at present, in characters; 0 or less where it cannot tell.</param>

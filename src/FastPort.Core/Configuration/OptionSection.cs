@@ -5,9 +5,9 @@ using Microsoft.Extensions.Configuration;
 namespace FastPort.Configuration;
 
 /// <summary>
-/// One pass over the options of a section. Each option is named once, with what is allowed; it is read from the configuration where that has it, stays
-/// as it is otherwise, and is checked. So a value that nobody can read gets the same sentence as one out of range, and keys that no option asked
-/// for are unknown. Without a configuration a pass only checks.
+/// One pass over the options of a section. Each option is named once, with what is allowed. If the configuration has its key, the value is
+/// read from there; otherwise it stays. Then it is checked. So a value that cannot be read gets the same sentence as one out of range, and
+/// keys that no option asked for are reported as unknown. Without a configuration a pass only checks.
 /// </summary>
 internal sealed class OptionSection
 {
@@ -99,9 +99,10 @@ internal sealed class OptionSection
             value,
             $"allowed are {string.Join(", ", Enum.GetNames<TEnum>())}",
 
-            // Names alone: numbers and lists, which an enum would be read from too, are nothing that the sentence allows.
+            // Only names are allowed. Enum.Parse would also read numbers and lists.
             static (string text, out TEnum choice) =>
-                Enum.TryParse(text, ignoreCase: true, out choice) && string.Equals(choice.ToString(), text.Trim(), StringComparison.OrdinalIgnoreCase),
+                Enum.TryParse(text, ignoreCase: true, out choice)
+                    && string.Equals(choice.ToString(), text.Trim(), StringComparison.OrdinalIgnoreCase),
             Enum.IsDefined);
 
     [return: NotNullIfNotNull(nameof(value))]
@@ -174,7 +175,9 @@ internal sealed class OptionSection
 
         if (!isAllowed(value))
         {
-            Refuse(key, value is string or null ? Shown(value as string) : string.Create(CultureInfo.InvariantCulture, $"{value}"), allowed);
+            Refuse(key, value is string or null
+                ? Shown(value as string)
+                : string.Create(CultureInfo.InvariantCulture, $"{value}"), allowed);
         }
 
         return value;

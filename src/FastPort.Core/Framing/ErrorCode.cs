@@ -1,6 +1,8 @@
 namespace FastPort.Framing;
 
-/// <summary>Why a request failed or a connection was closed (docs/protocol.md, Errors). The numbers are on the wire and never change.</summary>
+/// <summary>
+/// Why a request failed or a connection was closed (docs/protocol.md, Errors). The numbers are on the wire and never change.
+/// </summary>
 public enum ErrorCode : uint
 {
     /// <summary>No error; the code of an ordinary Goodbye.</summary>

@@ -6,8 +6,8 @@ namespace FastPort.Framing;
 /// <summary>The fixed first 12 bytes of every frame, all integers little-endian (docs/protocol.md).</summary>
 public readonly record struct FrameHeader
 {
-    // As on the wire. One field, not four: a header is copied as a whole right after it was read, and a copy of eight bytes that were written as four
-    // pieces has to wait for the pieces.
+    // As on the wire. One field, not four: a header is copied as a whole right after it was read. A copy of eight bytes that were just
+    // written as four pieces waits for the pieces (docs/decisions/0012).
     private readonly ulong _first;
 
     // Of a plain frame: this version, and no flags but OneWay and Timing.
@@ -68,11 +68,15 @@ public readonly record struct FrameHeader
     /// <summary>Whether the frame wants no reply.</summary>
     public bool IsOneWay => (Flags & FrameFlags.OneWay) != 0;
 
-    /// <summary>Whether version, flags and correlation are those of a request or one-way message: one comparison for most frames there are.</summary>
+    /// <summary>
+    /// Whether version, flags and correlation are those of a request or one-way message: one comparison for most frames there are.
+    /// </summary>
     internal bool IsPlain => (_first & PlainMask) == PlainBits && (Correlation != 0 || IsOneWay);
 
     /// <summary>Bytes of the timing block: 16 on a reply with <see cref="FrameFlags.Timing"/>, else 0.</summary>
-    public int TimingSize => (Flags & (FrameFlags.Reply | FrameFlags.Timing)) == (FrameFlags.Reply | FrameFlags.Timing) ? FrameTiming.Size : 0;
+    public int TimingSize => (Flags & (FrameFlags.Reply | FrameFlags.Timing)) == (FrameFlags.Reply | FrameFlags.Timing)
+        ? FrameTiming.Size
+        : 0;
 
     /// <summary>Bytes of the body.</summary>
     public int BodySize => (int)Length - MinimumLength - TimingSize;

@@ -21,7 +21,7 @@ public enum FrameReadStatus
 }
 
 /// <summary>
-/// Decodes frames in place: the unread bytes are looked at where they are, as at most two spans, and nothing is copied or allocated.
+/// Decodes frames in place: the unread bytes are read where they lie, as at most two spans, and nothing is copied or allocated.
 /// Stateless and safe for concurrent use on different buffers.
 /// </summary>
 public static class FrameReader
@@ -35,7 +35,8 @@ public static class FrameReader
     /// otherwise 4 bytes are enough to refuse an oversized frame.
     /// </param>
     /// <param name="header">The header, as far as it was read: all of it once 12 bytes are there, else only its length.</param>
-    public static FrameReadStatus TryRead(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, bool expectsTiming, out FrameHeader header)
+    public static FrameReadStatus TryRead(
+        ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, bool expectsTiming, out FrameHeader header)
     {
         if (first.Length >= FrameHeader.Size)
         {

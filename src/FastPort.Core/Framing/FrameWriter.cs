@@ -13,7 +13,9 @@ internal static class FrameWriter
     /// <summary>Appends one frame. Where the body throws, the ring is as it was.</summary>
     /// <param name="output">Ring to append to.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="flags">Flags; with <see cref="FrameFlags.Reply"/> and <see cref="FrameFlags.Timing"/> a timing block is written.</param>
+    /// <param name="flags">
+    /// Flags; with <see cref="FrameFlags.Reply"/> and <see cref="FrameFlags.Timing"/> a timing block is written.
+    /// </param>
     /// <param name="correlation">Correlation.</param>
     /// <param name="received">Time the request was in memory, in nanoseconds; used with a timing block only.</param>
     /// <param name="body">The body.</param>
@@ -40,7 +42,7 @@ internal static class FrameWriter
 
         if (timed)
         {
-            // Stamped last: the encoding of the body belongs to the server's time.
+            // Stamped last: encoding the body counts as server time.
             new FrameTiming((ulong)received, (ulong)MonotonicClock.Nanoseconds).Write(span[FrameHeader.Size..]);
         }
 
@@ -62,12 +64,14 @@ internal static class FrameWriter
 
     /// <summary>Appends header and timing block of a frame whose body follows from elsewhere.</summary>
     /// <inheritdoc cref="Write"/>
-    public static void WriteHead(ArrayPoolCircularBuffer output, ushort type, FrameFlags flags, uint correlation, long received, int bodySize)
+    public static void WriteHead(
+        ArrayPoolCircularBuffer output, ushort type, FrameFlags flags, uint correlation, long received, int bodySize)
     {
         bool timed = (flags & (FrameFlags.Reply | FrameFlags.Timing)) == (FrameFlags.Reply | FrameFlags.Timing);
         int head = timed ? FrameHeader.Size + FrameTiming.Size : FrameHeader.Size;
         Span<byte> span = output.GetWritableSpan(head)[..head];
-        new FrameHeader((uint)(head + bodySize - FrameHeader.LengthFieldSize), type, flags, FrameHeader.CurrentVersion, correlation).Write(span);
+        new FrameHeader((uint)(head + bodySize - FrameHeader.LengthFieldSize), type, flags, FrameHeader.CurrentVersion, correlation)
+            .Write(span);
         if (timed)
         {
             new FrameTiming((ulong)received, (ulong)MonotonicClock.Nanoseconds).Write(span[FrameHeader.Size..]);
@@ -89,5 +93,6 @@ internal static class MonotonicClock
     }
 
     /// <summary>A reading in the system clock's own ticks, as <see cref="TimeProvider.GetTimestamp"/> gives them.</summary>
-    public static long ToTimestamp(long nanoseconds) => Stopwatch.Frequency == 1_000_000_000 ? nanoseconds : (long)(nanoseconds / NanosecondsPerTick);
+    public static long ToTimestamp(long nanoseconds) =>
+        Stopwatch.Frequency == 1_000_000_000 ? nanoseconds : (long)(nanoseconds / NanosecondsPerTick);
 }

@@ -17,7 +17,8 @@ public interface IFrameBody
 }
 
 /// <summary>
-/// A body of bytes that are copied as they are. Bodies of one's own may write their large parts with it: on processors where that is faster it copies in pieces.
+/// A body of bytes that are copied as they are. Bodies of one's own may write their large parts with it: on processors where that is faster
+/// it copies in pieces.
 /// </summary>
 /// <param name="bytes">The body.</param>
 public readonly ref struct RawBody(ReadOnlySpan<byte> bytes) : IFrameBody

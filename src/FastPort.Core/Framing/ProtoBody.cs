@@ -4,7 +4,7 @@ using System.Text;
 namespace FastPort.Framing;
 
 /// <summary>
-/// The little of Protocol Buffers that the control bodies need, so that the engine itself rests on no serializer:
+/// The part of Protocol Buffers that the control bodies need, so that the engine depends on no serializer:
 /// varint and length-delimited fields with numbers 1 to 15, default values left out as proto3 does.
 /// </summary>
 internal static class ProtoBody

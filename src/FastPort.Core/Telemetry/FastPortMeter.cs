@@ -4,8 +4,8 @@ namespace FastPort.Telemetry;
 
 /// <summary>Publishes a server's counters and durations through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
 /// <remarks>
-/// The counters are observed: they cost nothing until a listener asks. The durations are histograms in seconds, recorded only while somebody
-/// listens. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
+/// The counters are observed: they cost nothing until a listener asks. The durations are histograms in seconds, recorded only while a
+/// listener is attached. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
 /// </remarks>
 public sealed class FastPortMeter : IDisposable
 {
@@ -14,7 +14,7 @@ public sealed class FastPortMeter : IDisposable
 
     private const double SecondsPerNanosecond = 1e-9;
 
-    // Of the wire protocol's error table, by code.
+    // Names of the wire protocol's error codes, by code.
     private static readonly string[] ErrorNames =
     [
         "Other", "MalformedFrame", "FrameTooLarge", "UnknownType", "MalformedBody", "Unauthenticated", "Forbidden", "Timeout", "Overloaded",
@@ -28,8 +28,12 @@ public sealed class FastPortMeter : IDisposable
 
     /// <summary>Makes the meter and its instruments.</summary>
     /// <param name="counters">What to publish.</param>
-    /// <param name="factory">Makes and owns the meter. Defaults to none: a meter of this object's own, which <see cref="Dispose"/> ends.</param>
-    /// <param name="serverName">Tag <c>fastport.server</c> of the meter, to tell several servers of a process apart. Defaults to none.</param>
+    /// <param name="factory">
+    /// Makes and owns the meter. Defaults to none: a meter of this object's own, which <see cref="Dispose"/> ends.
+    /// </param>
+    /// <param name="serverName">
+    /// Tag <c>fastport.server</c> of the meter, to tell several servers of a process apart. Defaults to none.
+    /// </param>
     public FastPortMeter(ServerCounters counters, IMeterFactory? factory = null, string? serverName = null)
     {
         ArgumentNullException.ThrowIfNull(counters);
@@ -41,17 +45,20 @@ public sealed class FastPortMeter : IDisposable
         _meter = factory is null ? new Meter(options) : factory.Create(options);
         ObserveTotals(counters);
         ObserveTagged(counters);
-        _requestDuration = Duration("fastport.request.duration", "Last byte of a request in memory until its reply is handed to the transport");
+        _requestDuration = Duration(
+            "fastport.request.duration", "Last byte of a request in memory until its reply is handed to the transport");
         _queueDuration = Duration("fastport.request.queue.duration", "Last byte of a request in memory until its handler starts");
         _handlerDuration = Duration("fastport.request.handler.duration", "Start of a handler until its end");
     }
 
-    /// <summary>Whether somebody listens to the durations; without that there is no need to call <see cref="RecordHandled"/>.</summary>
+    /// <summary>
+    /// Whether a listener is attached to the durations; without one there is no need to call <see cref="RecordHandled"/>.
+    /// </summary>
     public bool RecordsDurations => _requestDuration.Enabled || _queueDuration.Enabled || _handlerDuration.Enabled;
 
     /// <summary>Records the durations of a handled message.</summary>
     /// <param name="messageType">
-    /// Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never something a peer chose.
+    /// Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never a text that a peer chose.
     /// </param>
     /// <param name="decodeToSend">Nanoseconds.</param>
     /// <param name="queue">Nanoseconds.</param>
@@ -98,7 +105,8 @@ public sealed class FastPortMeter : IDisposable
     {
         _meter.CreateObservableUpDownCounter(
             "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Connections open now");
-        _meter.CreateObservableUpDownCounter("fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Sessions open now");
+        _meter.CreateObservableUpDownCounter(
+            "fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Sessions open now");
         Count("fastport.connections.accepted", "{connection}", "Connections let in", () => counters.Snapshot().ConnectionsAccepted);
         Count("fastport.accept.errors", "{error}", "Accepts that failed", () => counters.Snapshot().AcceptErrors);
         Count("fastport.messages.received", "{message}", "Whole frames received", () => counters.Snapshot().MessagesIn);
@@ -106,9 +114,11 @@ public sealed class FastPortMeter : IDisposable
         Count("fastport.bytes.received", "By", "Bytes received, headers included", () => counters.Snapshot().BytesIn);
         Count("fastport.bytes.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
         _meter.CreateObservableUpDownCounter(
-            "fastport.subscriptions.open", () => counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions that exist now");
+            "fastport.subscriptions.open", () =>
+                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions that exist now");
         Count("fastport.relays", "{message}", "Relays that their targets' send queues took", () => counters.Snapshot().Relayed);
-        Count("fastport.relays.waited", "{message}", "Times that a relay was held back by a full target", () => counters.Snapshot().RelaysWaited);
+        Count("fastport.relays.waited", "{message}", "Times that a relay was held back by a full target", () =>
+            counters.Snapshot().RelaysWaited);
         Count("fastport.publications", "{message}", "Publish messages", () => counters.Snapshot().Published);
         Count("fastport.deliveries", "{message}", "Send queues that took a Publish message", () => counters.Snapshot().Delivered);
         Count("fastport.replies.unmatched", "{reply}", "Replies that belong to no request", () => counters.Snapshot().RepliesToNothing);
@@ -121,7 +131,9 @@ public sealed class FastPortMeter : IDisposable
             "{connection}",
             "Connections turned away",
             () => ByName<ConnectionRejection>("reason", counters.Snapshot().ConnectionsRejectedFor));
-        CountTagged("fastport.frames.dropped", "{frame}", "Frames dropped", () => ByName<FrameDrop>("reason", counters.Snapshot().FramesDroppedFor));
+        CountTagged(
+            "fastport.frames.dropped", "{frame}", "Frames dropped", () =>
+                ByName<FrameDrop>("reason", counters.Snapshot().FramesDroppedFor));
         CountTagged(
             "fastport.timeouts",
             "{connection}",
@@ -133,7 +145,8 @@ public sealed class FastPortMeter : IDisposable
             "Relays that their targets did not get",
             () => ByName<RelayFailure>("reason", counters.Snapshot().RelaysFailedFor));
         CountTagged("fastport.errors.sent", "{error}", "Error frames sent", () => ByCode(counters.Snapshot().ErrorsSentWith));
-        CountTagged("fastport.oneway.failures", "{message}", "One-way messages that failed", () => ByCode(counters.Snapshot().OneWayFailuresWith));
+        CountTagged(
+            "fastport.oneway.failures", "{message}", "One-way messages that failed", () => ByCode(counters.Snapshot().OneWayFailuresWith));
     }
 
     private void Count(string name, string unit, string description, Func<long> count) =>

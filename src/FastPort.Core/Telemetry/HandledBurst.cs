@@ -19,7 +19,7 @@ internal sealed class HandledBurst
     private LatencySeries? _session;
     private long _received;
 
-    // When the first of those collected began, and the last ended.
+    // When the first of the collected messages began, and when the last one ended.
     private long _began;
     private long _last;
     private int _count;

@@ -6,7 +6,7 @@ namespace FastPort.Telemetry;
 /// <remarks>
 /// Writers own the active histograms of the stripe they entered. A reader, under <see cref="_readers"/>, exchanges each stripe's active
 /// histograms for empty ones and merges what it took into interval and lifetime, so no value is lost, counted twice or seen half written,
-/// and writers wait for an exchange of references at most.
+/// and a writer waits at most for an exchange of references.
 /// </remarks>
 internal sealed class HistogramStripes
 {
@@ -125,7 +125,7 @@ internal sealed class HistogramStripes
                 continue;
             }
 
-            // Emptied, what was taken serves the next stripe: one spare set is enough for all, and keeps its grown arrays.
+            // The set taken is emptied and put into the next stripe: one spare set is enough for all, and keeps its grown arrays.
             _interval ??= NewSet();
             _lifetime ??= NewSet();
             for (var h = 0; h < taken.Length; h++)

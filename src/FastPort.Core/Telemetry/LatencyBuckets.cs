@@ -7,8 +7,9 @@ namespace FastPort.Telemetry;
 /// </summary>
 /// <remarks>
 /// A bucket is at most 1/512 of its lowest value wide and is reported by its middle, so a reported value is off by at most
-/// 1/1024 = 0.098 %: three significant digits with half the buckets that reporting an edge would need. Values below 1,024 ns have a bucket each.
-/// Where there are many histograms, a coarse one takes eight neighbours for one bucket, named by the first: at most 1/128 = 0.78 % off, or 4 ns.
+/// 1/1024 = 0.098 %: three significant digits with half the buckets that reporting an edge would need. Values below 1,024 ns have a bucket
+/// each. Where there are many histograms, a coarse one takes eight neighbours for one bucket, named by the first: at most 1/128 = 0.78 %
+/// off, or 4 ns.
 /// </remarks>
 internal static class LatencyBuckets
 {

@@ -33,7 +33,8 @@ public static class LatencyCsv
         return text.ToString();
     }
 
-    private static void AppendRow(StringBuilder text, string time, LatencyScopeReport scope, LatencyMetric metric, in LatencySummary summary)
+    private static void AppendRow(
+        StringBuilder text, string time, LatencyScopeReport scope, LatencyMetric metric, in LatencySummary summary)
     {
         var key = scope.Scope == LatencyScope.All ? "" : scope.Key.ToString(CultureInfo.InvariantCulture);
         var rate = scope.Interval > TimeSpan.Zero ? summary.Count / scope.Interval.TotalSeconds : 0;

@@ -9,8 +9,11 @@ namespace FastPort.Telemetry;
 /// <para>Values are nanoseconds. From 100 ns to 60 s they are counted where they belong; outside they are counted in the first or last
 /// bucket and in <see cref="ClampedLow"/> or <see cref="ClampedHigh"/>, while minimum, maximum and sum stay exact.</para>
 /// <para>Memory: 28 segments of 512 counts of 8 bytes, 4 KiB a segment, allocated when a value first falls into that power of two:
-/// about 0.4 KB when empty, 112 KiB (14,336 buckets x 8 bytes) when every power of two was met, some 20 to 40 KiB for one kind of request.</para>
-/// <para>Not thread-safe: one writer, and no reader while it writes. Use <see cref="StripedLatencyHistogram"/> where several threads record.</para>
+/// about 0.4 KB when empty, 112 KiB (14,336 buckets x 8 bytes) when every power of two was met, some 20 to 40 KiB for one kind of
+/// request.</para>
+/// <para>
+/// Not thread-safe: one writer, and no reader while it writes. Use <see cref="StripedLatencyHistogram"/> where several threads record.
+/// </para>
 /// </remarks>
 public sealed class LatencyHistogram
 {
@@ -22,7 +25,8 @@ public sealed class LatencyHistogram
     private long _clampedLow;
     private long _clampedHigh;
 
-    // By Little's law the sum grows by one nanosecond per nanosecond and request in flight: 64 bits would be full after some hours of a large server.
+    // By Little's law the sum grows by one nanosecond per nanosecond and request in flight: 64 bits would be full after some hours of a
+    // large server.
     private Int128 _sum;
 
     /// <summary>Makes an empty one.</summary>
@@ -30,7 +34,9 @@ public sealed class LatencyHistogram
     {
     }
 
-    /// <param name="coarseness">0, or <see cref="LatencyBuckets.Coarse"/> for an eighth of the memory. Only those of the same are merged into each other.</param>
+    /// <param name="coarseness">
+    /// 0, or <see cref="LatencyBuckets.Coarse"/> for an eighth of the memory. Only histograms with the same value can be merged.
+    /// </param>
     internal LatencyHistogram(int coarseness) => _coarseness = coarseness;
 
     /// <summary>Lowest value that is not clamped: 100 ns.</summary>
@@ -96,7 +102,10 @@ public sealed class LatencyHistogram
         CountOne(nanoseconds);
     }
 
-    /// <summary>Records how long after an origin each of these moments was, as <see cref="Record(long)"/> would one by one. The totals are written once.</summary>
+    /// <summary>
+    /// Records how long after an origin each of these moments was, as <see cref="Record(long)"/> would one by one. The totals are written
+    /// once.
+    /// </summary>
     /// <param name="origin">The origin.</param>
     /// <param name="moments">Readings of the same clock, in nanoseconds.</param>
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -168,7 +177,7 @@ public sealed class LatencyHistogram
 
         foreach (var (bucket, count) in snapshot.NumberedCounts())
         {
-            // The middle one of a bucket that was coarser than those here.
+            // The middle of a bucket that was coarser than the buckets here.
             var middle = bucket + ((1 << snapshot.Coarseness) >> 1);
             var segment = middle / LatencyBuckets.SegmentLength;
             var counts = _segments[segment] ?? AddSegment(segment);
@@ -254,7 +263,8 @@ public sealed class LatencyHistogram
     private void Add(in Run run) => AddTotals(run.Count, run.Sum, run.Min, run.Max, clampedLow: 0, clampedHigh: 0);
 
     // One unsigned comparison finds both ends.
-    private static bool IsTrackable(long nanoseconds) => (ulong)(nanoseconds - LatencyBuckets.Lowest) <= LatencyBuckets.Highest - LatencyBuckets.Lowest;
+    private static bool IsTrackable(long nanoseconds) =>
+        (ulong)(nanoseconds - LatencyBuckets.Lowest) <= LatencyBuckets.Highest - LatencyBuckets.Lowest;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void CountOne(long trackable)
@@ -290,7 +300,8 @@ public sealed class LatencyHistogram
     [MethodImpl(MethodImplOptions.NoInlining)]
     private long[] AddSegment(int segment) => _segments[segment] = new long[LatencyBuckets.SegmentLength >> _coarseness];
 
-    // Totals of a run of values within range: kept in registers, where those of the histogram are memory. 2^27 values of 60 s are less than 2^63 ns.
+    // Totals of a run of values within range: kept in registers, where those of the histogram are memory. 2^27 values of 60 s are less than
+    // 2^63 ns.
     private struct Run
     {
         internal static Run Empty => new() { Min = long.MaxValue, Max = long.MinValue };

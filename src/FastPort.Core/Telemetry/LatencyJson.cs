@@ -6,13 +6,16 @@ namespace FastPort.Telemetry;
 /// <summary>Writes latencies as JSON.</summary>
 public static class LatencyJson
 {
-    /// <summary>Version of the documents of <see cref="WriteReport"/>. It grows when a field changes or goes, not when one is added.</summary>
+    /// <summary>
+    /// Version of the documents of <see cref="WriteReport"/>. It grows when a field changes or is removed, not when one is added.
+    /// </summary>
     public const int Schema = 1;
 
     private const double NanosecondsPerMicrosecond = 1000;
 
     /// <summary>
-    /// Writes the object <c>{"count","min","avg","p50","p90","p95","p99","p999","max"}</c>; <c>count</c> is an integer, the rest are microseconds.
+    /// Writes the object <c>{"count","min","avg","p50","p90","p95","p99","p999","max"}</c>; <c>count</c> is an integer, the rest are
+    /// microseconds.
     /// </summary>
     /// <param name="writer">Positioned where a value may stand; not flushed.</param>
     /// <param name="summary">The figures.</param>
@@ -92,8 +95,10 @@ public static class LatencyJson
         }
 
         writer.WriteString("name", scope.Name);
-        WritePeriod(writer, "interval", scope.Interval, scope.IntervalErrors, scope.IntervalRate, scope.Metrics, static metric => metric.Interval);
-        WritePeriod(writer, "lifetime", scope.Lifetime, scope.LifetimeErrors, scope.LifetimeRate, scope.Metrics, static metric => metric.Lifetime);
+        WritePeriod(
+            writer, "interval", scope.Interval, scope.IntervalErrors, scope.IntervalRate, scope.Metrics, static metric => metric.Interval);
+        WritePeriod(
+            writer, "lifetime", scope.Lifetime, scope.LifetimeErrors, scope.LifetimeRate, scope.Metrics, static metric => metric.Lifetime);
         writer.WriteEndObject();
     }
 

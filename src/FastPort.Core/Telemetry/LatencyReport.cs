@@ -1,6 +1,8 @@
 namespace FastPort.Telemetry;
 
-/// <summary>What <see cref="LatencyStats"/> knew at one moment, as data: tables, files, pages and exporters are made of it. Immutable.</summary>
+/// <summary>
+/// The figures of <see cref="LatencyStats"/> at one moment, as data. Tables, files, pages and exporters are made from it. Immutable.
+/// </summary>
 public sealed class LatencyReport
 {
     /// <summary>The end that measured.</summary>

@@ -18,7 +18,9 @@ public sealed class LatencySeries
     private long _lifetimeStart;
 
     /// <param name="stats">What it belongs to.</param>
-    /// <param name="scope">A message type, or a session: these may be many, and one thread at a time records them, so they are kept coarser and in one stripe.</param>
+    /// <param name="scope">
+    /// A message type or a session. Sessions may be many, and one thread at a time records each: they are kept coarser and in one stripe.
+    /// </param>
     /// <param name="key">The message type, or the session id.</param>
     /// <param name="name">The name shown.</param>
     /// <param name="samples">Where samples are kept one by one; null for nowhere.</param>
@@ -48,7 +50,9 @@ public sealed class LatencySeries
     /// <summary>Records a reply that carried a timing block; the network time is the round trip less the server time.</summary>
     /// <param name="roundTrip">Request handed to the transport until reply decoded, nanoseconds of the client's clock.</param>
     /// <param name="serverTime"><c>sent - received</c> of the reply's timing block, nanoseconds of the server's clock.</param>
-    /// <param name="timestamp">The moment of the reply as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: read when needed.</param>
+    /// <param name="timestamp">
+    /// The moment of the reply as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: read when needed.
+    /// </param>
     /// <exception cref="InvalidOperationException">The role is not <see cref="LatencyRole.Client"/>.</exception>
     public void RecordRoundTrip(long roundTrip, long serverTime, long timestamp = 0)
     {
@@ -72,7 +76,8 @@ public sealed class LatencySeries
             stripe.Exit();
         }
 
-        _samples?.Record(new LatencySample(_stats.Time.GetTimestamp(), (ushort)Key, roundTrip, LatencySample.NotMeasured, LatencySample.NotMeasured));
+        _samples?.Record(
+            new LatencySample(_stats.Time.GetTimestamp(), (ushort)Key, roundTrip, LatencySample.NotMeasured, LatencySample.NotMeasured));
     }
 
     /// <summary>Records a handled message, in nanoseconds of the server's clock.</summary>
@@ -81,7 +86,9 @@ public sealed class LatencySeries
     /// </param>
     /// <param name="queue">Last byte of the request in memory until the handler starts.</param>
     /// <param name="handler">Handler's start until its end.</param>
-    /// <param name="timestamp">The moment of the end as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: read when needed.</param>
+    /// <param name="timestamp">
+    /// The moment of the end as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: read when needed.
+    /// </param>
     /// <exception cref="InvalidOperationException">The role is not <see cref="LatencyRole.Server"/>.</exception>
     public void RecordHandled(long decodeToSend, long queue, long handler, long timestamp = 0)
     {
@@ -133,7 +140,9 @@ public sealed class LatencySeries
 
     /// <param name="cut">Whether a new interval begins.</param>
     /// <param name="now">The moment of the report.</param>
-    /// <param name="since">Start of interval and lifetime, of the whole stats for a type: its rates then add up. Defaults to the series' own.</param>
+    /// <param name="since">
+    /// Start of interval and lifetime, of the whole stats for a type: its rates then add up. Defaults to the series' own.
+    /// </param>
     internal LatencyScopeReport Report(bool cut, long now, (long Interval, long Lifetime)? since = null)
     {
         var (intervalStart, lifetimeStart) = since ?? (_intervalStart, _lifetimeStart);
@@ -199,7 +208,8 @@ public sealed class LatencySeries
     {
         if (_stats.Role != role)
         {
-            throw new InvalidOperationException($"These latencies are measured in the role {role}; this LatencyStats has the role {_stats.Role}.");
+            throw new InvalidOperationException(
+                $"These latencies are measured in the role {role}; this LatencyStats has the role {_stats.Role}.");
         }
     }
 }

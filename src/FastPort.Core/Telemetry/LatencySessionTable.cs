@@ -4,7 +4,8 @@ using System.Text;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// Tables with a row per session: the first latency (round trip, or decode to send), then what it is made of. The sessions with the highest P99 come first.
+/// Tables with a row per session: the first latency (round trip, or decode to send), then what it is made of. The sessions with the highest
+/// P99 come first.
 /// </summary>
 internal static class LatencySessionTable
 {
@@ -36,7 +37,9 @@ internal static class LatencySessionTable
         }
 
         var metrics = LatencyMetric.Of(report.Role);
-        text.Append(CultureInfo.InvariantCulture, $"sessions: {metrics[0].Title} in us, then {metrics[1].Title} and {metrics[2].Title}; highest P99 first\n");
+        text.Append(
+            CultureInfo.InvariantCulture,
+            $"sessions: {metrics[0].Title} in us, then {metrics[1].Title} and {metrics[2].Title}; highest P99 first\n");
         var grid = new TextGrid(full ? FullHeadings(metrics) : ShortHeadings(metrics));
         foreach (var row in rows.Take(limit))
         {
@@ -46,12 +49,15 @@ internal static class LatencySessionTable
         grid.AppendTo(text);
         if (rows.Count > limit)
         {
-            text.Append(CultureInfo.InvariantCulture, $"and {LatencyText.Count(rows.Count - limit)} more sessions: the .json file has all of them\n");
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"and {LatencyText.Count(rows.Count - limit)} more sessions: the .json file has all of them\n");
         }
     }
 
     private static string[] ShortHeadings(IReadOnlyList<LatencyMetric> metrics) =>
-        ["session", "messages", "errors", "avg", "P50", "P95", "P99", "max", "P99/avg", metrics[1].Title + " avg", metrics[2].Title + " avg"];
+        ["session", "messages", "errors", "avg", "P50", "P95", "P99", "max", "P99/avg", metrics[1].Title + " avg", metrics[2].Title
+            + " avg"];
 
     private static string[] ShortCells(in Row row)
     {
@@ -98,7 +104,11 @@ internal static class LatencySessionTable
     private readonly record struct Row(LatencyScopeReport Session, TimeSpan Length, long Count, long Errors, LatencySummary[] Latencies)
     {
         internal static Row Of(LatencyScopeReport session, bool interval) => interval
-            ? new Row(session, session.Interval, session.IntervalCount, session.IntervalErrors, [.. session.Metrics.Select(static m => m.Interval.Summarize())])
-            : new Row(session, session.Lifetime, session.LifetimeCount, session.LifetimeErrors, [.. session.Metrics.Select(static m => m.Lifetime.Summarize())]);
+            ? new Row(
+                session, session.Interval, session.IntervalCount, session.IntervalErrors,
+                [.. session.Metrics.Select(static m => m.Interval.Summarize())])
+            : new Row(
+                session, session.Lifetime, session.LifetimeCount, session.LifetimeErrors,
+                [.. session.Metrics.Select(static m => m.Lifetime.Summarize())]);
     }
 }

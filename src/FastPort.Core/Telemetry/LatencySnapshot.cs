@@ -82,8 +82,8 @@ public sealed class LatencySnapshot
     }
 
     /// <summary>
-    /// The smallest recorded value v such that at least ceil(percent / 100 * count) values are at most v, within 0.1 % (of one session's: 1 %);
-    /// exact for 0 (the minimum) and 100 (the maximum), and never outside [<see cref="Min"/>, <see cref="Max"/>].
+    /// The smallest recorded value v such that at least ceil(percent / 100 * count) values are at most v, within 0.1 % (of one session's: 1
+    /// %); exact for 0 (the minimum) and 100 (the maximum), and never outside [<see cref="Min"/>, <see cref="Max"/>].
     /// </summary>
     /// <param name="percent">0 to 100.</param>
     /// <returns>Nanoseconds; 0 when empty.</returns>
@@ -113,7 +113,7 @@ public sealed class LatencySnapshot
 
     /// <summary>
     /// What was recorded after an earlier snapshot of the same histogram: the interval of a reader that cannot cut intervals itself.
-    /// Count, mean and percentiles are as good as ever; <see cref="Min"/> and <see cref="Max"/> are within 0.1 %, for the earlier
+    /// Count, mean and percentiles keep their accuracy; <see cref="Min"/> and <see cref="Max"/> are within 0.1 %, for the earlier
     /// values can no longer be told apart within a bucket. When the histogram was reset in between, everything since the reset.
     /// </summary>
     /// <param name="earlier">A snapshot taken before this one.</param>
@@ -150,7 +150,7 @@ public sealed class LatencySnapshot
             }
         }
 
-        // Counts only grow: an earlier bucket that is empty now tells of a reset.
+        // Counts only grow: a bucket that held values before and is empty now means that there was a reset.
         if (old < earlier._buckets.Length)
         {
             return this;
@@ -165,7 +165,8 @@ public sealed class LatencySnapshot
         var low = ClampedLow > earlier.ClampedLow ? Min : Math.Max(Min, LatencyBuckets.LowEdge(buckets[0]));
         var high = ClampedHigh > earlier.ClampedHigh ? Max : Math.Min(Max, LatencyBuckets.HighEdge(buckets[^1], Coarseness));
         return new LatencySnapshot(
-            [.. buckets], [.. cumulative], Coarseness, Sum - earlier.Sum, low, high, ClampedLow - earlier.ClampedLow, ClampedHigh - earlier.ClampedHigh);
+            [.. buckets], [.. cumulative], Coarseness, Sum - earlier.Sum, low, high, ClampedLow - earlier.ClampedLow,
+            ClampedHigh - earlier.ClampedHigh);
     }
 
     /// <summary>The fixed set of figures that tables and files show.</summary>

@@ -4,8 +4,8 @@ using System.Globalization;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// The latencies of one client or one server: over all, per message type, and per session where asked, in intervals and for life.
-/// Thread-safe; readable while it records.
+/// The latencies of one client or one server: over all, per message type, and per session where asked for; of an interval and of the whole
+/// lifetime. Thread-safe; readable while it records.
 /// </summary>
 /// <remarks>
 /// A message is recorded once, with its type; the figures over all are merged from the types when read, so they cost nothing per message.
@@ -53,7 +53,7 @@ public sealed class LatencyStats
     /// <summary>The clock of start times, rates and sample timestamps.</summary>
     public TimeProvider Time { get; }
 
-    /// <summary>Where durations of handled messages are published while somebody listens; null for nowhere.</summary>
+    /// <summary>Where durations of handled messages are published while a listener is attached; null: they are not published.</summary>
     internal FastPortMeter? Meter { get; set; }
 
     /// <summary>When this object was made.</summary>
@@ -62,7 +62,9 @@ public sealed class LatencyStats
     /// <summary>The most recent samples of all types.</summary>
     public RecentSamples RecentSamples { get; }
 
-    /// <summary>The handle to record messages of a type with; the same one for the same type. Ask only for known types: each costs memory.</summary>
+    /// <summary>
+    /// The handle to record messages of a type with; the same one for the same type. Ask only for known types: each costs memory.
+    /// </summary>
     /// <param name="messageType">The message type.</param>
     public LatencySeries ForType(ushort messageType) =>
         _types.GetOrAdd(
@@ -83,8 +85,8 @@ public sealed class LatencyStats
             this);
 
     /// <summary>
-    /// Frees a session's series and returns its last figures. Reports tell of it until an interval has been cut, of <see cref="MaxEndedSessions"/> at most;
-    /// the figures over all and per type keep its messages.
+    /// Frees a session's series and returns its last figures. Reports show it until an interval has been cut, for
+    /// <see cref="MaxEndedSessions"/> at most; the figures over all and per type keep its messages.
     /// </summary>
     /// <param name="sessionId">The session id.</param>
     /// <returns>The session's figures, or null when none were asked for.</returns>
@@ -115,7 +117,7 @@ public sealed class LatencyStats
     {
         lock (_readers)
         {
-            // The sessions may be many: the types last, next to the reading of the clock that their rates are made with.
+            // Sessions may be many and take time: the types come last, close to the clock reading from which their rates are computed.
             foreach (var series in _sessions.Values.Concat(_types.Values))
             {
                 series.Restart();
@@ -135,7 +137,8 @@ public sealed class LatencyStats
     public LatencyReport Read() => Report(cut: false);
 
     /// <summary>
-    /// The figures of now over all and per type, without sessions and recent samples: cheap however many sessions there are. For whoever looks often.
+    /// The figures of now over all and per type, without sessions and recent samples: cheap however many sessions there are. For code that
+    /// reads often.
     /// </summary>
     public LatencyReport ReadTotals()
     {
@@ -155,7 +158,8 @@ public sealed class LatencyStats
             var now = Time.GetTimestamp();
             var sessions = Reports(_sessions.Values, cut, now, since: null);
             sessions.AddRange(_ended);
-            sessions.Sort(static (a, b) => b.LifetimeCount.CompareTo(a.LifetimeCount) is var order and not 0 ? order : a.Key.CompareTo(b.Key));
+            sessions.Sort(
+                static (a, b) => b.LifetimeCount.CompareTo(a.LifetimeCount) is var order and not 0 ? order : a.Key.CompareTo(b.Key));
             if (cut)
             {
                 _ended.Clear();

@@ -54,7 +54,8 @@ internal sealed class LatencyStatsFiles
         }
 
         var result = default(FileWriteResult);
-        result = await TryAsync(result, basePath + ".log", path => ReplaceAsync(path, Encoding.UTF8.GetBytes(LatencyTable.Document(report, final))));
+        result = await TryAsync(
+            result, basePath + ".log", path => ReplaceAsync(path, Encoding.UTF8.GetBytes(LatencyTable.Document(report, final))));
         result = await TryAsync(result, basePath + ".json", path => ReplaceAsync(path, LatencyJson.ToUtf8(report, final)));
         return await TryAsync(result, basePath + ".csv", AppendPendingAsync);
     }
@@ -68,7 +69,7 @@ internal sealed class LatencyStatsFiles
         }
         catch (Exception error)
         {
-            // A border to the outside: whatever the file system throws is one failed write, told by the caller.
+            // Whatever the file system throws is one failed write; the caller reports it.
             return new FileWriteResult(before.FailedFiles + 1, before.Path ?? path, before.Error ?? error);
         }
     }
@@ -97,16 +98,17 @@ internal sealed class LatencyStatsFiles
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // The failure that is told is the one before.
+            // The earlier failure is the one to report.
         }
     }
 
-    // Two of one role may start within a second of one process: creating the .csv decides which of them has the plain name.
+    // Two writers of one role may start in one process within a second: the one that creates the .csv has the plain name.
     private string ClaimName()
     {
         for (var number = 1; ; number++)
         {
-            var candidate = Path.Combine(_directory, number == 1 ? _name : string.Create(CultureInfo.InvariantCulture, $"{_name}_{number}"));
+            var candidate = Path.Combine(
+                _directory, number == 1 ? _name : string.Create(CultureInfo.InvariantCulture, $"{_name}_{number}"));
             try
             {
                 using (new FileStream(candidate + ".csv", FileMode.CreateNew, FileAccess.Write))
@@ -126,7 +128,7 @@ internal sealed class LatencyStatsFiles
         var file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.Write, FileShare.Read, bufferSize: 0, useAsync: true);
         await using (file)
         {
-            // Rows cut short by a full disk go; a file that somebody removed begins anew with its header.
+            // Rows cut short by a full disk are removed; a file that was deleted begins again with its header.
             var kept = Math.Min(_csvLength, file.Length);
             file.SetLength(kept);
             file.Position = kept;

@@ -25,7 +25,9 @@ public sealed class LatencyStatsOptions
     /// </summary>
     public string OutputDirectory { get; set; } = "Stats";
 
-    /// <summary>First part of the file names, 1 to 100 characters that are valid in a file name. Defaults to <c>latency_stats</c>.</summary>
+    /// <summary>
+    /// First part of the file names, 1 to 100 characters that are valid in a file name. Defaults to <c>latency_stats</c>.
+    /// </summary>
     public string OutputFilePrefix { get; set; } = "latency_stats";
 
     /// <summary>Seconds between two reports, console and files alike, 1 to 86,400. Defaults to 60.</summary>
@@ -58,8 +60,10 @@ public sealed class LatencyStatsOptions
             static prefix => !string.IsNullOrWhiteSpace(prefix) && prefix.Length <= 100 && !prefix.AsSpan().ContainsAny(InvalidInNames),
             "give 1 to 100 characters valid in a file name, no directory separators");
         FileWriteIntervalSeconds = section.Number(
-            nameof(FileWriteIntervalSeconds), FileWriteIntervalSeconds, 1, MaxFileWriteIntervalSeconds, $"give 1 to {MaxFileWriteIntervalSeconds} seconds");
-        MaxSamplesInMemory = section.Number(nameof(MaxSamplesInMemory), MaxSamplesInMemory, 0, MaxSamplesLimit, $"give 0 (none) to {MaxSamplesLimit} samples");
+            nameof(FileWriteIntervalSeconds), FileWriteIntervalSeconds, 1, MaxFileWriteIntervalSeconds,
+            $"give 1 to {MaxFileWriteIntervalSeconds} seconds");
+        MaxSamplesInMemory = section.Number(
+            nameof(MaxSamplesInMemory), MaxSamplesInMemory, 0, MaxSamplesLimit, $"give 0 (none) to {MaxSamplesLimit} samples");
     }
 
     // The same on every system, so that a configuration moves between them.

@@ -7,7 +7,7 @@ namespace FastPort.Telemetry;
 /// and once at the end.
 /// </summary>
 /// <remarks>
-/// Nothing here throws into traffic: an output that fails costs a warning when it begins to fail, a count in <see cref="FailedWrites"/>
+/// No failure here reaches the traffic: an output that fails costs a warning when it begins to fail, a count in <see cref="FailedWrites"/>
 /// each time, and a line in the log when it works again; it is tried again at each interval.
 /// The files are named <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, the start in local time.
 /// All members are thread-safe.
@@ -40,7 +40,8 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     /// Where tables go if <see cref="LatencyStatsOptions.EnableConsoleOutput"/>; not disposed. Defaults to <see cref="Console.Out"/>.
     /// </param>
     /// <exception cref="ArgumentException">An option is wrong; the message names key, value and range.</exception>
-    public LatencyStatsWriter(LatencyStats stats, LatencyStatsOptions options, ILogger<LatencyStatsWriter> logger, TextWriter? console = null)
+    public LatencyStatsWriter(
+        LatencyStats stats, LatencyStatsOptions options, ILogger<LatencyStatsWriter> logger, TextWriter? console = null)
     {
         ArgumentNullException.ThrowIfNull(stats);
         ArgumentNullException.ThrowIfNull(options);
@@ -55,7 +56,8 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         _console = options.EnableConsoleOutput ? console ?? Console.Out : null;
         _files = options.EnableFileOutput
             ? new LatencyStatsFiles(
-                options.OutputDirectory, options.OutputFilePrefix, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone), stats.Role)
+                options.OutputDirectory, options.OutputFilePrefix, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone),
+                stats.Role)
             : null;
         _timer = new PeriodicTimer(TimeSpan.FromSeconds(options.FileWriteIntervalSeconds), stats.Time);
     }

@@ -1,6 +1,8 @@
 namespace FastPort.Telemetry;
 
-/// <summary>The figures that tables and files show of one set of latencies. All values are nanoseconds; all are 0 when the set is empty.</summary>
+/// <summary>
+/// The figures that tables and files show of one set of latencies. All values are nanoseconds; all are 0 when the set is empty.
+/// </summary>
 public readonly record struct LatencySummary
 {
     /// <summary>Number of values.</summary>
@@ -39,7 +41,9 @@ public readonly record struct LatencySummary
     /// <summary>Values above the histogram's range, counted at its upper end; always 0 for exact sets.</summary>
     public long ClampedHigh { get; init; }
 
-    /// <summary>P99 / mean, the stability figure: 1 means that every value is alike. 0 when empty or when the mean is not positive.</summary>
+    /// <summary>
+    /// P99 / mean, the stability figure: 1 means that every value is alike. 0 when empty or when the mean is not positive.
+    /// </summary>
     public double P99OverMean => Mean > 0 ? P99 / Mean : 0;
 
     /// <summary>The exact figures of values in ascending order.</summary>

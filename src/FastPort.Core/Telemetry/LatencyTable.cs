@@ -46,7 +46,8 @@ public static class LatencyTable
     {
         ArgumentNullException.ThrowIfNull(report);
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"FastPort latency statistics, {LatencyText.RoleName(report.Role)}, process {report.ProcessId}\n")
+        text.Append(
+            CultureInfo.InvariantCulture, $"FastPort latency statistics, {LatencyText.RoleName(report.Role)}, process {report.ProcessId}\n")
             .Append(CultureInfo.InvariantCulture, $"started {LatencyText.UtcTime(report.Started)}, ")
             .Append(CultureInfo.InvariantCulture, $"measuring since {LatencyText.UtcTime(report.MeasuringSince)}, ")
             .Append(CultureInfo.InvariantCulture, $"written {LatencyText.UtcTime(report.Taken)}{(final ? ", final" : "")}\n\n");
@@ -63,7 +64,8 @@ public static class LatencyTable
         var length = interval ? report.All.Interval : report.All.Lifetime;
         text.Append(
             CultureInfo.InvariantCulture,
-            $"{LatencyText.RoleName(report.Role)} latency in us, {(interval ? "interval" : "lifetime")} of {LatencyText.Seconds(length)} s\n");
+            $"{LatencyText.RoleName(report.Role)} latency in us, {(interval ? "interval" : "lifetime")} of {LatencyText.Seconds(length)} "
+            + $"s\n");
         var grid = new TextGrid(["", .. Headings]);
         AddScope(grid, report.All, interval);
         foreach (var type in report.Types)

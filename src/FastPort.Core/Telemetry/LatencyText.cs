@@ -36,5 +36,6 @@ internal static class LatencyText
 
     internal static string Seconds(TimeSpan length) => length.TotalSeconds.ToString("#,##0.00", CultureInfo.InvariantCulture);
 
-    internal static string UtcTime(DateTimeOffset time) => time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture);
+    internal static string UtcTime(DateTimeOffset time) =>
+        time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture);
 }

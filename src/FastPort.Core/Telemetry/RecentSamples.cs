@@ -19,12 +19,12 @@ public sealed class RecentSamples
 
     private readonly StripeSet<SampleBatch>? _batches;
 
-    // Guards the ring. Taken while a batch is held, never the other way round. Held for a copy only, and given back by a plain store: a lock would wait until
-    // the ring's lines, which are in no cache any more, have taken what was copied.
+    // Guards the ring. Taken while a batch is held, never the other way round. Held for a copy only, and given back by a plain store: a
+    // lock would wait until the ring's lines, which are in no cache any more, have taken what was copied.
     private readonly RingFlag _ringFlag = new();
     private LatencySample[]? _ring;
 
-    // Of all samples since the beginning, counted: how many were written, and how many of those were forgotten.
+    // How many samples were written since the beginning, and how many of those were dropped.
     private long _written;
     private long _forgotten;
 
@@ -58,7 +58,9 @@ public sealed class RecentSamples
         }
     }
 
-    /// <summary>Keeps a sample for each of several messages that were handled one after the other; what they mean is said at <see cref="LatencySeries"/>.</summary>
+    /// <summary>
+    /// Keeps a sample for each of several messages that were handled one after the other; <see cref="LatencySeries"/> says what they mean.
+    /// </summary>
     internal void RecordHandled(ushort messageType, long received, long began, ReadOnlySpan<long> ends)
     {
         if (_batches is null)
@@ -76,7 +78,8 @@ public sealed class RecentSamples
                 for (var i = 0; i < count; i++)
                 {
                     var end = ends[i];
-                    free[i] = new LatencySample(MonotonicClock.ToTimestamp(end), messageType, end - received, began - received, end - began);
+                    free[i] = new LatencySample(
+                        MonotonicClock.ToTimestamp(end), messageType, end - received, began - received, end - began);
                     began = end;
                 }
 
@@ -151,8 +154,8 @@ public sealed class RecentSamples
         _ringFlag.Exit();
     }
 
-    // Piece by piece, so that writers wait for one piece at most and never for an allocation. A reader is faster than they are, as it copies more at a time: it
-    // begins with the oldest sample and ends with the newest there is by then.
+    // Copied piece by piece, so that a writer waits for one piece at most and never for an allocation. The reader copies more at a time
+    // than writers add, so it catches up: it begins with the oldest sample and ends with the newest.
     private LatencySample[] CopyRing(Action? afterPiece)
     {
         LatencySample[] copy = [];

@@ -2,8 +2,8 @@ namespace FastPort.Telemetry;
 
 /// <summary>Everything a server counts. Thread-safe; adding never blocks or allocates.</summary>
 /// <remarks>
-/// Messages and bytes are counted per connection in plain fields by its loop; they are added here at each tick of the coarse clock, not once per message.
-/// <see cref="FastPortMeter"/> publishes the counters.
+/// Messages and bytes are counted per connection in plain fields by its loop; they are added here at each tick of the coarse clock, not
+/// once per message. <see cref="FastPortMeter"/> publishes the counters.
 /// </remarks>
 public sealed class ServerCounters
 {
@@ -98,7 +98,8 @@ public sealed class ServerCounters
         var sessionsClosed = Interlocked.Read(ref _sessionsClosed);
         var traffic = _traffic.Sum();
         return new ServerCountersSnapshot(
-            _rejected.ToArray(), _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray(), _relayFailures.ToArray())
+            _rejected.ToArray(), _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray(),
+            _relayFailures.ToArray())
         {
             ConnectionsAccepted = Interlocked.Read(ref _connectionsAccepted),
             ConnectionsClosed = connectionsClosed,

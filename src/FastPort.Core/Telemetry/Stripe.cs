@@ -33,7 +33,7 @@ internal abstract class Stripe
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Exit() => Volatile.Write(ref _flag.Held, 0);
 
-    // Alone on its cache line: what lies before and after it on the heap may belong to another processor's stripe.
+    // Alone on its cache line: neighbours on the heap may belong to another processor's stripe.
     [StructLayout(LayoutKind.Explicit, Size = 128)]
     private struct LoneFlag
     {

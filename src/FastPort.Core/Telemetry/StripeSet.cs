@@ -23,7 +23,8 @@ internal sealed class StripeSet<T>
     }
 
     /// <summary>One stripe per processor, rounded up to a power of two, at most <see cref="MaxStripes"/>.</summary>
-    internal static int DefaultCount { get; } = (int)Math.Min(MaxStripes, BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount));
+    internal static int DefaultCount { get; } = (int)Math.Min(
+        MaxStripes, BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount));
 
     /// <summary>The calling thread's stripe; wrong as soon as the thread moves to another processor, which costs speed alone.</summary>
     internal int Home => _stripes.Length == 1 ? 0 : Thread.GetCurrentProcessorId() & (_stripes.Length - 1);
@@ -52,7 +53,8 @@ internal sealed class StripeSet<T>
         var spin = default(SpinWait);
         while (true)
         {
-            // A taken stripe means that its holder was preempted or that this thread has just moved: the next one is free more often than not.
+            // A taken stripe means that its holder was preempted or that this thread has just moved: the next one is free more often than
+            // not.
             for (var i = 0; i < _stripes.Length; i++)
             {
                 var index = (home + i) & (_stripes.Length - 1);

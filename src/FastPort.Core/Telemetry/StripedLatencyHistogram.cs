@@ -3,7 +3,8 @@ namespace FastPort.Telemetry;
 /// <summary>A <see cref="LatencyHistogram"/> that any number of threads may record into and read at the same time.</summary>
 /// <remarks>
 /// <para>Values are striped by processor and merged when read. Every value recorded before a read is in it exactly once.</para>
-/// <para>Memory: one histogram (see there) per processor that recorded, made at its first record, and up to three more once it was read
+/// <para>
+/// Memory: one <see cref="LatencyHistogram"/> per processor that recorded, made at its first record, and up to three more once it was read
 /// (spare, interval, lifetime). Recording allocates nothing once the powers of two in use were met.</para>
 /// </remarks>
 public sealed class StripedLatencyHistogram

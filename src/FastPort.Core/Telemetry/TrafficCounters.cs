@@ -2,7 +2,9 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Telemetry;
 
-/// <summary>Messages and bytes in both directions, and messages passed on, one cell per processor: counting from many threads shares no cache line.</summary>
+/// <summary>
+/// Messages and bytes in both directions, and messages passed on, one cell per processor: counting from many threads shares no cache line.
+/// </summary>
 internal sealed class TrafficCounters
 {
     private readonly Cell[] _cells = new Cell[StripeSet<HistogramStripe>.DefaultCount];

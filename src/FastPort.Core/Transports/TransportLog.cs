@@ -8,7 +8,7 @@ internal static partial class TransportLog
     [LoggerMessage(1000, LogLevel.Error, "Connection {ConnectionId}: the protocol threw; the connection is aborted")]
     public static partial void ProtocolFault(ILogger logger, long connectionId, Exception exception);
 
-    [LoggerMessage(1001, LogLevel.Warning, "Accepting at {Endpoint} failed for want of resources ({Error}); next try in {DelayMilliseconds} ms. Raise the descriptor limit (ulimit -n) or lower the connection limit")]
+    [LoggerMessage(1001, LogLevel.Warning, "Accept at {Endpoint} failed: out of file descriptors or memory ({Error}); next try in {DelayMilliseconds} ms. Raise the descriptor limit (ulimit -n) or lower the connection limit")]
     public static partial void AcceptPressure(ILogger logger, Endpoint endpoint, string error, double delayMilliseconds);
 
     [LoggerMessage(1002, LogLevel.Debug, "A connection at {Endpoint} was gone before it was accepted ({Error})")]

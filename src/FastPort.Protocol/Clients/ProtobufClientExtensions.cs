@@ -30,7 +30,8 @@ public static class ProtobufClientExtensions
         return await client.RequestAsync(
             type,
             new ProtobufBody(request),
-            (scoped in InboundReply reply) => reply.Body.IsSingleSegment ? parser.ParseFrom(reply.Body.FirstSpan) : parser.ParseFrom(reply.Body),
+            (scoped in InboundReply reply) =>
+                reply.Body.IsSingleSegment ? parser.ParseFrom(reply.Body.FirstSpan) : parser.ParseFrom(reply.Body),
             timeout,
             cancellationToken).ConfigureAwait(false);
     }
@@ -47,12 +48,15 @@ public static class ProtobufClientExtensions
         return client.SendAsync(type, new ProtobufBody(message), cancellationToken);
     }
 
-    /// <summary>Sends a one-way message to a session, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
+    /// <summary>
+    /// Sends a one-way message to a session, waiting for room where the policy says so. Do not await it in an inline handler.
+    /// </summary>
     /// <param name="session">The session.</param>
     /// <param name="type">Message type.</param>
     /// <param name="message">The message; must not change until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    public static ValueTask<SendStatus> SendAsync(this Session session, ushort type, IMessage message, CancellationToken cancellationToken = default)
+    public static ValueTask<SendStatus> SendAsync(
+        this Session session, ushort type, IMessage message, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(session);
         return session.SendAsync(type, new ProtobufBody(message), cancellationToken);

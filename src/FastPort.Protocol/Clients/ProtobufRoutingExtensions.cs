@@ -26,18 +26,23 @@ public static class ProtobufRoutingExtensions
     /// <param name="cancellationToken">Gives up; it may have been handed over all the same.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task RelayAsync(
-        this FastPortClient client, string to, uint type, IMessage message, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        this FastPortClient client, string to, uint type, IMessage message, TimeSpan? timeout = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
         return client.RelayAsync(to, type, new ProtobufBody(message), timeout, cancellationToken);
     }
 
-    /// <summary>Handles what other peers relay to this one; see <see cref="FastPortClient.OnRelayed"/>. A body that is no such message is counted as a one-way failure.</summary>
+    /// <summary>
+    /// Handles what other peers relay to this one; see <see cref="FastPortClient.OnRelayed"/>. A body that does not parse is counted as a
+    /// one-way failure.
+    /// </summary>
     /// <param name="client">The client.</param>
     /// <param name="type">The type that the sender gave the message.</param>
     /// <param name="parser">The body's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">The handler.</param>
-    public static void OnRelayed<TMessage>(this FastPortClient client, uint type, MessageParser<TMessage> parser, RoutedHandler<TMessage> handler)
+    public static void OnRelayed<TMessage>(
+        this FastPortClient client, uint type, MessageParser<TMessage> parser, RoutedHandler<TMessage> handler)
         where TMessage : IMessage<TMessage>
     {
         ArgumentNullException.ThrowIfNull(client);
@@ -54,7 +59,8 @@ public static class ProtobufRoutingExtensions
     /// <returns>How many sessions' send queues at the server took it.</returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task<int> PublishAsync(
-        this FastPortClient client, string topic, uint type, IMessage message, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        this FastPortClient client, string topic, uint type, IMessage message, TimeSpan? timeout = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
         return client.PublishAsync(topic, type, new ProtobufBody(message), timeout, cancellationToken);
@@ -119,7 +125,7 @@ public static class ProtobufRoutingExtensions
             }
             catch (InvalidProtocolBufferException)
             {
-                // Another peer's mistake: counted, and no line in this one's log.
+                // Another peer's mistake: it is counted and not logged here.
                 throw new RequestRefusedException(ErrorCode.MalformedBody, $"The body is no {typeof(TMessage).Name} message.");
             }
 

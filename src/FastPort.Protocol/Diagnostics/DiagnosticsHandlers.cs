@@ -5,10 +5,12 @@ using FastPort.Sessions;
 
 namespace FastPort.Protocol.Diagnostics;
 
-/// <summary>Echo, Sink, SinkReport and Source: for load tests and for finding out whether a server is well. Off unless registered.</summary>
+/// <summary>
+/// Echo, Sink, SinkReport and Source: for load tests and for checking whether a server works. Off unless registered.
+/// </summary>
 public static class DiagnosticsHandlers
 {
-    // Enough for a system call to be worth its price, little enough to be in the processor's cache still when it is made.
+    // Large enough to be worth a system call, small enough to be still in the processor's cache when it is made.
     private const int BatchBytes = 32 * 1024;
 
     /// <summary>Registers the four diagnostics types.</summary>
@@ -57,7 +59,8 @@ public static class DiagnosticsHandlers
         {
             context.Aborted.ThrowIfCancellationRequested();
 
-            // Asked first, also under the policy that drops: a batch is let in while another thread is just sending, however much waits already.
+            // Room is checked first, also under the policy that drops: a batch is accepted while another thread is sending, however much
+            // waits already.
             await context.Session.WhenWritableAsync(context.Aborted).ConfigureAwait(false);
             switch (SendSome(context, body, ref left))
             {

@@ -4,14 +4,15 @@ using FastPort.Sessions;
 namespace FastPort.Protocol.Diagnostics;
 
 /// <summary>
-/// The Sink messages of one session. Written by inline handlers only, of which one runs at a time for a session. Kept beside the session, so that its State stays the
-/// application's.
+/// The Sink messages of one session. Written by inline handlers only, of which one runs at a time for a session. Kept beside the session,
+/// so that its State stays the application's.
 /// </summary>
 internal sealed class SinkCount
 {
     private static readonly ConditionalWeakTable<Session, SinkCount> Counts = [];
 
-    // Messages come in runs of one session. The count knows its session by number: a reference would keep it alive on a thread that has nothing else to do.
+    // Messages come in runs of one session. The count knows its session by number: a reference would keep it alive on a thread that has
+    // nothing else to do.
     [ThreadStatic]
     private static SinkCount? _last;
 

@@ -8,9 +8,9 @@ using Google.Protobuf;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Parses the bodies of one message type. Where bytes fields are lent, they are cut out of the body; what is left, often nothing, goes through the message's own
-/// parser, as does all of it where nothing can be cut. An object rather than a generic method: code that is shared between all messages would have to look up, call
-/// by call, for which one it runs. Thread-safe.
+/// Parses the bodies of one message type. Where bytes fields are lent, they are cut out of the body; what is left, often nothing, goes
+/// through the message's own parser, as does all of it where nothing can be cut. An object rather than a generic method: code that is
+/// shared between all messages would have to look up, call by call, for which one it runs. Thread-safe.
 /// </summary>
 internal sealed class BodyParser<T>
     where T : IMessage<T>
@@ -19,7 +19,7 @@ internal sealed class BodyParser<T>
     private readonly ushort _type;
     private readonly string _name = typeof(T).Name;
 
-    // What is lent, and a message without fields to make others from; null where nothing is.
+    // Which fields are lent, and an empty message to create others from; null where no field is lent.
     private readonly LentFields? _lent;
     private readonly T? _empty;
 
@@ -28,7 +28,7 @@ internal sealed class BodyParser<T>
         _type = type;
         _parser = parser;
 
-        // A parser that refuses an empty body wants required fields, and to see all at once.
+        // A parser that refuses an empty body has required fields, and has to see the whole body.
         if (bytesFields == BytesFields.Lent && TryCopy([], out _empty) && new LentFields(_empty.Descriptor) is { Any: true } fields)
         {
             _lent = fields;
@@ -49,7 +49,8 @@ internal sealed class BodyParser<T>
             return TryParse(body, out message, out lent);
         }
 
-        // Across the wrap of the ring. What is lent is lent here too, or what must not be kept would be noticed for most messages only.
+        // The body lies across the wrap of the ring. Its fields are lent here too; otherwise a field that is kept wrongly would go
+        // unnoticed for these messages.
         if (_lent is not null)
         {
             return TryParse(request.Body.ToArray(), out message, out lent);
@@ -76,7 +77,7 @@ internal sealed class BodyParser<T>
         return TryParseMixed(body, out message, out lent);
     }
 
-    // Apart, as its room on the stack would have to be cleared for every message.
+    // A method of its own: its room on the stack would have to be cleared for every message.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryParseMixed(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out LentBytes? lent)
     {
@@ -106,7 +107,7 @@ internal sealed class BodyParser<T>
 
     private LentBytes Lend(ReadOnlyMemory<byte> body)
     {
-        // No array only where a peer in the same process lent memory of another kind.
+        // There is no array only where a peer in the same process has lent memory of another kind.
         ArraySegment<byte> array = MemoryMarshal.TryGetArray(body, out ArraySegment<byte> segment) ? segment : body.ToArray();
         return new LentBytes(array.Array!, array.Offset, array.Count, _name);
     }

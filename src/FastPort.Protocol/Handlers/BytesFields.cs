@@ -3,8 +3,8 @@ using Google.Protobuf;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Whose the contents of a request's <c>bytes</c> fields are. A copy clears and fills fresh memory: worth avoiding from a kilobyte on, for handlers that are done with
-/// a payload when they end.
+/// Who owns the memory of a request's <c>bytes</c> fields. A copy clears and fills fresh memory. Avoiding it pays from a kilobyte on, for
+/// handlers that no longer need a payload when they have ended.
 /// </summary>
 public enum BytesFields
 {
@@ -12,13 +12,14 @@ public enum BytesFields
     Copied,
 
     /// <summary>
-    /// The receive buffer's, where they may be read until the handler ends (a queued one: until its task ends), and be part of replies and of messages sent by
-    /// then. It applies to the singular <c>bytes</c> fields of the message itself that are neither required nor in a <c>oneof</c>; all others, and those of messages
-    /// within the message, are copied as ever.
+    /// The receive buffer owns it. The fields may be read until the handler ends (a queued one: until its task ends), and be part of
+    /// replies and of messages sent by then. It applies to the singular <c>bytes</c> fields of the message itself that are neither required
+    /// nor in a <c>oneof</c>; all others, and those of messages within the message, are copied.
     /// <para>
-    /// Reading such a field later, also as part of a message that was kept or still waits to be sent, throws <see cref="ObjectDisposedException"/>: copy what
-    /// is kept, with <c>ByteString.CopyFrom(field.Span)</c>. Only a <see cref="ByteString.Span"/> that was taken before and is used later goes unnoticed, and shows
-    /// what is received next. Pinning such a field throws <see cref="NotSupportedException"/>.
+    /// Reading such a field later, also as part of a message that was kept or still waits to be sent, throws
+    /// <see cref="ObjectDisposedException"/>: copy what is kept, with <c>ByteString.CopyFrom(field.Span)</c>. Only a
+    /// <see cref="ByteString.Span"/> that was taken before and is used later goes unnoticed, and shows what is received next. Pinning such
+    /// a field throws <see cref="NotSupportedException"/>.
     /// </para>
     /// </summary>
     Lent,

@@ -3,8 +3,9 @@ using System.Buffers;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// A body whose fields are shown to a handler, until it has ended. One object a message and never used again, so that a field that was kept can only show its own
-/// bytes or say that they are gone. <see cref="End"/> may come while another thread reads: a span it has is then as good as any of a buffer that is used again.
+/// A body whose fields a handler may read until it has ended. One object per message, never used again: a field that was kept shows its own
+/// bytes or throws. <see cref="End"/> may be called while another thread reads; the span that thread holds then shows a buffer that is used
+/// again.
 /// </summary>
 internal sealed class LentBytes(byte[] array, int offset, int length, string message) : MemoryManager<byte>
 {
@@ -14,7 +15,7 @@ internal sealed class LentBytes(byte[] array, int offset, int length, string mes
     /// <inheritdoc/>
     public override Memory<byte> Memory => CreateMemory(length);
 
-    /// <summary>The handler has ended: the bytes are somebody else's from now on.</summary>
+    /// <summary>The handler has ended: the buffer is used again from now on.</summary>
     public void End() => _array = null;
 
     /// <inheritdoc/>
@@ -28,7 +29,8 @@ internal sealed class LentBytes(byte[] array, int offset, int length, string mes
     /// <inheritdoc/>
     /// <exception cref="NotSupportedException">Always: pinned memory is used for longer than a handler can be asked to last.</exception>
     public override MemoryHandle Pin(int elementIndex = 0) => throw new NotSupportedException(
-        $"A lent bytes field of a {message} message cannot be pinned; copy it with ByteString.CopyFrom(field.Span), or register the handler with BytesFields.Copied.");
+        $"A lent bytes field of a {message} message cannot be pinned; copy it with ByteString.CopyFrom(field.Span), or register the "
+        + $"handler with BytesFields.Copied.");
 
     /// <inheritdoc/>
     public override void Unpin()
@@ -40,5 +42,6 @@ internal sealed class LentBytes(byte[] array, int offset, int length, string mes
 
     private ObjectDisposedException Ended() => new(
         message,
-        $"A bytes field of a {message} message was read after the handler it was lent to had ended. Copy what is kept, with ByteString.CopyFrom(field.Span), or register the handler with BytesFields.Copied.");
+        $"A bytes field of a {message} message was read after the handler it was lent to had ended. Copy what is kept, with "
+        + $"ByteString.CopyFrom(field.Span), or register the handler with BytesFields.Copied.");
 }

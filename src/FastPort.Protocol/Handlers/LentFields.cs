@@ -5,12 +5,13 @@ using Google.Protobuf.Reflection;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Which fields of a message type are lent, and where they lie in a body: the singular bytes fields outside of oneofs. Cutting these out and parsing the rest comes
-/// to the same as parsing all: their place among the other fields means nothing, and where one occurs several times the last counts. Thread-safe.
+/// Which fields of a message type are lent, and where they lie in a body: the singular bytes fields outside of oneofs. Cutting these out
+/// and parsing the rest comes to the same as parsing all: their place among the other fields means nothing, and where one occurs several
+/// times the last counts. Thread-safe.
 /// </summary>
 internal sealed class LentFields
 {
-    // As tags: a field that comes as something else than bytes is an unknown one, and the rest's.
+    // Kept as tags: a field with another wire type is an unknown field, which the message's parser handles.
     private readonly uint[] _tags;
     private readonly IFieldAccessor[] _accessors;
 
@@ -24,7 +25,9 @@ internal sealed class LentFields
 
     public bool Any => _tags.Length != 0;
 
-    /// <summary>Whether a body is nothing but one lent field, as that of a message around a payload is: the fast way to most of them.</summary>
+    /// <summary>
+    /// Whether a body is nothing but one lent field, as that of a message around a payload is: the fast way to most of them.
+    /// </summary>
     /// <param name="body">The body.</param>
     /// <param name="field">The field.</param>
     /// <param name="contents">Where its contents begin, which go on to the end.</param>
@@ -58,7 +61,9 @@ internal sealed class LentFields
     /// <param name="body">The body.</param>
     /// <param name="cuts">Where they are, in their order.</param>
     /// <param name="count">How many there are.</param>
-    /// <returns>False where there are too many, the body is malformed, or it has something that only a whole parser knows how to pass over.</returns>
+    /// <returns>
+    /// False where there are too many, the body is malformed, or it has a part that only the message's parser can skip.
+    /// </returns>
     public bool TryFind(ReadOnlySpan<byte> body, ref Cuts cuts, out int count)
     {
         count = 0;

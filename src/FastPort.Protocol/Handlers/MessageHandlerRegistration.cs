@@ -6,9 +6,9 @@ using Microsoft.Extensions.DependencyInjection;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Registers typed handler classes with a server in a host. They are queued handlers. With <see cref="ServiceLifetime.Scoped"/> or Transient
-/// each message gets a scope and an instance of its own, disposed before the reply is sent; with Singleton one instance serves all sessions at
-/// the same time. A body that does not parse is answered with MalformedBody and makes no instance.
+/// Registers typed handler classes with a server in a host. They are queued handlers. With <see cref="ServiceLifetime.Scoped"/> or
+/// Transient each message gets a scope and an instance of its own, disposed before the reply is sent; with Singleton one instance serves
+/// all sessions at the same time. A body that does not parse is answered with MalformedBody and makes no instance.
 /// </summary>
 public static class MessageHandlerRegistration
 {
@@ -38,7 +38,8 @@ public static class MessageHandlerRegistration
         return builder.AddHandlerClass<THandler>(lifetime).Map((provider, handlers) => handlers.MapQueued(
             type,
             parser,
-            ScopedHandler.Create<THandler, TRequest, TReply>(provider, lifetime, static (handler, request, context) => handler.HandleAsync(request, context)),
+            ScopedHandler.Create<THandler, TRequest, TReply>(
+                provider, lifetime, static (handler, request, context) => handler.HandleAsync(request, context)),
             bytesFields));
     }
 
@@ -66,7 +67,8 @@ public static class MessageHandlerRegistration
         return builder.AddHandlerClass<THandler>(lifetime).Map((provider, handlers) => handlers.MapQueued(
             type,
             parser,
-            ScopedHandler.Create<THandler, TMessage>(provider, lifetime, static (handler, message, context) => handler.HandleAsync(message, context)),
+            ScopedHandler.Create<THandler, TMessage>(
+                provider, lifetime, static (handler, message, context) => handler.HandleAsync(message, context)),
             bytesFields));
     }
 }

@@ -3,7 +3,9 @@ using Google.Protobuf;
 
 namespace FastPort.Protocol.Handlers;
 
-/// <summary>A Protocol Buffers message as a frame body: its size is computed once, then it is encoded straight into the send ring.</summary>
+/// <summary>
+/// A Protocol Buffers message as a frame body: its size is computed once, then it is encoded straight into the send ring.
+/// </summary>
 /// <param name="message">The message; must not change until it has been written.</param>
 public readonly struct ProtobufBody(IMessage message) : IFrameBody
 {

@@ -7,7 +7,8 @@ namespace FastPort.Protocol.Handlers;
 
 /// <summary>
 /// Registers handlers that take and return Protocol Buffers messages. The built-in diagnostics use the same methods. A body that does not
-/// parse is answered with MalformedBody before the handler is called. A handler refuses a request with <see cref="RequestRefusedException"/>.
+/// parse is answered with MalformedBody before the handler is called. A handler refuses a request with
+/// <see cref="RequestRefusedException"/>.
 /// </summary>
 public static class ProtobufHandlers
 {
@@ -52,7 +53,9 @@ public static class ProtobufHandlers
             typeof(TRequest).Name);
     }
 
-    /// <summary>Registers a handler of messages that need no reply; it runs on the session's loop and must not block. A request gets an empty reply.</summary>
+    /// <summary>
+    /// Registers a handler of messages that need no reply; it runs on the session's loop and must not block. A request gets an empty reply.
+    /// </summary>
     /// <param name="handlers">The table.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
@@ -96,8 +99,9 @@ public static class ProtobufHandlers
     /// <param name="handlers">The table.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
-    /// <param name="handler">Gets the request and its context (session, cancellation), returns the reply. What it returns is dropped where it has
-    /// answered through the context already, with <see cref="RequestContext.Fail"/> for instance.</param>
+    /// <param name="handler">
+    /// Gets the request and its context (session, cancellation), returns the reply. What it returns is dropped where it has answered
+    /// through the context already, with <see cref="RequestContext.Fail"/> for instance.</param>
     /// <param name="bytesFields">Whose the request's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
     public static MessageHandlers MapQueued<TRequest, TReply>(
         this MessageHandlers handlers,
@@ -122,7 +126,7 @@ public static class ProtobufHandlers
                     return ValueTask.CompletedTask;
                 }
 
-                // A handler that ends at once needs no method to wait in.
+                // A handler that ends at once needs no async method.
                 bool waits = false;
                 try
                 {
@@ -147,7 +151,9 @@ public static class ProtobufHandlers
             typeof(TRequest).Name);
     }
 
-    /// <summary>Registers a handler of messages that need no reply; it runs off the loop and may wait. A request gets an empty reply when it ends.</summary>
+    /// <summary>
+    /// Registers a handler of messages that need no reply; it runs off the loop and may wait. A request gets an empty reply when it ends.
+    /// </summary>
     /// <param name="handlers">The table.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
@@ -175,7 +181,7 @@ public static class ProtobufHandlers
                     return ValueTask.CompletedTask;
                 }
 
-                // Without a method of its own to wait in where nothing has to be done afterwards.
+                // No async method where nothing has to be done afterwards.
                 return lent is null ? handler(message, context) : HandleLentAsync(handler, message, context, lent);
             },
             typeof(TMessage).Name);

@@ -3,8 +3,8 @@ using Google.Protobuf;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Steps over the fields of an encoded message. Stricter than a parser has to be: what it does not accept is left to one. Source: the encoding guide of Protocol
-/// Buffers, "Message Structure".
+/// Steps over the fields of an encoded message. It is stricter than a parser: what it does not accept is left to the message's parser.
+/// Source: the encoding guide of Protocol Buffers, "Message Structure".
 /// </summary>
 internal static class WireScan
 {
@@ -66,7 +66,7 @@ internal static class WireScan
         return true;
     }
 
-    // More than any body has where it does not end.
+    // A length that exceeds every body, for a field that does not end.
     private static uint VarintLength(ReadOnlySpan<byte> value)
     {
         for (int i = 0; i < value.Length && i < LongestVarint; i++)

@@ -19,7 +19,8 @@ public sealed class CommandLineTests
         Assert.Equal(new LoadSettings(), _commands.Load);
         Assert.Equal(
             (32, 16, 64, TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(2), LoadMode.Echo),
-            (_commands.Load!.Connections, _commands.Load.InFlight, _commands.Load.Size, _commands.Load.Duration, _commands.Load.WarmUp, _commands.Load.Mode));
+            (_commands.Load!.Connections, _commands.Load.InFlight, _commands.Load.Size, _commands.Load.Duration, _commands.Load.WarmUp,
+                _commands.Load.Mode));
         Assert.Null(_commands.Load.Server);
         Assert.Null(_commands.Load.Rate);
     }
@@ -36,7 +37,8 @@ public sealed class CommandLineTests
     public async Task Reads_every_option()
     {
         await RunAsync(
-            "load", "--server", "tcp://[::1]:7000", "--connections", "100000", "--in-flight", "1", "--size", "0", "--duration", "500ms", "--warmup", "0s",
+            "load", "--server", "tcp://[::1]:7000", "--connections", "100000", "--in-flight", "1", "--size", "0", "--duration", "500ms",
+            "--warmup", "0s",
             "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--no-progress",
             "--transport", "sockets", "--loops", "256", "--spin-us", "0", "--pin-loops");
 

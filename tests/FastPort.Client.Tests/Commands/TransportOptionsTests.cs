@@ -31,7 +31,8 @@ public sealed class TransportOptionsTests
     [Fact]
     public void What_was_said_reaches_client_and_server_and_nothing_else_does()
     {
-        (string Key, string Value)[] configured = [("FastPort:Loops", "5"), ("FastPort:SpinMicroseconds", "20"), ("FastPort:Transport", "Sockets"), ("FastPort:PinLoops", "true")];
+        (string Key, string Value)[] configured = [
+            ("FastPort:Loops", "5"), ("FastPort:SpinMicroseconds", "20"), ("FastPort:Transport", "Sockets"), ("FastPort:PinLoops", "true")];
 
         (FastPortServerOptions server, FastPortClientOptions client) = Apply(new TransportChoice { SpinMicroseconds = 7 }, configured);
         Assert.Equal((TransportKind.Sockets, 5, 7, true), (server.Transport, server.Loops, server.SpinMicroseconds, server.PinLoops));
@@ -46,7 +47,8 @@ public sealed class TransportOptionsTests
         Assert.Equal((TransportKind.Auto, 0, null, true), (client.Transport, client.Loops, client.SpinMicroseconds, client.PinLoops));
     }
 
-    private static (FastPortServerOptions Server, FastPortClientOptions Client) Apply(TransportChoice choice, (string Key, string Value)[] configured)
+    private static (FastPortServerOptions Server, FastPortClientOptions Client) Apply(
+        TransportChoice choice, (string Key, string Value)[] configured)
     {
         IConfigurationRoot configuration = new ConfigurationBuilder()
             .AddInMemoryCollection(configured.Select(static pair => KeyValuePair.Create<string, string?>(pair.Key, pair.Value)))

@@ -43,6 +43,9 @@ public sealed class DescriptorsTests
             Endpoint.Parse(Remote.Server!), "Cannot connect.", new SocketException((int)SocketError.TooManyOpenSockets));
 
         Assert.Contains("needs more descriptors", Descriptors.Explain(Remote, none)!.Message, StringComparison.Ordinal);
-        Assert.Null(Descriptors.Explain(Remote, new EndpointException(Endpoint.Parse(Remote.Server!), "x", new SocketException((int)SocketError.ConnectionRefused))));
+        Assert.Null(
+            Descriptors.Explain(
+                Remote, new EndpointException(
+                    Endpoint.Parse(Remote.Server!), "x", new SocketException((int)SocketError.ConnectionRefused))));
     }
 }

@@ -60,7 +60,8 @@ public sealed class EchoLoadTests
         Assert.Equal(0, result.Errors);
         Assert.Null(result.PerConnection);
         Assert.Contains(
-            "latencies of each connection are measured up to 1,000 connections only: not in this run\n", _run.Output.ToString(), StringComparison.Ordinal);
+            "latencies of each connection are measured up to 1,000 connections only: not in this run\n", _run.Output.ToString(),
+            StringComparison.Ordinal);
         Assert.DoesNotContain("sessions:", _run.Output.ToString(), StringComparison.Ordinal);
     }
 
@@ -129,7 +130,8 @@ public sealed class EchoLoadTests
             });
         await using FastPortServer server = await TestServer.StartAsync(handlers, configure: static o => o.Session.MaxConcurrency = 64);
         Task<LoadResult> running = _run.RunAsync(
-            TestRun.Short with { Server = server.Uri(), Connections = 4, InFlight = 8, WarmUp = TimeSpan.Zero, Duration = TestRun.Patience }, enough.Token);
+            TestRun.Short with { Server = server.Uri(), Connections = 4, InFlight = 8, WarmUp = TimeSpan.Zero,
+                Duration = TestRun.Patience }, enough.Token);
 
         await allHeld.Task.WaitAsync(TestRun.Patience);
         foreach (Session session in server.Sessions)
@@ -208,9 +210,11 @@ public sealed class EchoLoadTests
     [Fact]
     public async Task Says_what_the_servers_frame_limit_allows()
     {
-        await using FastPortServer server = await TestServer.StartAsync(TestServer.RawEcho(), configure: static o => o.Session.MaxFrameBytes = 1024);
+        await using FastPortServer server = await TestServer.StartAsync(
+            TestServer.RawEcho(), configure: static o => o.Session.MaxFrameBytes = 1024);
 
-        LoadFailedException e = await Assert.ThrowsAsync<LoadFailedException>(() => _run.RunAsync(TestRun.Short with { Server = server.Uri(), Size = 2000 }));
+        LoadFailedException e = await Assert.ThrowsAsync<LoadFailedException>(
+            () => _run.RunAsync(TestRun.Short with { Server = server.Uri(), Size = 2000 }));
 
         Assert.Equal(ExitCode.Usage, e.ExitCode);
         Assert.Equal("--size is 2000; the server's frame limit allows 0 to 1013 bytes.", e.Message);

@@ -49,7 +49,8 @@ public sealed class LoadAllocationTests
 
         Assert.Equal(0, errors.Total);
 
-        // Both sides together. What remains is made per Source request and per wait for room: a few objects for thousands of messages, 0.3 bytes a message.
+        // Both sides together. What remains is made per Source request and per wait for room: a few objects for thousands of messages, 0.3
+        // bytes a message.
         Assert.InRange(after - before, 0, (messages * 4) + Stalls);
     }
 

@@ -20,7 +20,8 @@ public sealed class OneWayBoundsTests
     [InlineData(1024, 64 * 1024)]
     [InlineData(10_000, 16 * 1024)]
     [InlineData(100_000, 16 * 1024)]
-    public void Send_queues_shrink_with_the_number_of_connections(int connections, int bytes) => Assert.Equal(bytes, OneWayBounds.QueueBytes(connections));
+    public void Send_queues_shrink_with_the_number_of_connections(int connections, int bytes) =>
+        Assert.Equal(bytes, OneWayBounds.QueueBytes(connections));
 
     [Theory]
     [InlineData(64, 1, 1, 2 * 1024 * 1024 / 76)]

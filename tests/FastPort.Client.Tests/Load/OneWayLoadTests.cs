@@ -39,7 +39,9 @@ public sealed class OneWayLoadTests
     {
         MessageHandlers handlers = new MessageHandlers()
             .MapInline(DiagnosticType.Sink, static (ref InlineRequest _) => { })
-            .MapInline(DiagnosticType.SinkReport, static (ref InlineRequest request) => request.Reply(new ProtobufBody(new SinkReport { Messages = 3, Bytes = 192 })));
+            .MapInline(
+                DiagnosticType.SinkReport, static (ref InlineRequest request) =>
+                    request.Reply(new ProtobufBody(new SinkReport { Messages = 3, Bytes = 192 })));
         await using FastPortServer server = await TestServer.StartAsync(handlers);
 
         LoadResult result = await _run.RunAsync(TestRun.Short with { Mode = LoadMode.Sink, Server = server.Uri(), WarmUp = TimeSpan.Zero });

@@ -25,12 +25,13 @@ internal sealed class TestRun
         IConfigurationRoot configuration = new ConfigurationBuilder()
             .AddInMemoryCollection([new("LatencyStats:EnableFileOutput", "false")])
             .Build();
-        return await new LoadRun(settings, configuration, NullLoggerFactory.Instance, Output, null).RunAsync(interrupted).WaitAsync(Patience, CancellationToken.None);
+        return await new LoadRun(settings, configuration, NullLoggerFactory.Instance, Output, null).RunAsync(interrupted)
+            .WaitAsync(Patience, CancellationToken.None);
     }
 
     /// <summary>
-    /// Runs again, for twice as long each time, until there is enough to look at. A virtual machine may keep one of its cores to itself for longer than a short
-    /// run takes, with a loop waiting for that core.
+    /// Runs again, for twice as long each time, until there is enough to look at. A virtual machine may keep one of its cores to itself for
+    /// longer than a short run takes, with a loop waiting for that core.
     /// </summary>
     public async Task<LoadResult> RunUntilAsync(LoadSettings settings, Predicate<LoadResult> enough)
     {

@@ -8,7 +8,8 @@ namespace FastPort.Client.Tests.Load;
 /// <summary>Servers on ports that the system chooses, and an echo handler that counts.</summary>
 internal static class TestServer
 {
-    public static async Task<FastPortServer> StartAsync(MessageHandlers handlers, string endpoint = "tcp://127.0.0.1:0", Action<FastPortServerOptions>? configure = null)
+    public static async Task<FastPortServer> StartAsync(
+        MessageHandlers handlers, string endpoint = "tcp://127.0.0.1:0", Action<FastPortServerOptions>? configure = null)
     {
         var options = new FastPortServerOptions();
         options.Endpoints.Add(endpoint);

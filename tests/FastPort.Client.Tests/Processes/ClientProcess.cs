@@ -20,7 +20,8 @@ internal sealed class ClientProcess : IDisposable
 
     private ClientProcess(string program, string directory, string[] args, (string Name, string Value)[] environment)
     {
-        var start = new ProcessStartInfo(Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet")
+        var start = new ProcessStartInfo(
+            Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet")
         {
             UseShellExecute = false,
             WorkingDirectory = directory,
@@ -46,7 +47,8 @@ internal sealed class ClientProcess : IDisposable
     public static ClientProcess StartWithSettings(string directory, string? json, string[] args)
     {
         string program = Directory.CreateDirectory(Path.Combine(directory, "program")).FullName;
-        foreach (string file in Directory.EnumerateFiles(AppContext.BaseDirectory).Where(static f => Path.GetFileName(f) != "appsettings.json"))
+        foreach (string file in Directory.EnumerateFiles(AppContext.BaseDirectory)
+            .Where(static f => Path.GetFileName(f) != "appsettings.json"))
         {
             File.Copy(file, Path.Combine(program, Path.GetFileName(file)));
         }

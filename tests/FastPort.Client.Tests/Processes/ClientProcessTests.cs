@@ -22,7 +22,9 @@ public sealed class ClientProcessTests : IDisposable
 
         Assert.Equal(0, await client.EndAsync());
 
-        foreach (string text in (string[])["samples", "min", "avg", "P50", "P95", "P99", "max", "round trip", "server", "network", " messages in ", "0 errors"])
+        string[] expected =
+            ["samples", "min", "avg", "P50", "P95", "P99", "max", "round trip", "server", "network", " messages in ", "0 errors"];
+        foreach (string text in expected)
         {
             Assert.Contains(text, client.Output, StringComparison.Ordinal);
         }
@@ -48,7 +50,8 @@ public sealed class ClientProcessTests : IDisposable
             return;
         }
 
-        using var client = new ClientProcess(_directory, ["load", "--connections", "2", "--duration", "10m", "--warmup", "0s", "--json", "out.json"]);
+        using var client = new ClientProcess(
+            _directory, ["load", "--connections", "2", "--duration", "10m", "--warmup", "0s", "--json", "out.json"]);
         await client.ReadToAsync("echo to ");
 
         client.Signal(signal);

@@ -20,7 +20,8 @@ internal sealed class Terminal : IDisposable
     {
         string dotnet = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet";
         string program = Path.Combine(AppContext.BaseDirectory, "FastPort.Client.dll");
-        var start = new ProcessStartInfo(Script, ["-qefc", $"stty cols {columns} rows 50; exec '{dotnet}' '{program}' {arguments}", "/dev/null"])
+        var start = new ProcessStartInfo(
+            Script, ["-qefc", $"stty cols {columns} rows 50; exec '{dotnet}' '{program}' {arguments}", "/dev/null"])
         {
             UseShellExecute = false,
             WorkingDirectory = directory,

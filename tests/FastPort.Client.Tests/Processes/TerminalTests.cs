@@ -8,7 +8,9 @@ using Xunit;
 
 namespace FastPort.Client.Tests.Processes;
 
-/// <summary>What a person sees: the program at a pseudo-terminal, made by <c>script</c> of util-linux. Where there is none, nothing is tested here.</summary>
+/// <summary>
+/// What a person sees: the program at a pseudo-terminal, made by <c>script</c> of util-linux. Where there is none, nothing is tested here.
+/// </summary>
 public sealed partial class TerminalTests : IDisposable
 {
     private const string CtrlC = "\u0003";
@@ -37,7 +39,8 @@ public sealed partial class TerminalTests : IDisposable
         Assert.All(shown, text => Assert.InRange(text.Length, 10, columns - 3));
         Assert.DoesNotContain(screen.Lines, static line => ProgressText().IsMatch(line));
         Assert.Contains(screen.Lines, static line => line.Contains("messages in", StringComparison.Ordinal));
-        Assert.Equal(screen.Lines.Length - 1, Array.FindLastIndex(screen.Lines, static line => line.Contains("Stopped", StringComparison.Ordinal)));
+        Assert.Equal(
+            screen.Lines.Length - 1, Array.FindLastIndex(screen.Lines, static line => line.Contains("Stopped", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -72,7 +75,8 @@ public sealed partial class TerminalTests : IDisposable
         Assert.Equal(0, await terminal.EndAsync());
         Screen screen = Screen.Of(terminal.Output, 80);
         Assert.Contains(screen.Lines, static line => line.Contains("messages in", StringComparison.Ordinal));
-        Assert.DoesNotContain(screen.Lines, static line => line.Contains("p50", StringComparison.Ordinal) || line.Contains("^C", StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            screen.Lines, static line => line.Contains("p50", StringComparison.Ordinal) || line.Contains("^C", StringComparison.Ordinal));
     }
 
     [Fact]

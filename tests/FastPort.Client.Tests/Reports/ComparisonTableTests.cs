@@ -42,11 +42,14 @@ public sealed class ComparisonTableTests
     [Fact]
     public void Says_in_what_the_runs_differ()
     {
-        Comparison comparison = new(Results.Before, Results.Before with { Connections = 64, Rate = 100, Transport = "sockets", Environment = Results.Here with { CpuCount = 8 } });
+        Comparison comparison = new(
+            Results.Before,
+            Results.Before with { Connections = 64, Rate = 100, Transport = "sockets", Environment = Results.Here with { CpuCount = 8 } });
 
         Assert.Equal(
             [
-                "connections differs: 32 before, 64 after.", "rate differs: none before, 100 after.", "transport differs: epoll before, sockets after.",
+                "connections differs: 32 before, 64 after.", "rate differs: none before, 100 after.",
+                "transport differs: epoll before, sockets after.",
                 "cpu_count differs: 2 before, 8 after.",
             ],
             comparison.Differences);

@@ -15,7 +15,8 @@ public sealed class LoadResultJsonTests
         string[] names = [.. json.RootElement.EnumerateObject().Select(static p => p.Name)];
         Assert.Equal(
             [
-                "schema", "mode", "server", "connections", "in_flight", "payload_bytes", "rate", "duration_s", "messages", "errors", "messages_per_s",
+                "schema", "mode", "server", "connections", "in_flight", "payload_bytes", "rate", "duration_s", "messages", "errors",
+                "messages_per_s",
                 "bytes_per_s", "rtt_us", "server_us", "network_us", "environment",
             ],
             names[..16]);
@@ -30,14 +31,16 @@ public sealed class LoadResultJsonTests
         }
 
         Assert.Equal(
-            ["os", "cpu_count", "runtime", "gc", "commit"], json.RootElement.GetProperty("environment").EnumerateObject().Select(static p => p.Name));
+            ["os", "cpu_count", "runtime", "gc", "commit"], json.RootElement.GetProperty("environment").EnumerateObject()
+                .Select(static p => p.Name));
     }
 
     [Fact]
     public void Has_a_block_per_connection_where_they_were_measured()
     {
         LatencyFigures figures = Results.Before.RoundTrip!;
-        LoadResult result = Results.Before with { PerConnection = [new(1, 20, 0, 10, figures, figures, figures), new(2, 0, 3, 10, null, null, null)] };
+        LoadResult result =
+            Results.Before with { PerConnection = [new(1, 20, 0, 10, figures, figures, figures), new(2, 0, 3, 10, null, null, null)] };
         using JsonDocument json = JsonDocument.Parse(LoadResultWriter.ToUtf8(result));
 
         JsonElement[] connections = [.. json.RootElement.GetProperty("per_connection").EnumerateArray()];
@@ -64,7 +67,12 @@ public sealed class LoadResultJsonTests
     [Fact]
     public void What_was_written_is_read_back()
     {
-        foreach (LoadResult result in (LoadResult[])[Results.Before, Results.After, Results.Sink, Results.Before with { Transport = null }, Results.Before with { Rate = 12.5, MissedSends = 4, Reconnects = 2 }])
+        LoadResult[] results =
+        [
+            Results.Before, Results.After, Results.Sink, Results.Before with { Transport = null },
+            Results.Before with { Rate = 12.5, MissedSends = 4, Reconnects = 2 },
+        ];
+        foreach (LoadResult result in results)
         {
             LoadResult read = LoadResultReader.Parse(LoadResultWriter.ToUtf8(result));
 
@@ -79,12 +87,14 @@ public sealed class LoadResultJsonTests
     [InlineData("{}")]
     [InlineData("""{"schema":2}""")]
     [InlineData("""{"schema":1,"mode":"echo"}""")]
-    public void What_is_no_result_is_refused(string text) => Assert.ThrowsAny<JsonException>(() => LoadResultReader.Parse(Encoding.UTF8.GetBytes(text)));
+    public void What_is_no_result_is_refused(string text) =>
+        Assert.ThrowsAny<JsonException>(() => LoadResultReader.Parse(Encoding.UTF8.GetBytes(text)));
 
     [Fact]
     public void Another_schema_is_refused_by_name()
     {
-        string text = Encoding.UTF8.GetString(LoadResultWriter.ToUtf8(Results.Before)).Replace("\"schema\": 1", "\"schema\": 2", StringComparison.Ordinal);
+        string text = Encoding.UTF8.GetString(LoadResultWriter.ToUtf8(Results.Before))
+            .Replace("\"schema\": 1", "\"schema\": 2", StringComparison.Ordinal);
 
         JsonException e = Assert.Throws<JsonException>(() => LoadResultReader.Parse(Encoding.UTF8.GetBytes(text)));
 
@@ -96,5 +106,6 @@ public sealed class LoadResultJsonTests
     [InlineData("0.1.0", "unknown")]
     [InlineData("0.1.0+", "unknown")]
     [InlineData(null, "unknown")]
-    public void The_commit_comes_from_the_informational_version(string? version, string commit) => Assert.Equal(commit, LoadEnvironment.CommitOf(version));
+    public void The_commit_comes_from_the_informational_version(string? version, string commit) =>
+        Assert.Equal(commit, LoadEnvironment.CommitOf(version));
 }

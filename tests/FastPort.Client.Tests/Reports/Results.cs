@@ -40,5 +40,6 @@ internal static class Results
 
     public static readonly LoadResult Sink = Before with { Mode = "sink", RoundTrip = null, ServerTime = null, Network = null };
 
-    public static readonly IReadOnlyDictionary<LoadErrorKind, long> NoErrors = Enum.GetValues<LoadErrorKind>().ToDictionary(static kind => kind, static _ => 0L);
+    public static readonly IReadOnlyDictionary<LoadErrorKind, long> NoErrors = Enum.GetValues<LoadErrorKind>()
+        .ToDictionary(static kind => kind, static _ => 0L);
 }

@@ -57,7 +57,8 @@ public sealed class RunProgressTests
     [Fact]
     public void Says_what_it_waits_for_once_interrupted()
     {
-        var progress = new RunProgress(Settings, new CountedLoad(), new LoadErrors(), new SteppedTime(), new CancellationToken(canceled: true));
+        var progress = new RunProgress(
+            Settings, new CountedLoad(), new LoadErrors(), new SteppedTime(), new CancellationToken(canceled: true));
 
         Assert.Contains("Ctrl+C again ends at once", progress.Next()[0], StringComparison.Ordinal);
     }

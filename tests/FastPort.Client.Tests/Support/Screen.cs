@@ -4,8 +4,9 @@ using System.Text;
 namespace FastPort.Client.Tests.Support;
 
 /// <summary>
-/// A terminal as far as this program needs one: wraps at its width, knows carriage return, "clear to the end of the line" and "of the screen" and "cursor up", and breaks
-/// long lines anew when it is resized, as today's terminals do. What is written to it is kept as it came, too.
+/// A terminal as far as this program needs one: wraps at its width, knows carriage return, "clear to the end of the line" and "of the
+/// screen" and "cursor up", and breaks long lines anew when it is resized, as today's terminals do. What is written to it is kept as it
+/// came, too.
 /// </summary>
 internal sealed class Screen(int columns) : StringWriter(CultureInfo.InvariantCulture)
 {

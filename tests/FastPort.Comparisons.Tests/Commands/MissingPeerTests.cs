@@ -6,8 +6,8 @@ using Xunit;
 namespace FastPort.Comparisons.Tests.Commands;
 
 /// <summary>
-/// The program where there is no C compiler, so that nobody has a load client and nothing is started. Of the tools it looks for it finds an empty file that is
-/// called taskset, as it would else stop at that.
+/// The program where there is no C compiler, so that nobody has a load client and nothing is started. Of the tools it looks for it finds an
+/// empty file that is called taskset, as it would else stop at that.
 /// </summary>
 public sealed class MissingPeerTests : IDisposable
 {
@@ -58,6 +58,7 @@ public sealed class MissingPeerTests : IDisposable
             ? RunProgramAsync()
             : Task.FromResult<ProgramResult?>(null);
 
-        async Task<ProgramResult?> RunProgramAsync() => await ComparisonsProgram.RunAsync(["idle", "--quick", .. arguments], ("PATH", tools), ("CI", ci));
+        async Task<ProgramResult?> RunProgramAsync() =>
+            await ComparisonsProgram.RunAsync(["idle", "--quick", .. arguments], ("PATH", tools), ("CI", ci));
     }
 }

@@ -11,7 +11,8 @@ namespace FastPort.Comparisons.Tests.Commands;
 
 public sealed class ReportCommandTests : IDisposable
 {
-    private static readonly Regex Sections = new("(?<=<!-- measured: (\\w+) -->).*?(?=<!-- end measured: \\1 -->)", RegexOptions.Singleline, TimeSpan.FromSeconds(10));
+    private static readonly Regex Sections = new(
+        "(?<=<!-- measured: (\\w+) -->).*?(?=<!-- end measured: \\1 -->)", RegexOptions.Singleline, TimeSpan.FromSeconds(10));
 
     private readonly TempDirectory _directory = new();
 
@@ -27,7 +28,8 @@ public sealed class ReportCommandTests : IDisposable
         string[] documents = ["performance.md", "measurements.md"];
         string root = Path.Combine(ProgramLocator.Create().Root, "docs");
         string[] published = [.. documents.Select(document => File.ReadAllText(Path.Combine(root, document)))];
-        ScenarioReport[] scenarios = [.. ScenarioCatalog.All.Append(ScenarioCatalog.Soak).Select((scenario, i) => Scenario(scenario.Name, i + 1))];
+        ScenarioReport[] scenarios = [
+            .. ScenarioCatalog.All.Append(ScenarioCatalog.Soak).Select((scenario, i) => Scenario(scenario.Name, i + 1))];
         ComparisonReport report = Measured.Report(scenarios);
         string[] copies = [.. documents.Select(document => Path.Combine(_directory.Path, document))];
         for (int i = 0; i < copies.Length; i++)
@@ -70,5 +72,6 @@ public sealed class ReportCommandTests : IDisposable
     private static ScenarioReport Scenario(string name, double factor) => Measured.Scenario(
         name,
         Measured.Workload(
-            "64 B", Measured.Contestant("A", Metric.Throughput, 10 * factor), Measured.Contestant("B", Metric.Throughput, 10), Metric.Throughput, Target.AtLeast(2)));
+            "64 B", Measured.Contestant("A", Metric.Throughput, 10 * factor), Measured.Contestant("B", Metric.Throughput, 10),
+            Metric.Throughput, Target.AtLeast(2)));
 }

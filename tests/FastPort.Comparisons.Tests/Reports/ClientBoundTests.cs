@@ -70,7 +70,8 @@ public sealed class ClientBoundTests
     [Fact]
     public void The_notes_name_those_that_the_client_limits()
     {
-        WorkloadReport workload = Measured.Workload("1 KiB", Contestant("A", 90, 2, true), Contestant("B", 100, 1, false), Metric.Throughput, Wanted);
+        WorkloadReport workload = Measured.Workload(
+            "1 KiB", Contestant("A", 90, 2, true), Contestant("B", 100, 1, false), Metric.Throughput, Wanted);
 
         Assert.Empty(ReportNotes.Of(Measured.Scenario("peers", workload)));
         Assert.Equal(
@@ -81,7 +82,8 @@ public sealed class ClientBoundTests
     private static RatioReport[] Ask(Metric metric, bool subject, bool reference, bool hasOneClient) =>
     [
         .. RatioReport.Create(
-            new RatioQuestion(metric, "A", "B", Wanted), [Contestant("A", 90, 2, subject), Contestant("B", 100, 1, reference)], hasOneClient),
+            new RatioQuestion(metric, "A", "B", Wanted), [Contestant("A", 90, 2, subject), Contestant("B", 100, 1, reference)],
+            hasOneClient),
     ];
 
     private static ContestantReport Contestant(string name, double rate, double cpu, bool bound)
@@ -92,5 +94,6 @@ public sealed class ClientBoundTests
         return Measured.Contestant(name, run, run);
     }
 
-    private static Figures Run(double client, double server) => new() { [Metric.ClientCpuShare] = client, [Metric.ServerCpuShare] = server };
+    private static Figures Run(double client, double server) =>
+        new() { [Metric.ClientCpuShare] = client, [Metric.ServerCpuShare] = server };
 }

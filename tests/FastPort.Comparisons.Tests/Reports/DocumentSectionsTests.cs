@@ -34,7 +34,9 @@ public sealed class DocumentSectionsTests : IDisposable
 
     private static readonly ScenarioReport Echo = Measured.Scenario(
         "echo",
-        Measured.Workload("64 B", Measured.Contestant("A", Metric.Throughput, 20), Measured.Contestant("B", Metric.Throughput, 10), Metric.Throughput, Target.AtLeast(1)));
+        Measured.Workload(
+            "64 B", Measured.Contestant("A", Metric.Throughput, 20), Measured.Contestant("B", Metric.Throughput, 10), Metric.Throughput,
+            Target.AtLeast(1)));
 
     private readonly TempDirectory _directory = new();
 
@@ -80,9 +82,12 @@ public sealed class DocumentSectionsTests : IDisposable
         string document = Document.Replace(marker, "", StringComparison.Ordinal);
         string name = marker.Contains("echo", StringComparison.Ordinal) ? "echo" : "targets";
 
-        string message = Assert.Throws<ComparisonException>(() => Write(document, Measured.Report(Measured.Scenario("idle"), Echo))).Message;
+        string message = Assert.Throws<ComparisonException>(
+            () => Write(document, Measured.Report(Measured.Scenario("idle"), Echo))).Message;
 
-        Assert.Equal($"{FilePath} has no place for '{name}': write '<!-- measured: {name} -->' and '<!-- end measured: {name} -->' where it belongs.", message);
+        Assert.Equal(
+            $"{FilePath} has no place for '{name}': write '<!-- measured: {name} -->' and '<!-- end measured: {name} -->' where it "
+            + $"belongs.", message);
         Assert.Equal(document, File.ReadAllText(FilePath));
     }
 

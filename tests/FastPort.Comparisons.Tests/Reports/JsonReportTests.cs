@@ -65,8 +65,13 @@ public sealed class JsonReportTests : IDisposable
         Assert.Equal(double.PositiveInfinity, first.Ratios[0].OfMedians);
         Assert.Equal(double.NaN, second.Ratios[0].Pairwise.Median);
         ScenarioReport peers = Measured.Scenario(
-            "peers", first with { HasOneClient = true, Notes = ["skipped: libzmq"], Failures = ["C: cut"] }, second, Measured.Workload("8 KiB", a, a, Metric.Throughput, Target.AtMost(0.9)));
-        ScenarioReport soak = Measured.Scenario("soak") with { Columns = [], Tables = [new ReportTable(["process", "verdict"], [["server", "flat"]])] };
+            "peers", first with { HasOneClient = true, Notes = ["skipped: libzmq"], Failures = ["C: cut"] }, second,
+            Measured.Workload("8 KiB", a, a, Metric.Throughput, Target.AtMost(0.9)));
+        ScenarioReport soak = Measured.Scenario("soak") with
+        {
+            Columns = [],
+            Tables = [new ReportTable(["process", "verdict"], [["server", "flat"]])],
+        };
         return Measured.Report(peers, soak) with { Notes = ["nothing is pinned"], Settings = new RunSettings(0.3, 1, 0.25, null, null) };
     }
 }

@@ -72,7 +72,9 @@ public sealed class RatioReportTests
     [Fact]
     public void A_metric_that_one_run_lacks_has_neither_figures_nor_a_ratio()
     {
-        Figures[] runs = [new() { [Metric.RoundTripP50] = 5, [Metric.Throughput] = 10 }, new() { [Metric.RoundTripP50] = double.NaN, [Metric.Throughput] = 12 }];
+        Figures[] runs = [
+            new() { [Metric.RoundTripP50] = 5, [Metric.Throughput] = 10 },
+            new() { [Metric.RoundTripP50] = double.NaN, [Metric.Throughput] = 12 }];
         ContestantReport lacking = Measured.Contestant("A", runs);
         ContestantReport whole = Measured.Contestant("B", Metric.RoundTripP50, 1, 2);
 

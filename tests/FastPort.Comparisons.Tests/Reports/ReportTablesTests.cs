@@ -25,7 +25,8 @@ public sealed class ReportTablesTests
         ];
         ScenarioReport scenario = Measured.Scenario(
             "peers",
-            Measured.Workload("64 B", Measured.Contestant("A", runs), Measured.Contestant("B", Metric.Throughput, 5), Metric.Throughput, null)) with
+            Measured.Workload(
+                "64 B", Measured.Contestant("A", runs), Measured.Contestant("B", Metric.Throughput, 5), Metric.Throughput, null)) with
         {
             // The first has its range, whatever it is; one that nobody has measured has no column.
             Columns =
@@ -39,7 +40,8 @@ public sealed class ReportTablesTests
 
         Assert.Equal(
             [
-                "workload", "candidate", "server RSS before MB: median (min - max)", "messages/s", "server CPU us/message", "client CPU us/message",
+                "workload", "candidate", "server RSS before MB: median (min - max)", "messages/s", "server CPU us/message",
+                "client CPU us/message",
                 "round trip p50 us", "p99 us", "server peak RSS MB",
             ],
             table.Headers);

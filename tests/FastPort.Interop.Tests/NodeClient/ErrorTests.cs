@@ -58,7 +58,8 @@ public sealed class ErrorTests
     [InlineData("timing", ErrorCode.MalformedFrame, DiagnosticType.Echo)]
     [InlineData("tooLarge", ErrorCode.FrameTooLarge, DiagnosticType.Echo)]
     [InlineData("tooLargeFrom4Bytes", ErrorCode.FrameTooLarge, 0)]
-    public async Task A_broken_frame_is_answered_with_correlation_0_and_the_connection_closed_in_order(string kind, ErrorCode code, int type)
+    public async Task A_broken_frame_is_answered_with_correlation_0_and_the_connection_closed_in_order(
+        string kind, ErrorCode code, int type)
     {
         FatalResult result = await NodeScenario.PlayOnceAsync<FatalResult>("fatal", new { kind, limit = FrameLimits.Default });
 
@@ -81,7 +82,8 @@ public sealed class ErrorTests
     }
 
     private sealed record OpenResult(
-        PeerFrame UnknownType, PeerFrame UnknownTypeTimed, PeerFrame MalformedEcho, PeerFrame MalformedSource, PeerFrame SecondHello, PeerFrame Ping);
+        PeerFrame UnknownType, PeerFrame UnknownTypeTimed, PeerFrame MalformedEcho, PeerFrame MalformedSource, PeerFrame SecondHello,
+        PeerFrame Ping);
 
     private sealed record HelloResult(PeerFrame Refused, PeerFrame BadText, PeerFrame Welcome);
 

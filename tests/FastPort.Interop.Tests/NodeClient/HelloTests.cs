@@ -52,7 +52,8 @@ public sealed class HelloTests
         DuplicateResult result = await NodeScenario.PlayOnceAsync<DuplicateResult>("duplicateIdentity");
 
         result.Taken.AssertReply(ControlType.Hello, result.Taken.BodyBytes);
-        Assert.Contains("machine-é-7", result.Refused.AssertError(ErrorCode.DuplicateIdentity, ControlType.Hello), StringComparison.Ordinal);
+        Assert.Contains(
+            "machine-é-7", result.Refused.AssertError(ErrorCode.DuplicateIdentity, ControlType.Hello), StringComparison.Ordinal);
         result.Ping.AssertReply(ControlType.Ping, 0);
         Assert.Equal(2, result.SessionIds.Distinct(StringComparer.Ordinal).Count());
     }
@@ -60,12 +61,14 @@ public sealed class HelloTests
     [NodeFact]
     public async Task Heartbeats_are_Pings_that_the_peer_answers()
     {
-        await using NodeScenario node = await NodeScenario.StartAsync(static o => o.Session.HeartbeatInterval = TimeSpan.FromMilliseconds(50));
+        await using NodeScenario node = await NodeScenario.StartAsync(
+            static o => o.Session.HeartbeatInterval = TimeSpan.FromMilliseconds(50));
 
         HeartbeatResult result = await node.PlayAsync<HeartbeatResult>("heartbeats", new { count = 2 });
 
         Assert.Equal(50u, result.HeartbeatMs);
-        Assert.All(result.Pings, static ping => Assert.Equal((ControlType.Ping, FrameFlags.None, 0), (ping.Type, ping.Flags, ping.BodyBytes)));
+        Assert.All(
+            result.Pings, static ping => Assert.Equal((ControlType.Ping, FrameFlags.None, 0), (ping.Type, ping.Flags, ping.BodyBytes)));
         Assert.All(result.Pings, static ping => Assert.NotEqual(0u, ping.Correlation));
         result.Alive.AssertReply(ControlType.Ping, 0);
         Assert.Equal(0, node.Server.Counters.Snapshot().RepliesToNothing);
@@ -74,7 +77,8 @@ public sealed class HelloTests
     internal static void AssertBlock(PeerFrame frame)
     {
         FrameTiming timing = Assert.NotNull(frame.Timing);
-        Assert.True(timing.Received > 0 && timing.Sent >= timing.Received, $"The block says received {timing.Received}, sent {timing.Sent}.");
+        Assert.True(
+            timing.Received > 0 && timing.Sent >= timing.Received, $"The block says received {timing.Received}, sent {timing.Sent}.");
     }
 
     private static Task<HelloResult> PlayAsync(NodeScenario node, string name) => node.PlayAsync<HelloResult>(

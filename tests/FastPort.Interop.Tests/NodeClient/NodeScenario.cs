@@ -32,7 +32,8 @@ internal sealed class NodeScenario : IAsyncDisposable
 
     public async Task<T> PlayAsync<T>(string scenario, object? arguments = null)
     {
-        using NodeProcess process = NodeProcess.Start("client.mjs", scenario, $"{Server.Endpoints[0].Port}", NodeProcess.ToJson(arguments ?? new { }));
+        using NodeProcess process = NodeProcess.Start(
+            "client.mjs", scenario, $"{Server.Endpoints[0].Port}", NodeProcess.ToJson(arguments ?? new { }));
         return await process.FinishAsync<T>();
     }
 

@@ -24,7 +24,9 @@ public sealed class RoutingTests
         result.Nameless.AssertReply(ControlType.Relay, 0);
         Assert.Contains("'γ'", result.Nobody.AssertError(ErrorCode.NotFound, ControlType.Relay), StringComparison.Ordinal);
         result.Malformed.AssertError(ErrorCode.MalformedBody, ControlType.Relay);
-        Assert.All(result.Relayed, static r => Assert.Equal((ControlType.Relay, FrameFlags.OneWay, 0u), (r.Frame.Type, r.Frame.Flags, r.Frame.Correlation)));
+        Assert.All(
+            result.Relayed, static r =>
+                Assert.Equal((ControlType.Relay, FrameFlags.OneWay, 0u), (r.Frame.Type, r.Frame.Flags, r.Frame.Correlation)));
         Assert.Equal(
             [("β", 70_000u, "0102ff", "gerät-é"), ("β", 1u, "00", "gerät-é"), ("β", 0u, "", ""), ("β", 2u, "big", "gerät-é")],
             result.Relayed.Select(static r => (r.Address, r.Type, r.Body, r.From)));
@@ -46,7 +48,9 @@ public sealed class RoutingTests
         Assert.Equal([2u, 1u, 2u, 1u, 1u], result.Delivered);
         result.Malformed.AssertError(ErrorCode.MalformedBody, ControlType.Subscribe);
         Assert.Equal([1u, 2u, 3u, 4u, 5u], result.First.Select(static p => p.Type));
-        Assert.Equal([("werk/öfen", 1u, "ab", "first"), ("werk/öfen", 3u, "ab", "first")], result.Second.Select(static p => (p.Address, p.Type, p.Body, p.From)));
+        Assert.Equal(
+            [("werk/öfen", 1u, "ab", "first"), ("werk/öfen", 3u, "ab", "first")],
+            result.Second.Select(static p => (p.Address, p.Type, p.Body, p.From)));
         Assert.All(result.Second, static p => Assert.Equal((ControlType.Publish, FrameFlags.OneWay), (p.Frame.Type, p.Frame.Flags)));
     }
 
@@ -72,7 +76,11 @@ public sealed class RoutingTests
     {
         const int Messages = 50;
         await using NodeScenario node = await StartAsync();
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = node.Server.Endpoints[0].ToString(), RoutingId = "ours" });
+        await using var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = node.Server.Endpoints[0].ToString(),
+            RoutingId = "ours",
+        });
         var back = new ConcurrentQueue<(string From, byte[] Body)>();
         client.OnRelayed(8, (scoped in RoutedMessage message) => back.Enqueue((message.From, message.Body.ToArray())));
         await client.ConnectAsync();
@@ -106,14 +114,16 @@ public sealed class RoutingTests
     private sealed record Envelope(PeerFrame Frame, string Address, uint Type, string Body, string From);
 
     private sealed record RelayResult(
-        PeerFrame Reply, PeerFrame Forged, PeerFrame Nameless, PeerFrame Nobody, PeerFrame Malformed, Envelope[] Relayed, PeerFrame Ping, PeerFrame[] Unread);
+        PeerFrame Reply, PeerFrame Forged, PeerFrame Nameless, PeerFrame Nobody, PeerFrame Malformed, Envelope[] Relayed, PeerFrame Ping,
+        PeerFrame[] Unread);
 
     private sealed record TopicsResult(PeerFrame[] Replies, uint[] Delivered, PeerFrame Malformed, Envelope[] First, Envelope[] Second);
 
     private sealed record PeersResult(PeerMessage[] Whole, string[][] Pages);
 
     private sealed record PeerMessage(
-        string SessionId, string RoutingId, string ClientName, string ConnectedUnixMs, string MessagesIn, string MessagesOut, string BytesIn, string BytesOut);
+        string SessionId, string RoutingId, string ClientName, string ConnectedUnixMs, string MessagesIn, string MessagesOut,
+        string BytesIn, string BytesOut);
 
     private sealed record BackResult(string[] Senders);
 }

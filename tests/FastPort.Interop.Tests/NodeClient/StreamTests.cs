@@ -36,7 +36,11 @@ public sealed class StreamTests
     [NodeFact]
     public async Task Source_of_a_payload_over_the_limit_is_malformed()
     {
-        SourceResult result = await NodeScenario.PlayOnceAsync<SourceResult>("source", new { messages = 1, payloadBytes = FrameLimits.Default - 7 });
+        SourceResult result = await NodeScenario.PlayOnceAsync<SourceResult>("source", new
+        {
+            messages = 1,
+            payloadBytes = FrameLimits.Default - 7,
+        });
 
         string message = result.Reply.AssertError(ErrorCode.MalformedBody, DiagnosticType.Source);
         Assert.Contains($"{FrameLimits.Default - 7}", message, StringComparison.Ordinal);

@@ -24,10 +24,13 @@ public sealed class EchoTests
         }
 
         PeerReport report = await node.FinishAsync();
-        Assert.Equal(report.Echoes.Select(static e => (e.Correlation, e.Block)), replies.Select(static r => (r.Header.Correlation, r.Timing)));
+        Assert.Equal(
+            report.Echoes.Select(static e => (e.Correlation, e.Block)), replies.Select(static r => (r.Header.Correlation, r.Timing)));
 
         // Both clocks are the machine's, and the client's interval is around the peer's.
-        Assert.All(replies, static reply => Assert.True(reply.Timing.Received > 0 && reply.Timing.ServerNanoseconds >= 0 && reply.NetworkTime > 0, $"{reply}"));
+        Assert.All(
+            replies, static reply =>
+                Assert.True(reply.Timing.Received > 0 && reply.Timing.ServerNanoseconds >= 0 && reply.NetworkTime > 0, $"{reply}"));
         Assert.All(replies, static reply => Assert.Equal(reply.RoundTrip, reply.NetworkTime + reply.Timing.ServerNanoseconds));
     }
 
@@ -52,7 +55,8 @@ public sealed class EchoTests
         using NodePeer node = await NodePeer.StartAsync(new { reverse = Count });
         await using FastPortClient client = await node.ConnectAsync();
 
-        MeasuredReply[] replies = await Task.WhenAll(Enumerable.Range(0, Count).Select(i => MeasuredEcho.Send(client, Payload(i), timing))).WaitAsync(NodeProcess.Limit);
+        MeasuredReply[] replies = await Task.WhenAll(Enumerable.Range(0, Count).Select(i => MeasuredEcho.Send(client, Payload(i), timing)))
+            .WaitAsync(NodeProcess.Limit);
 
         Assert.All(replies, static (reply, i) => Assert.Equal(Payload(i), reply.Payload));
         PeerReport report = await node.FinishAsync();
@@ -65,7 +69,8 @@ public sealed class EchoTests
         using NodePeer node = await NodePeer.StartAsync(new { bytewise = true });
         await using FastPortClient client = await node.ConnectAsync();
 
-        MeasuredReply[] replies = await Task.WhenAll(Enumerable.Range(0, 12).Select(i => MeasuredEcho.Send(client, Payload(i * 11), timing: i % 2 == 0)))
+        MeasuredReply[] replies = await Task.WhenAll(
+            Enumerable.Range(0, 12).Select(i => MeasuredEcho.Send(client, Payload(i * 11), timing: i % 2 == 0)))
             .WaitAsync(NodeProcess.Limit);
 
         Assert.All(replies, static (reply, i) => Assert.Equal(Payload(i * 11), reply.Payload));

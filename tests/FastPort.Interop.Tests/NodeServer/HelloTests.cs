@@ -40,7 +40,8 @@ public sealed class HelloTests
     [NodeFact]
     public async Task Keeps_to_the_frame_limit_of_the_Welcome()
     {
-        using NodePeer node = await NodePeer.StartAsync(new { welcome = new { sessionId = 9_007_199_254_740_991, serverName = "small", maxFrameBytes = 2048 } });
+        using NodePeer node = await NodePeer.StartAsync(
+            new { welcome = new { sessionId = 9_007_199_254_740_991, serverName = "small", maxFrameBytes = 2048 } });
         await using FastPortClient client = await node.ConnectAsync();
 
         Assert.Equal(2040, client.Session!.LargestBody);

@@ -25,9 +25,11 @@ internal sealed class MeasuredEcho : PendingReply
     }
 
     protected override void OnReply(scoped in InboundReply reply) => _reply.SetResult(new MeasuredReply(
-        Echo.Parser.ParseFrom(reply.Body.ToArray()).Payload.ToByteArray(), reply.Header, reply.Timing, reply.ReceivedNanoseconds - StartedNanoseconds));
+        Echo.Parser.ParseFrom(reply.Body.ToArray()).Payload.ToByteArray(), reply.Header, reply.Timing,
+        reply.ReceivedNanoseconds - StartedNanoseconds));
 
-    protected override void OnFailed(RequestFailure failure, string message) => _reply.SetException(new InvalidOperationException($"{failure}: {message}"));
+    protected override void OnFailed(RequestFailure failure, string message) =>
+        _reply.SetException(new InvalidOperationException($"{failure}: {message}"));
 }
 
 /// <summary>A reply with what can be computed from it: round trip = server time + network time.</summary>

@@ -26,13 +26,15 @@ public sealed class MessageTests
 
         await client.SendAsync(NodePeer.PushMe, default(EmptyBody));
 
-        Assert.Equal((true, 0u, new Echo { Payload = ByteString.CopyFromUtf8("pushed by node") }), await pushed.Task.WaitAsync(NodeProcess.Limit));
+        Assert.Equal(
+            (true, 0u, new Echo { Payload = ByteString.CopyFromUtf8("pushed by node") }), await pushed.Task.WaitAsync(NodeProcess.Limit));
     }
 
     [NodeFact]
     public async Task A_request_of_the_peer_is_answered_though_both_sides_use_the_same_correlations()
     {
-        MessageHandlers handlers = new MessageHandlers().MapInline(NodePeer.Mirror, static (ref InlineRequest request) => request.Reply(new SequenceBody(request.Body)));
+        MessageHandlers handlers = new MessageHandlers()
+            .MapInline(NodePeer.Mirror, static (ref InlineRequest request) => request.Reply(new SequenceBody(request.Body)));
         using NodePeer node = await NodePeer.StartAsync();
         byte[] body = [1, 2, 3, 250];
         await using (FastPortClient client = await node.ConnectAsync(handlers: handlers))
@@ -59,7 +61,8 @@ public sealed class MessageTests
         using NodePeer node = await NodePeer.StartAsync();
         await using FastPortClient client = await node.ConnectAsync(o => o.Timing = timing);
 
-        RequestFailedException failure = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(NodePeer.Fail, new byte[3]));
+        RequestFailedException failure = await Assert.ThrowsAsync<RequestFailedException>(
+            () => client.RequestAsync(NodePeer.Fail, new byte[3]));
 
         Assert.Equal((ErrorCode.NotFound, null), (failure.Code, failure.Failure));
         Assert.Contains("There is no tag ‘Höhe’ here.", failure.Message, StringComparison.Ordinal);

@@ -43,7 +43,12 @@ internal sealed class NodePeer : IDisposable
 
     public FastPortClient CreateClient(Action<FastPortClientOptions>? configure = null, MessageHandlers? handlers = null)
     {
-        var options = new FastPortClientOptions { Endpoint = $"tcp://127.0.0.1:{_port}", ConnectTimeout = NodeProcess.Limit, RequestTimeout = NodeProcess.Limit };
+        var options = new FastPortClientOptions
+        {
+            Endpoint = $"tcp://127.0.0.1:{_port}",
+            ConnectTimeout = NodeProcess.Limit,
+            RequestTimeout = NodeProcess.Limit,
+        };
         configure?.Invoke(options);
         return new FastPortClient(options, handlers);
     }
@@ -58,7 +63,8 @@ internal sealed class NodePeer : IDisposable
 
 /// <summary>What the peer saw as a server.</summary>
 internal sealed record PeerReport(
-    int Connections, PeerHello[] Hellos, PeerTiming[] Echoes, uint[] Cancels, PeerGoodbye[] Goodbyes, PeerMirror[] Mirrored, PeerRelay[] Relays, string[] Topics,
+    int Connections, PeerHello[] Hellos, PeerTiming[] Echoes, uint[] Cancels, PeerGoodbye[] Goodbyes, PeerMirror[] Mirrored,
+    PeerRelay[] Relays, string[] Topics,
     PeersQueryMessage[] Queries, PeerEnd[] Ends);
 
 /// <summary>A Hello: its frame, its body in hexadecimal, and the body decoded.</summary>

@@ -18,11 +18,14 @@ public sealed class RoutingTests
         var got = new TaskCompletionSource<string>();
         await using (FastPortClient client = node.CreateClient())
         {
-            client.OnRelayed(70_000, (scoped in RoutedMessage m) => got.SetResult($"{m.Address} {m.Type} {Convert.ToHexString(m.Body.ToArray())} {m.From}"));
+            client.OnRelayed(
+                70_000, (scoped in RoutedMessage m) =>
+                    got.SetResult($"{m.Address} {m.Type} {Convert.ToHexString(m.Body.ToArray())} {m.From}"));
             await client.ConnectAsync();
 
             await client.RelayAsync("gerät", 70_000, new byte[] { 1, 0xFF });
-            RequestFailedException error = await Assert.ThrowsAsync<RequestFailedException>(() => client.RelayAsync("nobody", 0, default(EmptyBody)));
+            RequestFailedException error = await Assert.ThrowsAsync<RequestFailedException>(
+                () => client.RelayAsync("nobody", 0, default(EmptyBody)));
 
             Assert.Equal((ErrorCode.NotFound, "NotFound: Nobody is called that."), (error.Code, error.Message));
             Assert.Equal("gerät 70000 01FF nœud", await got.Task.WaitAsync(NodeProcess.Limit));
@@ -66,7 +69,8 @@ public sealed class RoutingTests
             {
                 new
                 {
-                    sessionId = 7, routingId = "gerät", clientName = "Werk", connectedUnixMs = 1_700_000_000_123, messagesIn = 1, messagesOut = 2, bytesIn = 3_000_000_000, bytesOut = 4,
+                    sessionId = 7, routingId = "gerät", clientName = "Werk", connectedUnixMs = 1_700_000_000_123, messagesIn = 1,
+                    messagesOut = 2, bytesIn = 3_000_000_000, bytesOut = 4,
                 },
             },
         });

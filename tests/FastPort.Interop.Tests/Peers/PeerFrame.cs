@@ -30,7 +30,9 @@ internal sealed record PeerFrame(
 /// <summary>An Error message as the peer decoded it.</summary>
 internal sealed record PeerError(uint Code, string Message);
 
-/// <summary>How a connection ended for the peer: in order, that is with the end of the stream after whole frames, or with an error.</summary>
+/// <summary>
+/// How a connection ended for the peer: in order, that is with the end of the stream after whole frames, or with an error.
+/// </summary>
 internal sealed record PeerEnd(bool Orderly, string? Error)
 {
     public static readonly PeerEnd InOrder = new(true, null);

@@ -46,7 +46,8 @@ public sealed class ProtobufRoutingTests
     }
 
     private static Task<Loopback> StartAsync() => Loopback.StartAsync(
-        new MessageHandlers(), configure: static o => o.Routing.Relay = o.Routing.Topics = true, configureClient: static o => o.RoutingId = "a");
+        new MessageHandlers(), configure: static o => o.Routing.Relay = o.Routing.Topics = true, configureClient: static o =>
+            o.RoutingId = "a");
 
     private async Task<FastPortClient> ConnectAsync(Loopback loopback, string routingId, LogLines? log = null)
     {
@@ -58,7 +59,8 @@ public sealed class ProtobufRoutingTests
         return client;
     }
 
-    private void Note(Echo echo, string from, string address) => _got.Writer.TryWrite($"{echo.Payload.ToStringUtf8()} from {from} to {address}");
+    private void Note(Echo echo, string from, string address) =>
+        _got.Writer.TryWrite($"{echo.Payload.ToStringUtf8()} from {from} to {address}");
 
     private Task<string> NextAsync() => _got.Reader.ReadAsync().AsTask().WaitAsync(Loopback.Soon);
 }

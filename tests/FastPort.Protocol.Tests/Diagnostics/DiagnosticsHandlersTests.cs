@@ -91,7 +91,8 @@ public sealed class DiagnosticsHandlersTests
     public async Task Source_takes_a_payload_of_the_limit_and_refuses_one_more()
     {
         long largest = 0;
-        MessageHandlers pushes = new MessageHandlers().MapInline(DiagnosticType.Sink, (ref InlineRequest request) => largest = request.Body.Length);
+        MessageHandlers pushes = new MessageHandlers()
+            .MapInline(DiagnosticType.Sink, (ref InlineRequest request) => largest = request.Body.Length);
         await using Loopback loop = await StartAsync(pushes);
         uint limit = (uint)loop.Client.Session!.LargestBody;
 
@@ -144,7 +145,8 @@ public sealed class DiagnosticsHandlersTests
         var endpoint = new Uri(loop.Server.Endpoints[0].ToString());
         await peer.ConnectAsync(endpoint.Host, endpoint.Port);
         NetworkStream stream = peer.GetStream();
-        await stream.WriteAsync(Frame(DiagnosticType.Source, FrameFlags.None, 7, new Source { Messages = Messages, PayloadBytes = 100 }.ToByteArray()));
+        await stream.WriteAsync(
+            Frame(DiagnosticType.Source, FrameFlags.None, 7, new Source { Messages = Messages, PayloadBytes = 100 }.ToByteArray()));
         Session session = await SessionAsync(loop, before);
         int bound = new SessionOptions().SendQueueBytes;
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
@@ -182,7 +184,8 @@ public sealed class DiagnosticsHandlersTests
         var endpoint = new Uri(loop.Server.Endpoints[0].ToString());
         await peer.ConnectAsync(endpoint.Host, endpoint.Port);
         NetworkStream stream = peer.GetStream();
-        await stream.WriteAsync(Frame(DiagnosticType.Source, FrameFlags.None, 7, new Source { Messages = Messages, PayloadBytes = 64 }.ToByteArray()));
+        await stream.WriteAsync(
+            Frame(DiagnosticType.Source, FrameFlags.None, 7, new Source { Messages = Messages, PayloadBytes = 64 }.ToByteArray()));
         await stream.ReadExactlyAsync(new byte[(Messages * (12 + 64)) + 12]).AsTask().WaitAsync(Loopback.Soon);
 
         // TCP_INFO, tcpi_data_segs_in: without delays on the sending side a system call makes a segment at least.
@@ -238,7 +241,8 @@ public sealed class DiagnosticsHandlersTests
         }
     }
 
-    private static Task<Loopback> StartAsync(MessageHandlers? pushes = null) => Loopback.StartAsync(new MessageHandlers().MapDiagnostics(), pushes);
+    private static Task<Loopback> StartAsync(MessageHandlers? pushes = null) =>
+        Loopback.StartAsync(new MessageHandlers().MapDiagnostics(), pushes);
 
     private static Task<SinkReport> ReportAsync(FastPortClient client) =>
         client.RequestAsync(DiagnosticType.SinkReport, new Echo(), SinkReport.Parser);

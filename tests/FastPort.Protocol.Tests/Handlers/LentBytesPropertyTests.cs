@@ -8,7 +8,9 @@ using Xunit;
 
 namespace FastPort.Protocol.Tests.Handlers;
 
-/// <summary>Lent fields change nothing but who owns them: any body means the same to a handler with them as to one without, or is refused by both.</summary>
+/// <summary>
+/// Lent fields change nothing but who owns them: any body means the same to a handler with them as to one without, or is refused by both.
+/// </summary>
 public sealed class LentBytesPropertyTests
 {
     private const ushort Copied = 0x1000;
@@ -46,7 +48,14 @@ public sealed class LentBytesPropertyTests
         var bodies = new List<byte[]>();
         for (int length = 0; length < 300; length++)
         {
-            byte[] full = new Mixed { Name = "n", First = ByteString.CopyFrom(new byte[length]), Word = 7, Far = ByteString.CopyFromUtf8("far") }.ToByteArray();
+            var mixed = new Mixed
+            {
+                Name = "n",
+                First = ByteString.CopyFrom(new byte[length]),
+                Word = 7,
+                Far = ByteString.CopyFromUtf8("far"),
+            };
+            byte[] full = mixed.ToByteArray();
             bodies.Add(full);
         }
 
@@ -55,11 +64,15 @@ public sealed class LentBytesPropertyTests
         {
             ByteString payload = ByteString.CopyFrom([.. Enumerable.Range(0, length).Select(static i => (byte)(i * 7))]);
             byte[] alone = new Mixed { First = payload }.ToByteArray();
-            bodies.AddRange([alone, new Mixed { Sixteenth = payload }.ToByteArray(), [.. alone, 0], [.. alone, .. alone], alone[..Math.Max(0, alone.Length - 1)]]);
+            bodies.AddRange(
+                [alone, new Mixed { Sixteenth = payload }.ToByteArray(), [.. alone, 0], [
+                    .. alone, .. alone], alone[..Math.Max(0, alone.Length - 1)]]);
         }
 
         // What ends behind the first byte of a tag of two, and what follows it taken for a length.
-        bodies.AddRange([[0x82], [0x82, 0x01], [0x82, 0x02, 7, 7], [0x82, 0x01, 2, 7], [0x12, 0x80], [0x12, 0x80, 0x80, 0], [0x12, 0xFF, 0x7F], [0x12, 0x82, 0x00, 5, 6]]);
+        bodies.AddRange(
+            [[0x82], [0x82, 0x01], [0x82, 0x02, 7, 7], [0x82, 0x01, 2, 7], [0x12, 0x80], [0x12, 0x80, 0x80, 0], [0x12, 0xFF, 0x7F], [
+                0x12, 0x82, 0x00, 5, 6]]);
 
         byte[] every = MixedBodies.Full().ToByteArray();
         bodies.AddRange(Enumerable.Range(0, every.Length).Select(cut => every[..cut]));
@@ -71,7 +84,9 @@ public sealed class LentBytesPropertyTests
     public async Task More_fields_than_there_is_room_for_are_copied()
     {
         await using Loopback loop = await Loopback.StartAsync(Map(Mixed.Parser));
-        byte[] twice = [.. Enumerable.Range(0, 40).SelectMany(static i => new Mixed { First = ByteString.CopyFromUtf8($"{i}"), Skew = i }.ToByteArray())];
+        byte[] twice = [
+            .. Enumerable.Range(0, 40).SelectMany(
+                static i => new Mixed { First = ByteString.CopyFromUtf8($"{i}"), Skew = i }.ToByteArray())];
 
         Assert.Equal("39", Mixed.Parser.ParseFrom(await loop.Client.RequestAsync(Lent, twice)).First.ToStringUtf8());
     }

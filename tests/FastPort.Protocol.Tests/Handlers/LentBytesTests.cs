@@ -10,7 +10,9 @@ using Xunit;
 
 namespace FastPort.Protocol.Tests.Handlers;
 
-/// <summary>Bytes fields that lie in the receive buffer: right while the handler runs, gone and said to be gone afterwards. Over every kind of link.</summary>
+/// <summary>
+/// Bytes fields that lie in the receive buffer: right while the handler runs, gone and said to be gone afterwards. Over every kind of link.
+/// </summary>
 /// <param name="endpoint">Where the server of a test listens.</param>
 /// <param name="transport">What carries it.</param>
 public abstract class LentBytesTests(string endpoint, TransportKind transport)
@@ -54,7 +56,9 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
     {
         await using Loopback loop = await StartAsync(Map(Echo.Parser, static echo => new Echo { Payload = echo.Payload }));
         var random = new Random(17);
-        int[] sizes = [0, 1, 127, 128, 4_096, 65_537, loop.Client.Session!.LargestBody - 4, .. Enumerable.Range(0, 400).Select(_ => random.Next(20_000))];
+        int[] sizes = [
+            0, 1, 127, 128, 4_096, 65_537, loop.Client.Session!.LargestBody - 4, .. Enumerable.Range(0, 400)
+                .Select(_ => random.Next(20_000))];
         byte[][] payloads = [.. sizes.Select(size =>
         {
             byte[] payload = new byte[size];
@@ -62,7 +66,8 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
             return payload;
         })];
 
-        Echo[] replies = await Task.WhenAll(payloads.Select(p => loop.Client.RequestAsync(type, new Echo { Payload = ByteString.CopyFrom(p) }, Echo.Parser)));
+        Echo[] replies = await Task.WhenAll(
+            payloads.Select(p => loop.Client.RequestAsync(type, new Echo { Payload = ByteString.CopyFrom(p) }, Echo.Parser)));
 
         Assert.All(payloads.Zip(replies), static pair => Assert.Equal(pair.First, pair.Second.Payload.ToByteArray()));
     }
@@ -226,7 +231,8 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
         Strict? strict = null;
         await using (Loopback loop = await StartAsync(Map(Strict.Parser, message => strict = message)))
         {
-            await loop.Client.RequestAsync(type, new Strict { Key = ByteString.CopyFromUtf8("key"), Value = ByteString.CopyFromUtf8("value") }.ToByteArray());
+            await loop.Client.RequestAsync(
+                type, new Strict { Key = ByteString.CopyFromUtf8("key"), Value = ByteString.CopyFromUtf8("value") }.ToByteArray());
         }
 
         Assert.Equal("many", Assert.Single(plain!.Many).ToStringUtf8());
@@ -246,12 +252,14 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
                 return new Echo { Payload = echo.Payload };
             },
             BytesFields.Lent));
-        Task<Echo>[] waiting = [.. Enumerable.Range(0, 50).Select(i => loop.Client.RequestAsync(Queued, Loopback.Message($"{i}"), Echo.Parser))];
+        Task<Echo>[] waiting = [
+            .. Enumerable.Range(0, 50).Select(i => loop.Client.RequestAsync(Queued, Loopback.Message($"{i}"), Echo.Parser))];
 
         await loop.PassAsync();
         release.SetResult();
 
-        Assert.Equal(Enumerable.Range(0, 50).Select(static i => $"{i}"), (await Task.WhenAll(waiting)).Select(static e => e.Payload.ToStringUtf8()));
+        Assert.Equal(
+            Enumerable.Range(0, 50).Select(static i => $"{i}"), (await Task.WhenAll(waiting)).Select(static e => e.Payload.ToStringUtf8()));
     }
 
     [Fact]

@@ -22,15 +22,20 @@ internal static class MixedBodies
         Bytes.Select(static b => new Mixed { Named = { { $"{b.Length}", ByteString.CopyFrom(b) } } }.ToByteArray()),
         Bytes.Select(static b => new Mixed { Inner = new Mixed { First = ByteString.CopyFrom(b), Name = "inner" } }.ToByteArray()),
         Bytes.Select(static b => new Mixed { Name = Convert.ToHexString(b) }.ToByteArray()),
-        Gen.Choose(0, int.MaxValue).Select(static i => new Mixed { Number = (uint)i, Word = (uint)i, Wide = (ulong)i, Skew = -i }.ToByteArray()),
+        Gen.Choose(0, int.MaxValue).Select(
+            static i => new Mixed { Number = (uint)i, Word = (uint)i, Wide = (ulong)i, Skew = -i }.ToByteArray()),
 
-        // An explicitly empty field, lent fields as numbers, unknown fields of each wire type, a group, and lengths in more bytes than they need.
+        // An explicitly empty field, lent fields as numbers, unknown fields of each wire type, a group, and lengths in more bytes than they
+        // need.
         Gen.Elements<byte[]>(
-            [0x12, 0], [0x10, 0x96, 0x01], [0x15, 1, 2, 3, 4], [0x11, 1, 2, 3, 4, 5, 6, 7, 8], [0xA2, 0x06, 2, 7, 7], [0xA0, 0x06, 0xFF, 0xFF, 0x01],
+            [0x12, 0], [0x10, 0x96, 0x01], [0x15, 1, 2, 3, 4], [0x11, 1, 2, 3, 4, 5, 6, 7, 8], [0xA2, 0x06, 2, 7, 7],
+            [0xA0, 0x06, 0xFF, 0xFF, 0x01],
             [0x9B, 0x06, 0x08, 0x01, 0x9C, 0x06], [0x12, 0x82, 0x00, 5, 6], [0x92, 0x00, 0x01, 9], [0x92, 0x80, 0x80, 0x80, 0x00, 0x01, 9],
-            [0x92, 0x80, 0x80, 0x80, 0x10, 0x01, 9], [0x12, 0x81, 0x80, 0x80, 0x80, 0x70, 9], [0x12, 0x81, 0x80, 0x80, 0x80, 0x80, 0x00, 9]));
+            [0x92, 0x80, 0x80, 0x80, 0x10, 0x01, 9], [0x12, 0x81, 0x80, 0x80, 0x80, 0x70, 9],
+            [0x12, 0x81, 0x80, 0x80, 0x80, 0x80, 0x00, 9]));
 
-    private static readonly Gen<byte[]> Whole = Field.ArrayOf().Select(static fields => fields.Take(14).SelectMany(static f => f).ToArray());
+    private static readonly Gen<byte[]> Whole = Field.ArrayOf()
+        .Select(static fields => fields.Take(14).SelectMany(static f => f).ToArray());
 
     /// <summary>Any body: most parse, many do not.</summary>
     public static readonly Gen<byte[]> Any = Gen.Frequency(

@@ -30,7 +30,8 @@ public sealed class TypedHandlerTests
     [MemberData(nameof(Both))]
     public async Task Returns_the_handlers_reply(ushort type)
     {
-        await using Loopback loop = await Loopback.StartAsync(Map(echo => Loopback.Message(echo.Payload.ToStringUtf8().ToUpperInvariant())));
+        await using Loopback loop = await Loopback.StartAsync(
+            Map(echo => Loopback.Message(echo.Payload.ToStringUtf8().ToUpperInvariant())));
 
         Echo reply = await loop.Client.RequestAsync(type, Loopback.Message("abc"), Echo.Parser);
 
@@ -43,7 +44,8 @@ public sealed class TypedHandlerTests
     {
         await using Loopback loop = await Loopback.StartAsync(Map(echo => echo));
 
-        Echo[] replies = await Task.WhenAll(Enumerable.Range(0, 300).Select(i => loop.Client.RequestAsync(type, Loopback.Message($"{i}"), Echo.Parser)));
+        Echo[] replies = await Task.WhenAll(
+            Enumerable.Range(0, 300).Select(i => loop.Client.RequestAsync(type, Loopback.Message($"{i}"), Echo.Parser)));
 
         Assert.Equal(Enumerable.Range(0, 300).Select(i => $"{i}"), replies.Select(r => r.Payload.ToStringUtf8()));
     }
@@ -106,7 +108,8 @@ public sealed class TypedHandlerTests
     [MemberData(nameof(Both))]
     public async Task Answers_with_the_code_and_sentence_of_a_refusal_and_logs_nothing(ushort type)
     {
-        await using Loopback loop = await Loopback.StartAsync(Map(_ => throw new RequestRefusedException(ErrorCode.NotFound, "There is no door.")));
+        await using Loopback loop = await Loopback.StartAsync(
+            Map(_ => throw new RequestRefusedException(ErrorCode.NotFound, "There is no door.")));
 
         RequestFailedException failure = await Loopback.FailureAsync(loop.Client, type, []);
 
@@ -120,7 +123,8 @@ public sealed class TypedHandlerTests
     [MemberData(nameof(Both))]
     public async Task Counts_a_refused_one_way_message_by_its_code(ushort type)
     {
-        await using Loopback loop = await Loopback.StartAsync(Map(_ => throw new RequestRefusedException(ErrorCode.Overloaded, "No more.")));
+        await using Loopback loop = await Loopback.StartAsync(
+            Map(_ => throw new RequestRefusedException(ErrorCode.Overloaded, "No more.")));
 
         await loop.Client.SendAsync(type, Loopback.Message("x"));
 
@@ -254,7 +258,8 @@ public sealed class TypedHandlerTests
     public async Task Pushes_typed_messages_to_the_clients_handlers()
     {
         var pushed = Channel.CreateUnbounded<string>();
-        MessageHandlers pushes = new MessageHandlers().MapInline(Queued, Echo.Parser, (echo, _) => { pushed.Writer.TryWrite(echo.Payload.ToStringUtf8()); });
+        MessageHandlers pushes = new MessageHandlers()
+            .MapInline(Queued, Echo.Parser, (echo, _) => { pushed.Writer.TryWrite(echo.Payload.ToStringUtf8()); });
         await using Loopback loop = await Loopback.StartAsync(
             new MessageHandlers().MapInline(Inline, Echo.Parser, (echo, session) =>
             {

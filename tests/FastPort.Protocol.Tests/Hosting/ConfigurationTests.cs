@@ -38,7 +38,9 @@ public sealed class ConfigurationTests
         Assert.Equal(4096, options.Session.MaxFrameBytes);
         Assert.Equal(SendQueueFullPolicy.DropOneWay, options.Session.SendQueueFull);
         Assert.Equal(TimeSpan.FromMinutes(10), options.Session.IdleTimeout);
-        Assert.Equal((true, false, false, 77), (options.Routing.Relay, options.Routing.Topics, options.Routing.Peers, options.Routing.MaxTopicBytes));
+        Assert.Equal(
+            (true, false, false, 77),
+            (options.Routing.Relay, options.Routing.Topics, options.Routing.Peers, options.Routing.MaxTopicBytes));
         Assert.Equal(new FastPortServerOptions().MaxConnectionsPerAddress, options.MaxConnectionsPerAddress);
     }
 
@@ -125,7 +127,8 @@ public sealed class ConfigurationTests
     [InlineData("FastPort:Routing:Relay", "on", "allowed are true, false")]
     [InlineData("LatencyStats:EnableFileOutput", "perhaps", "allowed are true, false")]
     [InlineData("LatencyStats:FileWriteIntervalSeconds", "1m", "give 1 to 86400 seconds")]
-    public async Task A_value_that_cannot_be_read_stops_the_start_with_key_value_and_what_is_allowed(string key, string value, string allowed)
+    public async Task A_value_that_cannot_be_read_stops_the_start_with_key_value_and_what_is_allowed(
+        string key, string value, string allowed)
     {
         using IHost host = TestHost.Build(settings: [(key, value)]);
 
@@ -137,7 +140,8 @@ public sealed class ConfigurationTests
     [Fact]
     public void A_section_in_the_place_of_a_value_is_named()
     {
-        FastPortOptionsException failure = Assert.Throws<FastPortOptionsException>(() => Bind(("FastPort:MaxConnections:0", "5"), ("FastPort:Endpoints:0:Port", "7000")));
+        FastPortOptionsException failure = Assert.Throws<FastPortOptionsException>(
+            () => Bind(("FastPort:MaxConnections:0", "5"), ("FastPort:Endpoints:0:Port", "7000")));
 
         Assert.Equal(
             [
@@ -151,7 +155,8 @@ public sealed class ConfigurationTests
     public void Keys_without_a_value_leave_the_default_and_an_empty_number_that_may_be_none_is_none()
     {
         FastPortServerOptions options = Bind(
-            ("FastPort:MaxConnections", null), ("FastPort:Endpoints", ""), ("FastPort:Session", ""), ("FastPort:SpinMicroseconds", ""), ("FastPort:UnixSocketPermissions", null));
+            ("FastPort:MaxConnections", null), ("FastPort:Endpoints", ""), ("FastPort:Session", ""), ("FastPort:SpinMicroseconds", ""),
+            ("FastPort:UnixSocketPermissions", null));
 
         Assert.Equal(new FastPortServerOptions().MaxConnections, options.MaxConnections);
         Assert.Empty(options.Endpoints);
@@ -197,7 +202,8 @@ public sealed class ConfigurationTests
                 {
                     bool flag => flag ? "False" : "True",
                     Enum => Enum.GetNames(property.PropertyType)[1],
-                    TimeSpan => TimeSpan.FromMilliseconds(next++ - (property.Name == nameof(FastPortServerOptions.ShutdownGrace) ? 1000 : 0)).ToString("c"),
+                    TimeSpan => TimeSpan.FromMilliseconds(
+                        next++ - (property.Name == nameof(FastPortServerOptions.ShutdownGrace) ? 1000 : 0)).ToString("c"),
                     string => $"text{next++}",
                     _ => $"{next++}",
                 };
@@ -233,7 +239,8 @@ public sealed class ConfigurationTests
     [Fact]
     public void Unknown_keys_and_wrong_values_are_reported_together()
     {
-        FastPortOptionsException failure = Assert.Throws<FastPortOptionsException>(() => Bind(("FastPort:MaxConnections", "many"), ("FastPort:Session:Idle", "5")));
+        FastPortOptionsException failure = Assert.Throws<FastPortOptionsException>(
+            () => Bind(("FastPort:MaxConnections", "many"), ("FastPort:Session:Idle", "5")));
 
         Assert.Equal(2, failure.Problems.Count);
     }
@@ -241,7 +248,8 @@ public sealed class ConfigurationTests
     [Fact]
     public async Task Keys_are_known_in_any_case()
     {
-        await using TestHost host = await TestHost.StartAsync(settings: [("fastport:maxconnections", "3"), ("FASTPORT:SESSION:MAXCONCURRENCY", "2")]);
+        await using TestHost host = await TestHost.StartAsync(
+            settings: [("fastport:maxconnections", "3"), ("FASTPORT:SESSION:MAXCONCURRENCY", "2")]);
 
         var options = host.Host.Services.GetRequiredService<FastPortServerOptions>();
 

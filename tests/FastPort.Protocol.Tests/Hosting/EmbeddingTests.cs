@@ -106,7 +106,8 @@ public sealed class EmbeddingTests
         }
     }
 
-    private static void MapEmpty(FastPortBuilder builder) => builder.Map(static handlers => handlers.MapInline(Type, (ref InlineRequest _) => { }));
+    private static void MapEmpty(FastPortBuilder builder) =>
+        builder.Map(static handlers => handlers.MapInline(Type, (ref InlineRequest _) => { }));
 
     // Closed before it returns, so the message has been measured if it ever will be.
     private static async Task HandleOneAsync(TestHost host)

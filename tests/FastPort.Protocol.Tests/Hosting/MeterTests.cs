@@ -46,7 +46,8 @@ public sealed class MeterTests
         double elapsed = Stopwatch.GetElapsedTime(started).TotalSeconds;
 
         // Against clocks outside the server: the handler's own and the requester's.
-        double request = listener["fastport.request.duration"], queue = listener["fastport.request.queue.duration"], handler = listener["fastport.request.handler.duration"];
+        double request = listener["fastport.request.duration"], queue = listener["fastport.request.queue.duration"],
+        handler = listener["fastport.request.handler.duration"];
         Assert.InRange(handler, handlerSeconds, request);
         Assert.InRange(queue, 0, request - handler + 1e-9);
         Assert.InRange(request, handler, elapsed);
@@ -56,7 +57,9 @@ public sealed class MeterTests
         // And to the nanosecond against the statistics of the same message.
         LatencyScopeReport report = host.Host.Services.GetRequiredService<LatencyStats>().Read().Types.Single(t => t.Name == name);
         Assert.Equal(1, report.LifetimeCount);
-        Assert.Equal(report.Metrics.Select(static m => m.Lifetime.Min), new[] { request, queue, handler }.Select(static s => (long)Math.Round(s * 1e9)));
+        Assert.Equal(
+            report.Metrics.Select(static m => m.Lifetime.Min),
+            new[] { request, queue, handler }.Select(static s => (long)Math.Round(s * 1e9)));
     }
 
     private static double Spin()

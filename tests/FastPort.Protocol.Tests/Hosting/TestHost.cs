@@ -18,7 +18,8 @@ internal sealed class TestHost : IAsyncDisposable
 
     public static IHost Build(Action<FastPortBuilder>? add = null, params (string Key, string Value)[] settings)
     {
-        HostApplicationBuilder builder = Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+        HostApplicationBuilder builder = Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(
+            new HostApplicationBuilderSettings());
         builder.Configuration.AddInMemoryCollection(Pairs(Defaults)).AddInMemoryCollection(Pairs(settings));
         FastPortBuilder server = builder.Services.AddFastPort(builder.Configuration);
         add?.Invoke(server);

@@ -51,7 +51,8 @@ internal static class ClientSnippets
     // docs: push
     public static FastPortClient WithPushes(string endpoint, Action<string> onPush)
     {
-        MessageHandlers pushes = new MessageHandlers().MapInline(0x1010, Echo.Parser, (echo, session) => onPush(echo.Payload.ToStringUtf8()));
+        MessageHandlers pushes = new MessageHandlers()
+            .MapInline(0x1010, Echo.Parser, (echo, session) => onPush(echo.Payload.ToStringUtf8()));
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint }, pushes);
         client.Connected += session => session.TrySend(0x1011, new Echo { Payload = ByteString.CopyFromUtf8("subscribe") });
         return client;

@@ -18,7 +18,8 @@ internal static class HookSnippets
         Authoriser = (session, type, _) => new ValueTask<bool>(type != HandlerSnippets.Reverse || session.User?.Identity?.Name == "admin"),
     };
 
-    public static FastPortServer Server(FastPortServerOptions options, MessageHandlers handlers, IReadOnlyDictionary<string, string> namesByToken) =>
+    public static FastPortServer Server(
+        FastPortServerOptions options, MessageHandlers handlers, IReadOnlyDictionary<string, string> namesByToken) =>
         new(options, handlers, Hooks(namesByToken));
 
     // docs: end

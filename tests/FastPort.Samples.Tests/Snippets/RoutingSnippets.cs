@@ -32,7 +32,8 @@ internal static class RoutingSnippets
         server.RoutingIdLost += (session, reason) => log($"{session.RoutingId} is gone: {reason.Kind}");
     }
 
-    public static bool SendHome(FastPortServer server, string machine) => server.Routing.Kick(machine, ErrorCode.Forbidden, "This machine is out of service.");
+    public static bool SendHome(FastPortServer server, string machine) =>
+        server.Routing.Kick(machine, ErrorCode.Forbidden, "This machine is out of service.");
 
     // docs: end
 
@@ -44,7 +45,8 @@ internal static class RoutingSnippets
         // Before connecting, so that nothing comes too early. The type is the application's own; From is set by the server.
         client.OnRelayed(1, Echo.Parser, (text, scoped in message) => show($"{message.From}: {text.Payload.ToStringUtf8()}"));
         await client.ConnectAsync();
-        await client.SubscribeAsync("news/", Echo.Parser, (text, scoped in message) => show($"{message.Address}: {text.Payload.ToStringUtf8()}"));
+        await client.SubscribeAsync(
+            "news/", Echo.Parser, (text, scoped in message) => show($"{message.Address}: {text.Payload.ToStringUtf8()}"));
         return client;
     }
 
@@ -73,7 +75,9 @@ internal static class RoutingSnippets
             where TBody : IFrameBody, allows ref struct
         {
             SendStatus status = local.TrySend(routingId, type, in body);
-            return status == SendStatus.NotFound ? other().TrySendTo(System.Text.Encoding.UTF8.GetString(routingId), type, in body) : status;
+            return status == SendStatus.NotFound
+                ? other().TrySendTo(System.Text.Encoding.UTF8.GetString(routingId), type, in body)
+                : status;
         }
 
         public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => local.WhenWritableAsync(routingId);
