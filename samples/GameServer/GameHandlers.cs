@@ -8,7 +8,7 @@ namespace GameServer;
 
 /// <summary>
 /// The players' messages. All are inline: they only look at the session and write to a channel, which takes less time than a hand-over to
-/// another thread would. Messages of one session are handled one after the other, so what hangs on the session needs no lock here.
+/// another thread would. Messages of one session are handled one after the other, so state kept on the session needs no lock here.
 /// </summary>
 internal sealed class GameHandlers(GameInbox inbox, GameOptions options)
 {

@@ -37,7 +37,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
         using var timer = new PeriodicTimer(TimeSpan.FromSeconds(1) / options.TicksPerSecond, time);
         try
         {
-            // A tick that comes late is followed by the next one at once; ticks missed altogether are not made up for.
+            // A late tick is followed by the next one at once; ticks that were missed are not run later.
             while (await timer.WaitForNextTickAsync(stoppingToken))
             {
                 Tick(seconds);

@@ -19,7 +19,7 @@ internal sealed class World
 
     public void Apply(in PlayerInput input)
     {
-        // An input may arrive after its player has left, or with a number that is no news.
+        // An input may arrive after its player has left, or with an old number.
         if (_players.TryGetValue(input.Player, out Player? player) && input.Input.Sequence > player.LastInput)
         {
             float length = MathF.Sqrt(

@@ -3,7 +3,7 @@ using FastPort.Programs;
 using FastPort.Server;
 using FastPort.Transports.Sockets;
 
-// Nothing in this process blocks on a socket's thread: the diagnostics handlers are inline or queued by the engine's own rules.
+// Safe here: nothing in this process blocks on a socket's thread. Diagnostics handlers do not block, or are queued.
 SocketTransport.UnsafeUseInlineCompletions();
 
 var listen = new Option<string[]>("--listen")

@@ -46,7 +46,7 @@ internal static class ServerProgram
             "Microsoft.Extensions.Hosting.Internal.Host", LogLevel.Critical);
         builder.Services.AddMetrics();
 
-        // This program reports also where its appsettings.json has lost the section.
+        // This program reports also where its appsettings.json has no such section.
         builder.Services.AddSingleton(_ => FastPortConfiguration.BindLatencyStats(builder.Configuration));
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)

@@ -9,8 +9,7 @@ using Serilog.Core;
 namespace FastPort.Programs;
 
 /// <summary>
-/// What the programs do alike: reading arguments and configuration, and turning what can go wrong into lines on standard error and exit
-/// codes.
+/// What both programs do: read arguments and configuration, and turn failures into lines on standard error and exit codes.
 /// </summary>
 internal static class ProgramRun
 {

@@ -11,7 +11,12 @@ public sealed class LineLengthTests
     private const int MaxLength = 140;
 
     // Folders whose code is still to be wrapped; none may be added.
-    private static readonly string[] StillLong = ["src/FastPort.Core", "tests/FastPort.Core.Tests"];
+    private static readonly string[] StillLong =
+    [
+        "src/FastPort.Core/Buffers/", "src/FastPort.Core/Clients/", "src/FastPort.Core/Connections/", "src/FastPort.Core/Dispatch/",
+        "src/FastPort.Core/Hosting/", "src/FastPort.Core/Routing/", "src/FastPort.Core/Sessions/", "src/FastPort.Core/Transports/",
+        "tests/FastPort.Core.Tests/",
+    ];
 
     public static TheoryData<string> Roots => ["docs", "src", "samples", "tests", "benchmarks", "README.md", "CHANGELOG.md"];
 

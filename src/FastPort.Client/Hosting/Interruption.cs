@@ -37,7 +37,8 @@ internal sealed class Interruption : IDisposable
         {
             context.Cancel = true;
 
-            // Not here: what waits for the token would run on the thread that takes signals, and hold up the second one.
+            // Cancelled on another thread: code that waits for the token would otherwise run on the thread that takes signals and delay the
+            // second one.
             ThreadPool.UnsafeQueueUserWorkItem(static source => source.Cancel(), _interrupted, preferLocal: false);
         }
         else

@@ -4,7 +4,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Counts lost connections. A server that goes takes all of them at once, so they make one line in a second, not one each. Thread-safe.
+/// Counts lost connections. A server that stops loses all of them at once, so they are logged as one line a second, not one each.
+/// Thread-safe.
 /// </summary>
 internal sealed partial class ConnectionWatch(ILogger logger, TimeProvider time)
 {

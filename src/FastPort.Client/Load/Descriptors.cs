@@ -8,7 +8,7 @@ namespace FastPort.Client.Load;
 /// <summary>The descriptors that a run's connections need, and what this process may open.</summary>
 internal static class Descriptors
 {
-    // Libraries, pipes, event queues: some 150 in a run, and the runtime aborts where it finds none left.
+    // Libraries, pipes, event queues: some 150 in a run. The runtime aborts the process when there are none left.
     private const int Others = 200;
 
     /// <summary>Refuses a run that needs more than the process may open.</summary>

@@ -6,8 +6,8 @@ namespace FastPort.Client.Load;
 
 /// <summary>
 /// The body of every Echo message of a run, encoded once: the Protocol Buffers field, then the payload. Each request stamps its own number
-/// over the first bytes and, where there is room, the last ones, so that a reply that belongs to another request or is mixed of two is
-/// found out. Immutable; shared by all connections.
+/// over the first bytes and, where there is room, the last ones, so that a reply that belongs to another request, or is mixed of two, is
+/// noticed. Immutable; shared by all connections.
 /// </summary>
 internal sealed class EchoPayload
 {

@@ -30,7 +30,7 @@ internal sealed class EchoSlot(EchoLane lane, int number) : PendingReply
 
     protected override void OnFailed(RequestFailure failure, string message) => lane.OnFailed(this, message);
 
-    // SplitMix64's finaliser: neighbouring numbers differ in every byte, so that even a payload of one byte tells most of them apart.
+    // SplitMix64's finalizer: neighboring numbers differ in every byte, so that even payloads of one byte differ for most of them.
     private static ulong Mix(ulong value)
     {
         value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;

@@ -37,8 +37,8 @@ internal sealed class LoadConnections : IAsyncDisposable
         _clients = new FastPortClient[settings.Connections];
         FastPortClientOptions options = Options(settings, server, bodySize);
 
-        // The first finds out whether there is a server; the others know, and a machine that is busy connecting thousands may keep one
-        // waiting.
+        // The first connection shows whether there is a server. The others keep trying: a machine that is busy with thousands of connects
+        // may delay one.
         FastPortClientOptions patient = Options(settings, server, bodySize);
         patient.ConnectTimeout = RampPatience;
         for (int i = 0; i < _clients.Length; i++)

@@ -6,7 +6,7 @@ using FastPort.Telemetry;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Records replies while the measurement goes on. <see cref="LatencyStats"/> is striped by processor, so loops do not meet here.
+/// Records replies while the measurement goes on. <see cref="LatencyStats"/> is striped by processor, so loops do not contend here.
 /// Thread-safe.
 /// </summary>
 /// <param name="stats">Where latencies go.</param>

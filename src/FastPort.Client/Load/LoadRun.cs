@@ -70,7 +70,7 @@ internal sealed class LoadRun(
             await writer.FinishAsync().ConfigureAwait(false);
             if (!options.EnableConsoleOutput)
             {
-                // The configuration speaks of the statistics' own output; a load run without its table would be of no use.
+                // The configuration is about the statistics' own output; a load run prints its table in any case.
                 await output.WriteAsync(LatencyTable.Lifetime(measured.Latencies!)).ConfigureAwait(false);
             }
 

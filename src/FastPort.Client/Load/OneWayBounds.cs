@@ -5,7 +5,7 @@ namespace FastPort.Client.Load;
 /// <summary>How much of a one-way load is on its way at once.</summary>
 internal static class OneWayBounds
 {
-    // Enough for a system call to be worth its price, little enough to be in the processor's cache still when it is made.
+    // Large enough to be worth a system call, small enough to be still in the processor's cache when it is made.
     private const int BatchBytes = 32 * 1024;
 
     private const int QueuedBytes = 64 * 1024 * 1024;

@@ -11,7 +11,7 @@ internal sealed class PrecisePause : IDisposable
 {
     private const int SetTimerSlack = 29;
 
-    // What a Windows timer may be late; the rest is spun away.
+    // How late a Windows timer may be; the thread spins for this part.
     private const long WindowsLateness = 600_000;
 
     private readonly HighResolutionTimer? _timer;
@@ -21,7 +21,7 @@ internal sealed class PrecisePause : IDisposable
     {
         if (OperatingSystem.IsLinux())
         {
-            // Else the kernel puts wake-ups off by up to 50 us to bundle them.
+            // Otherwise the kernel delays wake-ups by up to 50 us to bundle them.
             _ = ThreadControl(SetTimerSlack, 1, 0, 0, 0);
         }
         else if (OperatingSystem.IsWindows())

@@ -48,7 +48,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
                 return;
             }
 
-            // Asked first: a batch is let in while another thread is just sending, however much waits already.
+            // Room is checked first: a batch is accepted while another thread is sending, however much waits already.
             await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
             switch (SendSome(session))
             {

@@ -92,7 +92,7 @@ internal sealed class Comparison
         Compare("rate", before.Rate, after.Rate);
         if (before.Transport is not null && after.Transport is not null)
         {
-            // Results of earlier versions do not tell.
+            // Results of earlier versions do not have it.
             Compare("transport", before.Transport, after.Transport);
         }
 

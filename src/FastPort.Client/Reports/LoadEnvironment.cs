@@ -14,7 +14,8 @@ internal sealed record LoadEnvironment(string Os, int CpuCount, string Runtime, 
         RuntimeInformation.OSDescription,
         Environment.ProcessorCount,
         RuntimeInformation.FrameworkDescription,
-        (GCSettings.IsServerGC ? "server" : "workstation") + (GCSettings.LatencyMode == GCLatencyMode.Batch ? string.Empty : ", concurrent"),
+        (GCSettings.IsServerGC ? "server" : "workstation")
+            + (GCSettings.LatencyMode == GCLatencyMode.Batch ? string.Empty : ", concurrent"),
         CommitOf(typeof(LoadEnvironment).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion));
 
     /// <summary>The commit in an informational version such as <c>1.2.3+abcdef</c>.</summary>

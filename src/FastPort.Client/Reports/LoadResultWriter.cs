@@ -55,7 +55,7 @@ internal static class LoadResultWriter
         json.WriteEndObject();
     }
 
-    // What schema 1 leaves open.
+    // Fields that schema 1 leaves optional.
     private static void WriteMore(Utf8JsonWriter json, LoadResult result)
     {
         json.WriteString("transport", result.Transport);
