@@ -10,12 +10,12 @@ internal static class WholeNumberOption
     /// <summary>One with a default.</summary>
     public static Option<int> Create(string name, string description, string helpName, int defaultValue, int minimum, int maximum) =>
         new(name)
-    {
-        Description = description,
-        HelpName = helpName,
-        DefaultValueFactory = _ => defaultValue,
-        CustomParser = result => Read(result, name, minimum, maximum) ?? defaultValue,
-    };
+        {
+            Description = description,
+            HelpName = helpName,
+            DefaultValueFactory = _ => defaultValue,
+            CustomParser = result => Read(result, name, minimum, maximum) ?? defaultValue,
+        };
 
     /// <summary>One that is null where it was not given.</summary>
     public static Option<int?> Create(string name, string description, string helpName, int minimum, int maximum) => new(name)

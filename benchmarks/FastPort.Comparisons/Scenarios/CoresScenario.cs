@@ -39,8 +39,10 @@ internal sealed class CoresScenario : ContestScenario
         ];
         foreach (int size in context.Options.SizesOr(DefaultSizes))
         {
-            var load = new EchoLoad(
-                context.Bench, context.Native, Connections, InFlight, size) { Cores = context.Bench.Pinning.PairClient };
+            var load = new EchoLoad(context.Bench, context.Native, Connections, InFlight, size)
+            {
+                Cores = context.Bench.Pinning.PairClient,
+            };
             yield return new Workload(
                 $"{PayloadSize.Text(size)}, {Connections} x {InFlight}",
                 [.. contestants.Select(candidate => new ServerContestant(candidate, load, context))],

@@ -130,8 +130,15 @@ public sealed class EchoLoadTests
             });
         await using FastPortServer server = await TestServer.StartAsync(handlers, configure: static o => o.Session.MaxConcurrency = 64);
         Task<LoadResult> running = _run.RunAsync(
-            TestRun.Short with { Server = server.Uri(), Connections = 4, InFlight = 8, WarmUp = TimeSpan.Zero,
-                Duration = TestRun.Patience }, enough.Token);
+            TestRun.Short with
+            {
+                Server = server.Uri(),
+                Connections = 4,
+                InFlight = 8,
+                WarmUp = TimeSpan.Zero,
+                Duration = TestRun.Patience,
+            },
+            enough.Token);
 
         await allHeld.Task.WaitAsync(TestRun.Patience);
         foreach (Session session in server.Sessions)
