@@ -1,51 +1,48 @@
-using System.Collections.Concurrent;
-using System.Net;
-using System.Net.Sockets;
 using System.Text;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Transports;
-using FastPort.Transports.Sockets;
-using Microsoft.Extensions.Logging.Abstractions;
+using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 
 namespace FastPort.Core.Tests.Connections;
 
-/// <summary>A protocol that has nothing to do with frames, on the socket transport, through public types alone.</summary>
+/// <summary>A protocol that has nothing to do with frames, on every link, through public types alone.</summary>
 public sealed class LineProtocolTests
 {
-    [Fact]
-    public async Task A_protocol_of_lines_runs_on_the_transport()
+    [Theory, EveryLink]
+    public async Task A_protocol_of_lines_runs_on_the_transport(string link)
     {
-        using var clock = new ConnectionClock();
-        var settings = new ConnectionSettings { Clock = clock, Logger = NullLogger.Instance };
-        ConcurrentQueue<LineProtocol> served = new();
-        await using ITransportListener listener = new SocketTransport().CreateListener(Endpoint.Parse("tcp://127.0.0.1:0"), settings);
-        listener.Start(connection =>
+        var protocol = new LineProtocol();
+        await using TestLink open = TestLink.Open(link);
+        open.ServeOther = () => protocol;
+        RawEnd peer = await open.ConnectRawAloneAsync();
+
+        await peer.SendAsync("hello\nlong ping\nhalf a li"u8.ToArray());
+        Assert.Equal("OLLEH\nGNIP GNOL\n", Encoding.ASCII.GetString(await peer.ReadAsync(16)));
+        await peer.SendAsync("ne\nquit\n"u8.ToArray());
+        Assert.Equal("ENIL A FLAH\nbye\n", Encoding.ASCII.GetString(await peer.ReadAsync(16)));
+        await peer.ExpectEndAsync();
+        peer.Dispose();
+
+        Assert.Equal("quit", (await protocol.Closed.Task.InTimeAsync()).Message);
+    }
+
+    [Theory, EveryLink]
+    public async Task Lines_are_answered_wherever_they_are_split(string link)
+    {
+        byte[] lines = "one\ntwo lines\n\nquit"u8.ToArray();
+        await using TestLink open = TestLink.Open(link);
+        open.ServeOther = static () => new LineProtocol();
+        for (int split = 1; split < lines.Length; split++)
         {
-            var protocol = new LineProtocol();
-            served.Enqueue(protocol);
-            connection.Start(protocol);
-        });
+            RawEnd peer = await open.ConnectRawAloneAsync();
+            await peer.SendAsync(lines[..split]);
+            await peer.SendAsync([.. lines[split..], (byte)'\n']);
 
-        using var client = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-        await client.ConnectAsync(new IPEndPoint(IPAddress.Loopback, listener.Endpoint.Port), Patience.Token);
-        await using var stream = new NetworkStream(client);
-        using var reader = new StreamReader(stream, Encoding.ASCII);
-        await stream.WriteAsync("hello\nlong ping\nhalf a li"u8.ToArray(), Patience.Token);
-        Assert.Equal("OLLEH", await reader.ReadLineAsync(Patience.Token));
-        Assert.Equal("GNIP GNOL", await reader.ReadLineAsync(Patience.Token));
-        await stream.WriteAsync("ne\nquit\n"u8.ToArray(), Patience.Token);
-        Assert.Equal("ENIL A FLAH", await reader.ReadLineAsync(Patience.Token));
-        Assert.Equal("bye", await reader.ReadLineAsync(Patience.Token));
-        Assert.Null(await reader.ReadLineAsync(Patience.Token));
-        client.Dispose();
-
-        LineProtocol protocol = Assert.Single(served);
-        CloseReason reason = await protocol.Closed.Task.InTimeAsync();
-        Assert.Equal("quit", reason.Message);
-        await listener.StopAsync();
+            Assert.Equal("ENO\nSENIL OWT\n\nbye\n", Encoding.ASCII.GetString(await peer.ReadAsync(19)));
+            await peer.ExpectEndAsync();
+        }
     }
 
     private sealed class LineProtocol : IConnectionProtocol

@@ -1,86 +1,65 @@
-using System.Collections.Concurrent;
 using System.IO.Pipelines;
-using System.Net;
-using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Transports;
-using FastPort.Transports.Sockets;
+using FastPort.Core.Tests.Transports.Support;
 using Xunit;
 
 namespace FastPort.Core.Tests.Connections;
 
-/// <summary>A listener whose connections are served through pipes by one handler.</summary>
+/// <summary>A listener on one kind of link whose connections are served through pipes by one handler.</summary>
 internal sealed class PipeServer : IAsyncDisposable
 {
-    private readonly ConnectionClock _clock = new();
-    private readonly ConcurrentQueue<Connection> _accepted = new();
-    private readonly ITransportListener _listener;
+    private const int Piece = 64 * 1024;
 
-    public PipeServer(Func<IDuplexPipe, Connection, Task> handler, int bound = PipeProtocol.DefaultBytes, int maxSendBytes = 4 * 1024 * 1024)
+    private readonly TestLink _link;
+
+    public PipeServer(
+        string link, Func<IDuplexPipe, Connection, Task> handler, int bound = PipeProtocol.DefaultBytes, int maxSendBytes = 4 * 1024 * 1024)
     {
-        var settings = new ConnectionSettings { Clock = _clock, Logger = Log, MaxSendBytes = maxSendBytes };
-        _listener = new SocketTransport().CreateListener(Endpoint.Parse("tcp://127.0.0.1:0"), settings);
-        _listener.Start(connection =>
-        {
-            _accepted.Enqueue(connection);
-            connection.Start(new PipeProtocol(handler, Log, bound, bound));
-        });
+        _link = TestLink.Open(link, settings => settings with { MaxSendBytes = maxSendBytes });
+        _link.ServeOther = () => new PipeProtocol(handler, Log, bound, bound);
     }
 
-    public RecordingLog Log { get; } = new();
+    public RecordingLog Log => _link.Log;
 
-    public async Task<Socket> ConnectAsync(int receiveBuffer = 0)
-    {
-        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        if (receiveBuffer != 0)
-        {
-            socket.ReceiveBufferSize = receiveBuffer;
-        }
+    public LinkKind Kind => _link.Kind;
 
-        await socket.ConnectAsync(new IPEndPoint(IPAddress.Loopback, _listener.Endpoint.Port), Patience.Token);
-        return socket;
-    }
+    public Task<RawEnd> ConnectAsync(bool takesLittle = false) => _link.ConnectRawAloneAsync(takesLittle);
 
     public async Task<Connection> ConnectionAsync()
     {
-        await Patience.UntilAsync(() => !_accepted.IsEmpty, "a connection was accepted");
-        return Assert.Single(_accepted);
+        await Patience.UntilAsync(() => _link.Others.Count != 0, "a connection was accepted");
+        return Assert.Single(_link.Others);
     }
 
     public async Task<CloseReason> CloseReasonAsync() => await (await ConnectionAsync()).Closed.InTimeAsync();
 
-    public static async Task<byte[]> ReadToEndAsync(Socket socket)
+    /// <summary>Reads what must be all that the peer is sent.</summary>
+    public static async Task<byte[]> ReadToEndAsync(RawEnd peer, int count)
     {
-        using var given = new MemoryStream();
-        byte[] buffer = new byte[64 * 1024];
-        int read;
-        while ((read = await socket.ReceiveAsync(buffer, SocketFlags.None, Patience.Token)) != 0)
-        {
-            given.Write(buffer, 0, read);
-        }
-
-        return given.ToArray();
+        byte[] all = await ReadAsync(peer, count);
+        await peer.ExpectEndAsync();
+        return all;
     }
 
-    public static async Task SendAllAsync(Socket socket, ReadOnlyMemory<byte> bytes)
+    public static async Task<byte[]> ReadAsync(RawEnd peer, int count)
     {
-        while (!bytes.IsEmpty)
+        byte[] all = new byte[count];
+        for (int at = 0; at < count; at += Piece)
         {
-            bytes = bytes[await socket.SendAsync(bytes, SocketFlags.None, Patience.Token)..];
+            (await peer.ReadAsync(Math.Min(Piece, count - at))).CopyTo(all, at);
+        }
+
+        return all;
+    }
+
+    public static async Task SendAllAsync(RawEnd peer, byte[] bytes)
+    {
+        for (int at = 0; at < bytes.Length; at += Piece)
+        {
+            await peer.SendAsync(bytes[at..Math.Min(at + Piece, bytes.Length)]);
         }
     }
 
-    public async ValueTask DisposeAsync()
-    {
-        await _listener.DisposeAsync();
-        foreach (Connection connection in _accepted)
-        {
-            connection.Abort(new CloseReason(CloseKind.Stopping, "The test is over."));
-            await connection.Closed.InTimeAsync();
-        }
-
-        _clock.Dispose();
-        Log.Dispose();
-    }
+    public ValueTask DisposeAsync() => _link.DisposeAsync();
 }

@@ -2,7 +2,6 @@ using FastPort.Connections;
 using FastPort.Core.Tests.Sessions;
 using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
-using FastPort.Transports;
 using FastPort.Transports.Sockets;
 using Xunit;
 
@@ -22,7 +21,7 @@ public sealed class XorFilterTests
                 c.Reply(c.Body.Span);
                 return ValueTask.CompletedTask;
             }),
-            hooks: static h => h.Transports.Add(new XorTransport()));
+            hooks: static h => h.Transports.Add(Transport()));
         using RawPeer peer = await server.ConnectAsync();
         byte[] body = Wire.Bytes(200_000);
 
@@ -44,7 +43,7 @@ public sealed class XorFilterTests
     [Fact]
     public async Task Errors_and_the_end_pass_through_the_filter()
     {
-        await using TestServer server = await TestServer.StartAsync(hooks: static h => h.Transports.Add(new XorTransport()));
+        await using TestServer server = await TestServer.StartAsync(hooks: static h => h.Transports.Add(Transport()));
         using RawPeer peer = await server.ConnectAsync();
 
         await peer.SendAsync(Xor(Wire.Frame(0x1000, 0x40, 1, [])));
@@ -58,28 +57,8 @@ public sealed class XorFilterTests
         Assert.Equal(0, server.Server.ConnectionCount);
     }
 
+    private static FilterTransport Transport() =>
+        new(new SocketTransport(), static (connection, _) => new FilterConnection(connection, new ConstantKey(Key), new ConstantKey(Key)));
+
     private static byte[] Xor(byte[] bytes) => [.. bytes.Select(static b => (byte)(b ^ Key))];
-
-    private sealed class XorTransport : ITransport
-    {
-        private readonly SocketTransport _sockets = new();
-
-        public bool Supports(string scheme) => _sockets.Supports(scheme);
-
-        public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) =>
-            new XorListener(_sockets.CreateListener(endpoint, settings));
-
-        public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings) => _sockets.CreateConnector(endpoint, settings);
-    }
-
-    private sealed class XorListener(ITransportListener inner) : ITransportListener
-    {
-        public Endpoint Endpoint => inner.Endpoint;
-
-        public void Start(Action<Connection> accepted) => inner.Start(connection => accepted(new XorConnection(connection, Key)));
-
-        public ValueTask StopAsync() => inner.StopAsync();
-
-        public ValueTask DisposeAsync() => inner.DisposeAsync();
-    }
 }

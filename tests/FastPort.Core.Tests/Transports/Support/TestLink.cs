@@ -16,6 +16,7 @@ internal sealed class TestLink : IAsyncDisposable
 {
     private readonly TemporaryDirectory _directory = new();
     private readonly ConcurrentQueue<TestProtocol> _all = new();
+    private readonly ConcurrentQueue<Connection> _others = new();
     private readonly ConcurrentQueue<RawEnd> _raw = new();
     private (TestProtocol Server, TaskCompletionSource<Connection> Accepted)? _forgotten;
     private readonly Channel<TestProtocol> _accepted = Channel.CreateUnbounded<TestProtocol>();
@@ -49,6 +50,12 @@ internal sealed class TestLink : IAsyncDisposable
 
     /// <summary>Makes the protocols of accepted connections.</summary>
     public Func<TestProtocol> Serve { get; set; } = static () => new TestProtocol();
+
+    /// <summary>Makes protocols of another kind for accepted connections, in place of <see cref="Serve"/>.</summary>
+    public Func<IConnectionProtocol>? ServeOther { get; set; }
+
+    /// <summary>The accepted connections that have such a protocol.</summary>
+    public IReadOnlyList<Connection> Others => [.. _others];
 
     /// <param name="link">The link's name.</param>
     /// <param name="settings">Changes the settings of both ends.</param>
@@ -146,6 +153,12 @@ internal sealed class TestLink : IAsyncDisposable
             Assert.Empty(protocol.Misuse);
         }
 
+        foreach (Connection connection in _others)
+        {
+            connection.Abort(CloseReason.LocalClosed);
+            await connection.Closed.InTimeAsync();
+        }
+
         foreach (RawEnd raw in _raw)
         {
             raw.Dispose();
@@ -167,6 +180,13 @@ internal sealed class TestLink : IAsyncDisposable
             forgotten.Server.Connection = connection;
             connection.Start(forgotten.Server);
             forgotten.Accepted.SetResult(connection);
+            return;
+        }
+
+        if (ServeOther is { } serve)
+        {
+            _others.Enqueue(connection);
+            connection.Start(serve());
             return;
         }
 

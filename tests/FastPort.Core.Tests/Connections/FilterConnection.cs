@@ -6,9 +6,10 @@ namespace FastPort.Core.Tests.Connections;
 
 /// <summary>
 /// The smallest byte-stream filter: a connection towards the protocol above and a protocol towards the connection below. Where the upper
-/// protocol pauses, the filter does, so that the lower connection holds the peer back.
+/// protocol pauses, the filter does, so that the lower connection holds the peer back. It holds its lock from the start of a write to the end of the
+/// lower one, so the key is used in the order in which the lower connection sends.
 /// </summary>
-internal sealed class XorConnection(Connection lower, byte key) : Connection, IConnectionProtocol
+internal sealed class FilterConnection(Connection lower, FilterKey incoming, FilterKey outgoing) : Connection, IConnectionProtocol
 {
     private readonly ArrayPoolCircularBuffer _plain = new(1024, 16 * 1024 * 1024);
     private readonly ArrayPoolCircularBuffer _output = new(1024, 16 * 1024 * 1024);
@@ -54,7 +55,7 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
     {
         if (lower.BeginWrite() is { } below)
         {
-            Move(_output, below);
+            Move(_output, below, outgoing);
             lower.EndWrite();
         }
         else
@@ -104,7 +105,7 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
-        Move(input, _plain);
+        Move(input, _plain, incoming);
         return Protocol!.OnReceived(_plain);
     }
 
@@ -131,15 +132,15 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
 
     protected override void StartCore() => lower.Start(this);
 
-    private void Move(ArrayPoolCircularBuffer from, ArrayPoolCircularBuffer to)
+    private static void Move(ArrayPoolCircularBuffer from, ArrayPoolCircularBuffer to, FilterKey key)
     {
         from.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
-        Append(first, to);
-        Append(second, to);
+        Append(first, to, key);
+        Append(second, to, key);
         from.Consume(from.Length);
     }
 
-    private void Append(ReadOnlySpan<byte> bytes, ArrayPoolCircularBuffer to)
+    private static void Append(ReadOnlySpan<byte> bytes, ArrayPoolCircularBuffer to, FilterKey key)
     {
         if (bytes.IsEmpty)
         {
@@ -149,9 +150,34 @@ internal sealed class XorConnection(Connection lower, byte key) : Connection, IC
         Span<byte> room = to.GetWritableSpan(bytes.Length);
         for (int i = 0; i < bytes.Length; i++)
         {
-            room[i] = (byte)(bytes[i] ^ key);
+            room[i] = (byte)(bytes[i] ^ key.Next());
         }
 
         to.Advance(bytes.Length);
+    }
+}
+
+/// <summary>What the bytes of one direction are changed with.</summary>
+internal abstract class FilterKey
+{
+    /// <summary>The byte for the next one of the stream.</summary>
+    public abstract byte Next();
+}
+
+/// <summary>The same for all bytes: their order does not matter.</summary>
+internal sealed class ConstantKey(byte key) : FilterKey
+{
+    public override byte Next() => key;
+}
+
+/// <summary>A key stream that runs on with every byte, as a cipher's does: two pieces in the wrong order are both spoilt, and all that follows.</summary>
+internal sealed class RunningKey(uint seed) : FilterKey
+{
+    private uint _state = seed;
+
+    public override byte Next()
+    {
+        _state = (_state * 1664525) + 1013904223;
+        return (byte)(_state >> 24);
     }
 }
