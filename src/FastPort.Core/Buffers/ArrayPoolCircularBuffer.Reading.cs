@@ -86,6 +86,35 @@ public sealed partial class ArrayPoolCircularBuffer
         return whole;
     }
 
+    /// <summary>
+    /// The oldest unread bytes in one piece, moved together where they wrap: for a protocol that needs a message, or its header, as one span. False, and
+    /// nothing moved, where fewer are unread.
+    /// </summary>
+    /// <remarks>
+    /// Costs a copy of all unread bytes where these wrap, and nothing else. Call it again in the next burst: bytes that arrive may wrap anew. The span is
+    /// valid until the bytes are consumed or a member is called that may move bytes. Where it moves bytes, it invalidates a region handed out before.
+    /// </remarks>
+    /// <param name="count">Bytes, 0 or more.</param>
+    /// <param name="span">Exactly so many bytes; empty with false.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative.</exception>
+    public bool TryGetContiguous(int count, out ReadOnlySpan<byte> span)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        if (count > Length)
+        {
+            span = default;
+            return false;
+        }
+
+        if (!TryGetReadableSpan(0, count, out span))
+        {
+            Reallocate(ArrayFor(_length));
+            span = new ReadOnlySpan<byte>(_array, 0, count);
+        }
+
+        return true;
+    }
+
     /// <summary>As <see cref="TryGetReadableSpan"/>, for what takes a memory.</summary>
     /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
     /// <param name="length">Bytes of the range, 0 to <see cref="Length"/> less <paramref name="offset"/>.</param>

@@ -9,6 +9,9 @@ public sealed partial class ArrayPoolCircularBuffer
 {
     private bool _isShowing;
 
+    // Where bytes that follow will lie, if that is not here.
+    private ArrayPoolCircularBuffer? _reservesIn;
+
     // The second piece; what is in _array before the wrap is the first.
     private ReadOnlyMemory<byte> _next;
 
@@ -29,6 +32,12 @@ public sealed partial class ArrayPoolCircularBuffer
         _next = second;
         _length = first.Count + second.Length;
     }
+
+    /// <summary>
+    /// While a protocol is offered this ring though the next bytes, with those that it leaves unread, will come in another: that one, whose room
+    /// <see cref="TryReserve"/> is to reserve. Null to reserve here.
+    /// </summary>
+    internal void ReserveIn(ArrayPoolCircularBuffer? other) => _reservesIn = other;
 
     /// <summary>Lets go of what is shown, unread or not. Bytes that a write has made the ring's own stay.</summary>
     internal void StopShowing()

@@ -4,7 +4,10 @@ namespace FastPort.Buffers;
 
 public sealed partial class ArrayPoolCircularBuffer
 {
-    /// <summary>Returns the array to the pool where nothing is unread, so that an idle connection holds none. The next write rents again.</summary>
+    /// <summary>
+    /// Returns the array to the pool where nothing is unread, so that an idle connection holds none, and gives up what was reserved. The next write rents
+    /// again.
+    /// </summary>
     /// <remarks>Where it returns an array, it invalidates a region handed out before.</remarks>
     /// <returns>Whether the ring holds no array now; false where unread bytes keep it.</returns>
     public bool TryReleaseWhenEmpty()
@@ -14,13 +17,23 @@ public sealed partial class ArrayPoolCircularBuffer
             return false;
         }
 
+        _reservedTo = 0;
         ReturnArray();
         return true;
     }
 
+    /// <summary>Before waiting for bytes: gives back what is neither unread nor reserved.</summary>
+    internal void Rest()
+    {
+        if (_reservedTo > _readPosition || !TryReleaseWhenEmpty())
+        {
+            TryShrink();
+        }
+    }
+
     /// <summary>
-    /// Falls back to a smaller array after a burst: where the unread bytes fit a quarter of the capacity, they move to one that they fill by half
-    /// at most, never below the minimum. An empty ring above its minimum just returns its array and rents the minimum on the next write.
+    /// Falls back to a smaller array after a burst: where the unread bytes and those that <see cref="TryReserve"/> has promised room for fit a quarter of the
+    /// capacity, they move to one that they fill by half at most, never below the minimum. An empty ring above its minimum just returns its array and rents the minimum on the next write.
     /// </summary>
     /// <remarks>
     /// Two comparisons where there is nothing to do. Meant for a moment of rest (a heartbeat, an idle tick), not for every message: a load
@@ -29,19 +42,19 @@ public sealed partial class ArrayPoolCircularBuffer
     /// <returns>Whether the capacity became smaller.</returns>
     public bool TryShrink()
     {
-        int length = Length;
-        if (_capacity <= _minimumArray || length > _capacity / 4)
+        long needed = Math.Max(Length, _reservedTo - _readPosition);
+        if (_capacity <= _minimumArray || needed > _capacity / 4)
         {
             return false;
         }
 
-        if (length == 0)
+        if (needed == 0)
         {
             ReturnArray();
         }
         else
         {
-            Reallocate(ArrayFor(length * 2));
+            Reallocate(ArrayFor((int)needed * 2));
         }
 
         return true;

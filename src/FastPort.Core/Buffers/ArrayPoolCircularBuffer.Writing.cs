@@ -54,14 +54,38 @@ public sealed partial class ArrayPoolCircularBuffer
         second = new Span<byte>(_array, 0, _granted - contiguous);
     }
 
-    /// <summary>Grows, where that is needed, so that more bytes fit.</summary>
-    /// <remarks>Where it grows, it invalidates a region handed out before and leaves the free bytes in one piece.</remarks>
+    /// <summary>
+    /// Grows, where that is needed, so that more bytes fit, and keeps that room until so many bytes have been written: the ring neither shrinks below it nor,
+    /// while a connection waits for input, gives its array back. The next call replaces what was reserved before; 0 gives it up.
+    /// </summary>
+    /// <remarks>
+    /// Where it grows, it invalidates a region handed out before and leaves the free bytes in one piece. On the ring of input that a connection offers it
+    /// reserves where the next bytes will lie. A protocol that reserves what a peer asks for holds that much memory for each such peer: check the length
+    /// against a limit before.
+    /// </remarks>
     /// <param name="count">Bytes to be written besides those unread, 0 or more.</param>
     /// <returns>False where unread bytes and <paramref name="count"/> together exceed <see cref="MaximumCapacity"/>; the ring is then unchanged.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative.</exception>
     public bool TryReserve(int count)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(count);
+        if (_reservesIn is not null)
+        {
+            return _reservesIn.TryReserve(count > int.MaxValue - Length ? int.MaxValue : Length + count);
+        }
+
+        if (!TryMakeRoom(count))
+        {
+            return false;
+        }
+
+        _reservedTo = WritePosition + count;
+        return true;
+    }
+
+    /// <summary>As <see cref="TryReserve"/>, for bytes that are written before anybody waits: nothing is promised.</summary>
+    internal bool TryMakeRoom(int count)
+    {
         int length = Length;
         if (count > MaximumCapacity - length)
         {

@@ -18,8 +18,8 @@ namespace FastPort.Buffers;
 /// <para>
 /// Spans, memories and sequences point into the rented array. <see cref="Consume"/>, <see cref="Advance"/>, <see cref="Patch"/>,
 /// <see cref="RewindTo"/>, <see cref="GetWritableSpans"/> and all reading members never move bytes. <see cref="GetWritableSpan"/>,
-/// <see cref="GetWritableMemory"/>, <see cref="GetSpan"/>, <see cref="GetMemory"/>, <see cref="Write"/>, <see cref="TryReserve"/> and
-/// <see cref="TryShrink"/> may move them, and with <see cref="TryReleaseWhenEmpty"/> and <see cref="Dispose"/> may return the array: none of
+/// <see cref="GetWritableMemory"/>, <see cref="GetSpan"/>, <see cref="GetMemory"/>, <see cref="Write"/>, <see cref="TryReserve"/>,
+/// <see cref="TryGetContiguous"/> and <see cref="TryShrink"/> may move them, and with <see cref="TryReleaseWhenEmpty"/> and <see cref="Dispose"/> may return the array: none of
 /// these may be called while a socket operation still uses memory of this ring.
 /// </para>
 /// <para>
@@ -64,6 +64,9 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
     private int _granted;
 
     private long _readPosition;
+
+    // Absolute position up to which TryReserve has promised room; not above the write position where nothing is promised any more.
+    private long _reservedTo;
 
     /// <summary>Makes an empty ring that holds no array yet.</summary>
     /// <param name="minimumCapacity">

@@ -24,7 +24,8 @@ public interface IConnectionProtocol
 
     /// <summary>
     /// Bytes have arrived or reading was resumed. Consume every whole message from <paramref name="input"/> and leave the rest; reserve room
-    /// for a long message with <see cref="ArrayPoolCircularBuffer.TryReserve"/>. What is written meanwhile is flushed once, afterwards.
+    /// for a long message with <see cref="ArrayPoolCircularBuffer.TryReserve"/>, and where a message is needed in one piece, get it with
+    /// <see cref="ArrayPoolCircularBuffer.TryGetContiguous"/>. What is written meanwhile is flushed once, afterwards.
     /// </summary>
     /// <param name="input">All unread bytes. Owned by the connection; not to be kept.</param>
     ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input);

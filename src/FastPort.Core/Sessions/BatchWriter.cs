@@ -88,7 +88,7 @@ internal sealed class BatchWriter(FrameOutput output)
         _admitted = status == SendStatus.Queued;
         if (_admitted)
         {
-            _ring.TryReserve(_chunk.Expected);
+            _ring.TryMakeRoom(_chunk.Expected);
         }
 
         return status;

@@ -32,7 +32,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     {
         try
         {
-            Ring.TryReserve(burst.Expected);
+            Ring.TryMakeRoom(burst.Expected);
         }
         catch
         {

@@ -21,6 +21,7 @@ internal enum RingAction
     Reserve,
     Shrink,
     Release,
+    Contiguous,
 }
 
 /// <summary>One step of a random run; <paramref name="Size"/> and <paramref name="Part"/> are taken modulo what is possible where they must be.</summary>
@@ -34,6 +35,7 @@ internal sealed class RingModel : IDisposable
     private readonly List<byte> _unread = [];
     private readonly int _minimum;
     private long _readPosition;
+    private long _reservedTo;
     private byte _next;
 
     public RingModel(int minimum, int maximum, int surplus)
@@ -157,8 +159,12 @@ internal sealed class RingModel : IDisposable
             case RingAction.Shrink:
                 Shrink();
                 break;
+            case RingAction.Contiguous:
+                Contiguous(operation.Size % (_unread.Count + 2));
+                break;
             case RingAction.Release:
                 Assert.Equal(_unread.Count == 0, _ring.TryReleaseWhenEmpty());
+                _reservedTo = _unread.Count == 0 ? 0 : _reservedTo;
                 Assert.True(_unread.Count > 0 || _ring.Capacity == 0);
                 break;
             default:
@@ -226,18 +232,27 @@ internal sealed class RingModel : IDisposable
         if (fits)
         {
             long rents = _pool.Rents;
+            _reservedTo = _readPosition + _unread.Count + size;
             _ring.Write(NextBytes(size));
             Assert.Equal(rents, _pool.Rents);
             _ring.RewindTo(_readPosition + _unread.Count);
         }
     }
 
+    private void Contiguous(int size)
+    {
+        bool there = size <= _unread.Count;
+        Assert.Equal(there, _ring.TryGetContiguous(size, out ReadOnlySpan<byte> span));
+        Assert.Equal(there ? [.. _unread[..size]] : Array.Empty<byte>(), span.ToArray());
+    }
+
     private void Shrink()
     {
         int before = _ring.Capacity;
-        bool expected = before > BitOperations.RoundUpToPowerOf2((uint)_minimum) && _unread.Count <= before / 4;
+        long needed = Math.Max(_unread.Count, _reservedTo - _readPosition);
+        bool expected = before > BitOperations.RoundUpToPowerOf2((uint)_minimum) && needed <= before / 4;
         Assert.Equal(expected, _ring.TryShrink());
-        Assert.True(expected ? _ring.Capacity <= before / 2 : _ring.Capacity == before);
+        Assert.True(expected ? _ring.Capacity <= before / 2 && _ring.Capacity >= needed : _ring.Capacity == before);
         Shrinks += expected && _ring.Capacity > 0 ? 1 : 0;
     }
 

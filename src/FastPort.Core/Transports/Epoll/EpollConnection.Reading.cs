@@ -191,10 +191,7 @@ internal sealed partial class EpollConnection
 
     private void Rest()
     {
-        if (!_input.TryReleaseWhenEmpty())
-        {
-            _input.TryShrink();
-        }
+        _input.Rest();
     }
 
     // A reset while nothing is read here, where no receive would tell, ends the connection: whoever works for this peer may stop. Its event may

@@ -30,7 +30,7 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     {
         if (Ring.Capacity == 0)
         {
-            Ring.TryReserve(_burst.Expected);
+            Ring.TryMakeRoom(_burst.Expected);
         }
     }
 

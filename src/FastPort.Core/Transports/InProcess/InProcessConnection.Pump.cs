@@ -102,6 +102,7 @@ internal sealed partial class InProcessConnection
 
         // Before, so that a tick sees what came however long the protocol is at it, and with the flush, for what the protocol has changed.
         RequestTick();
+        _input.Offering();
         IsHeld = Protocol!.OnReceived(_input.Current) == ReceiveOutcome.Pause;
         _input.Offered(IsHeld);
         Flush();

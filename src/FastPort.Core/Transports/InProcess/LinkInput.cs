@@ -45,14 +45,29 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
         {
             Join(reading);
         }
+        else
+        {
+            // What was reserved was for bytes that have come in a ring of their own.
+            _rest?.TryReleaseWhenEmpty();
+        }
 
         return true;
+    }
+
+    /// <summary>The protocol is about to be offered <see cref="Current"/>: room that it reserves is in the ring that will hold what it leaves unread.</summary>
+    public void Offering()
+    {
+        if (!ReferenceEquals(Current, _rest))
+        {
+            Current.ReserveIn(_rest ??= NewRest());
+        }
     }
 
     /// <summary>The protocol was offered <see cref="Current"/>.</summary>
     /// <param name="paused">Whether it will look at the same bytes again, or wants more.</param>
     public void Offered(bool paused)
     {
+        Current.ReserveIn(null);
         if (!paused && !Current.IsEmpty && !ReferenceEquals(Current, _rest))
         {
             Keep(Current);
@@ -83,11 +98,7 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
     /// <summary>Before waiting: gives back what is not needed.</summary>
     public void Rest()
     {
-        if (_rest is not null && !_rest.TryReleaseWhenEmpty())
-        {
-            _rest.TryShrink();
-        }
-
+        _rest?.Rest();
         lane.Rest();
     }
 
@@ -136,7 +147,7 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
 
     private void Keep(ArrayPoolCircularBuffer unread)
     {
-        ArrayPoolCircularBuffer rest = _rest ??= new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
+        ArrayPoolCircularBuffer rest = _rest ??= NewRest();
         unread.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
         rest.Write(first);
         rest.Write(second);
@@ -145,7 +156,7 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
 
     private void Join(SendRing reading)
     {
-        ArrayPoolCircularBuffer rest = _rest ??= new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
+        ArrayPoolCircularBuffer rest = _rest ??= NewRest();
         ReadOnlyMemory<byte> next = reading.NextMemory;
 
         // At least 1 byte: a ring that is full and wants more says so.
@@ -154,6 +165,8 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
         Taken(reading, next.Length);
         Current = rest;
     }
+
+    private ArrayPoolCircularBuffer NewRest() => new(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
 
     private void Taken(SendRing reading, int count)
     {

@@ -28,9 +28,9 @@ internal sealed class SocketInput(Socket socket, ConnectionSettings settings)
     {
         drained = false;
         int room = Math.Min(_receiveSize, Math.Max(Ring.MaximumCapacity - Ring.Length, 1));
-        if (Ring.Capacity - Ring.Length < room && !Ring.TryReserve(room))
+        if (Ring.Capacity - Ring.Length < room && !Ring.TryMakeRoom(room))
         {
-            Ring.TryReserve(1);
+            Ring.TryMakeRoom(1);
         }
 
         Span<byte> span = Ring.GetWritableSpan(1);
@@ -60,11 +60,5 @@ internal sealed class SocketInput(Socket socket, ConnectionSettings settings)
     }
 
     /// <summary>Before waiting for data: an idle connection holds no buffer.</summary>
-    public void Rest()
-    {
-        if (!Ring.TryReleaseWhenEmpty())
-        {
-            Ring.TryShrink();
-        }
-    }
+    public void Rest() => Ring.Rest();
 }
