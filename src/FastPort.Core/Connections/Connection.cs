@@ -196,9 +196,49 @@ public abstract class Connection
     /// </summary>
     public virtual void FlushSoon() => Flush();
 
-    /// <summary>Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> as soon as no more than this many bytes wait to be sent.</summary>
+    /// <summary>
+    /// Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> as soon as no more than this many bytes wait to be sent. There is one such
+    /// notice at a time: a further call replaces it. For any number of waiters there is <see cref="WaitForRoomAsync"/>.
+    /// </summary>
     /// <param name="pendingBytes">Low-water mark in bytes, 0 or more.</param>
     public abstract void NotifyWhenDrained(long pendingBytes);
+
+    /// <summary>
+    /// Flushes, and completes when no more than <paramref name="lowWater"/> bytes wait to be sent, or the connection closes. Safe from any thread, with any
+    /// number of waiters; it allocates nothing where there is room. Not to be awaited on the connection's loop, which would have to send meanwhile. A filter
+    /// passes it on to the connection below.
+    /// </summary>
+    /// <remarks>
+    /// With it a message of any length is sent piece by piece while only little of it is in memory:
+    /// <code>
+    /// while (source.TryTake(Piece, out ReadOnlyMemory&lt;byte&gt; piece))
+    /// {
+    ///     if (!await connection.WaitForRoomAsync(LowWater, cancellationToken) || connection.BeginWrite() is not { } ring)
+    ///     {
+    ///         return false; // The connection closes: nothing can be sent any more.
+    ///     }
+    ///
+    ///     try
+    ///     {
+    ///         ring.Write(piece.Span);
+    ///     }
+    ///     finally
+    ///     {
+    ///         connection.EndWrite();
+    ///     }
+    ///
+    ///     connection.Flush();
+    /// }
+    /// </code>
+    /// A low-water mark and a piece for each writer together must fit <see cref="ConnectionSettings.MaxSendBytes"/>: several writers may find room at the same
+    /// time. Where others may write between two pieces, the protocol numbers its pieces, or lets one message be under way at a time.
+    /// </remarks>
+    /// <param name="lowWater">Bytes, 0 or more.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>True where there is room; false where the connection is closing or over, so that nothing can be written any more.</returns>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="lowWater"/> is negative.</exception>
+    /// <exception cref="OperationCanceledException">The token was canceled before.</exception>
+    public abstract ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default);
 
     /// <summary>Goes on reading after <see cref="ReceiveOutcome.Pause"/>. Safe from any thread, at any time, also needlessly.</summary>
     public abstract void ResumeReading();

@@ -130,7 +130,9 @@ public sealed class PipeProtocol : IConnectionProtocol
     }
 
     /// <inheritdoc/>
-    public void OnOutputDrained() => _sender.OnDrained();
+    public void OnOutputDrained()
+    {
+    }
 
     /// <inheritdoc/>
     public long OnTick(long nowMilliseconds) => ConnectionClock.Never;

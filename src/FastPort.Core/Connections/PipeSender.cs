@@ -12,7 +12,6 @@ internal sealed class PipeSender
 {
     private readonly Pipe _pipe;
     private readonly int _bound;
-    private TaskCompletionSource? _drained;
     private volatile bool _closed;
     private volatile bool _ended;
 
@@ -62,14 +61,12 @@ internal sealed class PipeSender
                 // Not examined beyond what was taken: the next read returns at once with the rest.
                 reader.AdvanceTo(read.Buffer.GetPosition(taken));
                 connection.Flush();
-                if (connection.PendingBytes > _bound)
+
+                // A ring that takes less than the bound takes some once it is empty.
+                long room = connection.PendingBytes > _bound ? _bound / 2 : taken == 0 ? 0 : long.MaxValue;
+                if (!await connection.WaitForRoomAsync(room).ConfigureAwait(false))
                 {
-                    await WaitUntilDrainedAsync(connection, _bound / 2).ConfigureAwait(false);
-                }
-                else if (taken == 0)
-                {
-                    // The ring takes less than the bound: once it is empty it takes some.
-                    await WaitUntilDrainedAsync(connection, 0).ConfigureAwait(false);
+                    break;
                 }
             }
 
@@ -86,13 +83,10 @@ internal sealed class PipeSender
         }
     }
 
-    public void OnDrained() => Interlocked.Exchange(ref _drained, null)?.TrySetResult();
-
     public void OnClosed()
     {
         _closed = true;
         _pipe.Reader.CancelPendingRead();
-        OnDrained();
     }
 
     // Bytes copied to the send ring, 0 where it is full, -1 where nothing can be sent any more.
@@ -119,20 +113,5 @@ internal sealed class PipeSender
         {
             connection.EndWrite();
         }
-    }
-
-    private Task WaitUntilDrainedAsync(Connection connection, long pendingBytes)
-    {
-        // Not inline: it comes on the flusher's thread or on the loop.
-        var drained = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        Interlocked.Exchange(ref _drained, drained);
-        if (_closed)
-        {
-            // The interlocked exchanges on both sides see to it that the end is seen here or the task there.
-            drained.TrySetResult();
-        }
-
-        connection.NotifyWhenDrained(pendingBytes);
-        return drained.Task;
     }
 }

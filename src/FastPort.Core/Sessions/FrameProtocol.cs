@@ -131,11 +131,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         }
     }
 
-    public void OnOutputDrained()
-    {
-        Output.Room.OnDrained();
-        _connection.ResumeReading();
-    }
+    public void OnOutputDrained() => _connection.ResumeReading();
 
     public void OnWriteTimeout(CloseReason reason) => SendGoodbye(reason);
 
@@ -174,7 +170,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         Dispatcher.OnClosed();
         _handshake?.OnClosed(reason);
         Session.Holders.ReleaseAll(Session);
-        Output.Room.OnClosed();
         _settings.SessionStats?.EndSession((ulong)Session.Id);
         _settings.Telemetry.CountClose(reason);
         _settings.Telemetry.Counters.SessionClosed();

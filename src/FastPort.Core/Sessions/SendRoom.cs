@@ -3,8 +3,7 @@ using FastPort.Connections;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// The bound on the bytes that wait for a session's peer: its policy, and those who wait for room. Safe from any thread. <see cref="_gate"/>
-/// guards <see cref="_drained"/> only.
+/// The bound on the bytes that wait for a session's peer, and its policy. Safe from any thread.
 /// </summary>
 internal sealed class SendRoom(Connection connection, SessionOptions options)
 {
@@ -13,10 +12,7 @@ internal sealed class SendRoom(Connection connection, SessionOptions options)
     private readonly int _slack =
         options.SendQueueFull == SendQueueFullPolicy.Wait ? FrameOutput.BatchChunk : Math.Max(FrameOutput.BatchChunk, 2 * options.MaxFrameBytes);
 
-    private readonly Lock _gate = new();
-    private TaskCompletionSource? _drained;
     private long _messagesDropped;
-    private bool _closed;
 
     /// <summary>Messages that found no room and were dropped.</summary>
     public long MessagesDropped => Volatile.Read(ref _messagesDropped);
@@ -60,47 +56,10 @@ internal sealed class SendRoom(Connection connection, SessionOptions options)
     public void DisconnectSlowConsumer() => connection.Abort(new CloseReason(
         CloseKind.SlowConsumer, $"{connection.PendingBytes} bytes were waiting for the peer; the bound is {options.SendQueueBytes}."));
 
-    /// <summary>Asks for one call of <see cref="OnDrained"/> when half of the bound is free.</summary>
+    /// <summary>Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> when half of the bound is free.</summary>
     public void NotifyWhenDrained() => connection.NotifyWhenDrained(options.SendQueueBytes / 2);
 
-    /// <summary>Completes when half of the bound is free, or the session is over.</summary>
-    public Task WhenDrainedAsync()
-    {
-        Task task;
-        lock (_gate)
-        {
-            if (_closed || !IsFull)
-            {
-                return Task.CompletedTask;
-            }
-
-            task = (_drained ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
-        }
-
-        // Outside the lock: it may call back at once.
-        NotifyWhenDrained();
-        return task;
-    }
-
-    public void OnDrained()
-    {
-        TaskCompletionSource? drained;
-        lock (_gate)
-        {
-            drained = _drained;
-            _drained = null;
-        }
-
-        drained?.SetResult();
-    }
-
-    public void OnClosed()
-    {
-        lock (_gate)
-        {
-            _closed = true;
-        }
-
-        OnDrained();
-    }
+    /// <summary>Completes when half of the bound is free, or the connection closes.</summary>
+    public Task WhenDrainedAsync(CancellationToken cancellationToken = default) =>
+        IsFull ? connection.WaitForRoomAsync(options.SendQueueBytes / 2, cancellationToken).AsTask() : Task.CompletedTask;
 }

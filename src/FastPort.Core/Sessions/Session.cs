@@ -143,7 +143,7 @@ public sealed class Session
 
     /// <summary>Completes when there is room in the send queue again, or the session is closed.</summary>
     /// <param name="cancellationToken">Gives up waiting.</param>
-    public Task WhenWritableAsync(CancellationToken cancellationToken = default) => _protocol.Output.Room.WhenDrainedAsync().WaitAsync(cancellationToken);
+    public Task WhenWritableAsync(CancellationToken cancellationToken = default) => _protocol.Output.Room.WhenDrainedAsync(cancellationToken);
 
     /// <summary>Says Goodbye with a reason, answers what is in flight, then closes.</summary>
     /// <param name="code">Code for the peer. Defaults to none.</param>

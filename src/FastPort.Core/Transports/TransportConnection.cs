@@ -26,6 +26,9 @@ internal abstract class TransportConnection : Connection
     private long _protocolDue = ConnectionClock.Never;
     private int _work;
     private bool _isOpen;
+
+    // Made when somebody first waits.
+    private DrainNotices? _drain;
     private long _deadline;
     private int _claimed;
     private volatile bool _closing;
@@ -66,6 +69,7 @@ internal abstract class TransportConnection : Connection
         Volatile.Write(ref _deadline, Settings.Clock.PreciseMilliseconds + (long)Math.Max(Settings.DrainTimeout.TotalMilliseconds, 1000));
         _closing = true;
         RequestTick();
+        EndWaits();
         if (TryClaim())
         {
             // Never started: no loop knows it, and nothing is written.
@@ -93,6 +97,42 @@ internal abstract class TransportConnection : Connection
 
         OnAborted();
     }
+
+    public sealed override void NotifyWhenDrained(long pendingBytes)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(pendingBytes);
+        Drain.AskForProtocol(pendingBytes);
+    }
+
+    public sealed override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(lowWater);
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled<bool>(cancellationToken);
+        }
+
+        if (IsClosing || PendingBytes <= lowWater)
+        {
+            return new ValueTask<bool>(!IsClosing);
+        }
+
+        // What was written and not flushed would be waited for in vain.
+        Flush();
+        return Drain.WaitAsync(lowWater, cancellationToken);
+    }
+
+    /// <summary>Some bytes are sent and counted; by whoever sends, after a full fence.</summary>
+    internal void SentSome()
+    {
+        if (Volatile.Read(ref _drain) is { } drain && drain.IsReached(PendingBytes))
+        {
+            drain.Check();
+        }
+    }
+
+    /// <summary>Whether anybody waits for bytes to be sent.</summary>
+    internal bool IsDrainAwaited => Volatile.Read(ref _drain) is { IsAwaited: true };
 
     /// <summary>Calls the release of memory that a writer has lent; by whoever sends, under no lock.</summary>
     internal void Release(BorrowedSegments.Segment segment)
@@ -286,6 +326,7 @@ internal abstract class TransportConnection : Connection
     {
         Interlocked.CompareExchange(ref _reason, reason, null);
         _closing = true;
+        EndWaits();
     }
 
     /// <summary>The time for draining the peer's input begins. Before the peer can know that this side's stream has ended.</summary>
@@ -318,6 +359,21 @@ internal abstract class TransportConnection : Connection
     {
         TransportLog.ProtocolFault(Settings.Logger, Id, e);
         Abort(new CloseReason(CloseKind.Internal, "The protocol threw; see the log.", Exception: e));
+    }
+
+    private DrainNotices Drain => Volatile.Read(ref _drain) ?? MakeDrain();
+
+    private DrainNotices MakeDrain()
+    {
+        var made = new DrainNotices(this);
+        return Interlocked.CompareExchange(ref _drain, made, null) ?? made;
+    }
+
+    // The fence: who begins to wait now sees that the connection closes, or is seen here.
+    private void EndWaits()
+    {
+        Interlocked.MemoryBarrier();
+        Volatile.Read(ref _drain)?.Check();
     }
 
     private bool TryClaim() => Interlocked.Exchange(ref _claimed, 1) == 0;

@@ -104,6 +104,8 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     {
     }
 
+    public override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default) => new(!IsClosing);
+
     public override void ResumeReading()
     {
     }

@@ -95,6 +95,9 @@ internal sealed class FilterConnection(Connection lower, FilterKey incoming, Fil
 
     public override void NotifyWhenDrained(long pendingBytes) => lower.NotifyWhenDrained(pendingBytes);
 
+    public override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default) =>
+        lower.WaitForRoomAsync(lowWater, cancellationToken);
+
     public override void ResumeReading() => lower.ResumeReading();
 
     public override void Close(CloseReason reason) => lower.Close(reason);

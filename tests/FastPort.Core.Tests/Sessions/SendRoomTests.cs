@@ -90,6 +90,8 @@ public sealed class SendRoomTests
         {
         }
 
+        public override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default) => new(true);
+
         public override void ResumeReading()
         {
         }

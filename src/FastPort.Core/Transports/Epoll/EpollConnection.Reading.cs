@@ -130,9 +130,9 @@ internal sealed partial class EpollConnection
     private unsafe bool Receive()
     {
         int room = Math.Min(_receiveSize, Math.Max(_input.MaximumCapacity - _input.Length, 1));
-        if (_input.Capacity - _input.Length < room && !_input.TryReserve(room))
+        if (_input.Capacity - _input.Length < room && !_input.TryMakeRoom(room))
         {
-            _input.TryReserve(1);
+            _input.TryMakeRoom(1);
         }
 
         Span<byte> span = _input.GetWritableSpan(1);

@@ -127,8 +127,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         }
     }
 
-    public override void NotifyWhenDrained(long pendingBytes) => _sender.NotifyWhenDrained(pendingBytes);
-
     public override void ResumeReading() => Ask(AskResume);
 
     void ILoopTask.RunOnLoop()

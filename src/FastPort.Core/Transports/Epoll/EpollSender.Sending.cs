@@ -112,8 +112,8 @@ internal sealed partial class EpollSender
             if (count >= 0)
             {
                 lane.TakeSent((int)count, _release);
-                Volatile.Write(ref _sent, _sent + count);
-                NotifyIfDrained();
+                Interlocked.Exchange(ref _sent, _sent + count);
+                _connection.SentSome();
                 continue;
             }
 

@@ -35,7 +35,6 @@ internal sealed partial class EpollSender
     private bool _awaitsWritable = true;
     private bool _shutDown;
 
-    private long _notifyAt = -1;
     private volatile bool _blocked;
 
     // The loop's: the socket's event has come. It counts until the role is taken, so also where another thread, which finds the socket blocked, has it now.
@@ -178,13 +177,6 @@ internal sealed partial class EpollSender
         return true;
     }
 
-    public void NotifyWhenDrained(long pendingBytes)
-    {
-        // Interlocked: a full fence between publishing the mark and looking at the counters, so that a sender sees the mark or we see its progress.
-        Interlocked.Exchange(ref _notifyAt, pendingBytes);
-        NotifyIfDrained();
-    }
-
     private bool IsDirectWorthwhile(EpollLoop loop) =>
         Pending >= DirectFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentDirectly, 1) == 0);
 
@@ -211,15 +203,6 @@ internal sealed partial class EpollSender
             {
                 return false;
             }
-        }
-    }
-
-    private void NotifyIfDrained()
-    {
-        long mark = Volatile.Read(ref _notifyAt);
-        if (mark >= 0 && Pending <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
-        {
-            _connection.OutputDrained();
         }
     }
 }

@@ -83,7 +83,6 @@ internal sealed partial class InProcessConnection : PumpedConnection
         _outbound.Flush();
     }
 
-    public override void NotifyWhenDrained(long pendingBytes) => _outbound.NotifyWhenDrained(pendingBytes);
 
     protected override void OnClosing()
     {

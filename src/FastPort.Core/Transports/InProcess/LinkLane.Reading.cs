@@ -41,7 +41,7 @@ internal sealed partial class LinkLane
             }
         }
 
-        NotifyIfDrained();
+        _sender.SentSome();
         return true;
     }
 
@@ -50,7 +50,7 @@ internal sealed partial class LinkLane
     {
         _sender.Release(segment);
         Interlocked.Add(ref _sent, segment.Memory.Length);
-        NotifyIfDrained();
+        _sender.SentSome();
 
         // Last: the sender may be over with this.
         Returned();
@@ -89,6 +89,12 @@ internal sealed partial class LinkLane
             drop = TryDrop();
         }
 
+        // First: what was dropped counts as sent, and who waits for room has to learn that there is none to come.
+        if (undelivered)
+        {
+            _sender.Lose();
+        }
+
         while (Reading.TryDrop(out BorrowedSegments.Segment taken))
         {
             Return(taken);
@@ -100,12 +106,7 @@ internal sealed partial class LinkLane
             ReleaseUnsent();
         }
 
-        NotifyIfDrained();
-        if (undelivered)
-        {
-            _sender.Lose();
-        }
-
+        _sender.SentSome();
         Returned();
     }
 

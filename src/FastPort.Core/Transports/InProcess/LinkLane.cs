@@ -28,7 +28,6 @@ internal sealed partial class LinkLane
     private long _writeStart;
     private long _written;
     private long _announced;
-    private long _notifyAt = -1;
     private BurstSize _burst;
     private bool _outputDown;
     private bool _dropped;
@@ -116,13 +115,6 @@ internal sealed partial class LinkLane
         }
     }
 
-    public void NotifyWhenDrained(long pendingBytes)
-    {
-        // Interlocked: a full fence between publishing the mark and looking at the counters, so that the receiver sees the mark or we see its progress.
-        Interlocked.Exchange(ref _notifyAt, pendingBytes);
-        NotifyIfDrained();
-    }
-
     /// <summary>Ends this direction behind what was written. Later writes are refused.</summary>
     public void ShutDown()
     {
@@ -136,7 +128,7 @@ internal sealed partial class LinkLane
         }
 
         _receiver.Signal(PumpSignals.Bytes);
-        NotifyIfDrained();
+        _sender.SentSome();
         if (down)
         {
             _sender.OutputShutDown();
@@ -222,15 +214,6 @@ internal sealed partial class LinkLane
             {
                 _sender.Release(unsent);
             }
-        }
-    }
-
-    private void NotifyIfDrained()
-    {
-        long mark = Volatile.Read(ref _notifyAt);
-        if (mark >= 0 && PendingBytes <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
-        {
-            _sender.OutputDrained();
         }
     }
 }

@@ -69,8 +69,6 @@ internal sealed partial class SocketConnection : PumpedConnection
         _output.FlushSoon();
     }
 
-    public override void NotifyWhenDrained(long pendingBytes) => _output.NotifyWhenDrained(pendingBytes);
-
     internal override long Tick(long nowMilliseconds, bool requested)
     {
         if (!IsClosing && IsResetWhileParked(nowMilliseconds))

@@ -96,16 +96,7 @@ internal sealed partial class SocketOutput
             _connection.Release(segment);
         }
 
-        NotifyIfDrained();
-    }
-
-    private void NotifyIfDrained()
-    {
-        long mark = Volatile.Read(ref _notifyAt);
-        if (mark >= 0 && PendingBytes <= mark && Interlocked.CompareExchange(ref _notifyAt, -1, mark) == mark)
-        {
-            _connection.OutputDrained();
-        }
+        _connection.SentSome();
     }
 
     private bool TakeMore()

@@ -38,7 +38,6 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private long _written;
     private long _sent;
     private long _calls;
-    private long _notifyAt = -1;
     private int _queued;
     private BurstSize _burst;
     private volatile bool _blocked;
@@ -157,13 +156,6 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         }
 
         Flush();
-    }
-
-    public void NotifyWhenDrained(long pendingBytes)
-    {
-        // Interlocked: a full fence between publishing the mark and looking at the counters, so that a flusher sees the mark or we see its progress.
-        Interlocked.Exchange(ref _notifyAt, pendingBytes);
-        NotifyIfDrained();
     }
 
     /// <summary>Ends the send side for good; true where no flusher is at work, else the flusher reports the end.</summary>
