@@ -16,6 +16,9 @@ internal sealed class BatchWriter(FrameOutput output)
     // A ring that grew to a chunk by doubling would copy each once more.
     private BurstSize _chunk;
 
+    /// <summary>Batches that have ended: a <see cref="SendBatch"/> that was begun at another number is over.</summary>
+    public int Ended { get; private set; }
+
     public void Begin(ArrayPoolCircularBuffer ring, bool asked)
     {
         _ring = ring;
@@ -69,6 +72,7 @@ internal sealed class BatchWriter(FrameOutput output)
 
     public void End()
     {
+        Ended++;
         Flush();
 
         // Not before: another one may have taken its place.

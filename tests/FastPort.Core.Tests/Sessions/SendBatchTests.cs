@@ -43,6 +43,52 @@ public sealed class SendBatchTests
         await Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "everything was sent and booked");
     }
 
+    [Fact]
+    public async Task A_batch_that_has_ended_throws_and_leaves_the_next_one_alone()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectKnownAsync();
+        Session session = await server.SessionAsync();
+
+        Assert.Equal((typeof(ObjectDisposedException), typeof(ObjectDisposedException)), UseAfterItsEnd(session));
+
+        Assert.Equal([1], (await peer.ReadFrameAsync()).Body);
+        Assert.Equal([2], (await peer.ReadFrameAsync()).Body);
+
+        static (Type? Send, Type? Flush) UseAfterItsEnd(Session session)
+        {
+            SendBatch ended = session.BeginBatch();
+            ended.TrySend(0x1001, [1]);
+            ended.Dispose();
+
+            // The next one is made of the same parts.
+            using SendBatch next = session.BeginBatch();
+            ended.Dispose();
+            Type? send = null;
+            Type? flush = null;
+            try
+            {
+                ended.TrySend(0x1001, [9]);
+            }
+            catch (Exception e)
+            {
+                send = e.GetType();
+            }
+
+            try
+            {
+                ended.Flush();
+            }
+            catch (Exception e)
+            {
+                flush = e.GetType();
+            }
+
+            next.TrySend(0x1001, [2]);
+            return (send, flush);
+        }
+    }
+
     [Theory]
     [InlineData(TransportKind.Auto)]
     [InlineData(TransportKind.Sockets)]
