@@ -1,0 +1,103 @@
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Transports.Support;
+using Xunit;
+
+namespace FastPort.Core.Tests.Transports;
+
+/// <summary>Bytes leave in the order in which the writes ended, whichever threads wrote.</summary>
+public sealed class WriteOrderTests
+{
+    private const int Loop = 1;
+    private const int Ticks = 2;
+    private const int Thread = 3;
+    private const int Rounds = 400;
+
+    [Theory, EveryLink]
+    public Task Chunks_numbered_at_the_end_of_their_write_arrive_in_order(string link) => RunAsync(link, stampsLast: true);
+
+    [Theory, EveryLink]
+    public Task Chunks_written_under_a_lock_of_the_protocols_own_arrive_in_order(string link) => RunAsync(link, stampsLast: false);
+
+    // The loop, the clock's ticks and three threads write at once, copied, lent and in batches, more than the send ring holds.
+    private static async Task RunAsync(string link, bool stampsLast)
+    {
+        bool done = false;
+        int fromLoop = 0;
+        int fromTicks = 0;
+        NumberedChunks chunks = null!;
+        var time = new FakeTimeProvider();
+        TestProtocol server = null!;
+        server = new TestProtocol
+        {
+            NextTick = ConnectionClock.NextTick,
+            Ticked = () =>
+            {
+                fromTicks += chunks.TryWrite(Ticks, fromTicks, 40 + (fromTicks % 100)) ? 1 : 0;
+                server.Connection.Flush();
+            },
+            OnBytes = input =>
+            {
+                input.Consume(input.Length);
+                for (int i = 0; i < 3 && !Volatile.Read(ref done); i++)
+                {
+                    fromLoop += WriteOne(chunks, Loop, fromLoop);
+                }
+
+                return ReceiveOutcome.Continue;
+            },
+        };
+        chunks = new NumberedChunks(server, stampsLast);
+
+        // Each burst of chunks makes the loop write again.
+        var client = new TestProtocol();
+        client.OnBytes = input =>
+        {
+            ReceiveOutcome outcome = chunks.Check(input);
+            client.TryWrite([1]);
+            return outcome;
+        };
+        await using TestLink open = TestLink.Open(link, static s => s with { MaxSendBytes = 256 * 1024, WriteTimeout = TimeSpan.Zero }, time);
+        await open.ConnectAsync(client, server);
+        Assert.True(client.TryWrite([1]));
+        client.Connection.Flush();
+
+        Task ticking = Task.Run(async () =>
+        {
+            while (!Volatile.Read(ref done))
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                await Task.Delay(1);
+            }
+        });
+        Task[] writing = [.. Enumerable.Range(Thread, 3).Select(thread => Task.Run(async () =>
+        {
+            for (int index = 0; index < Rounds && chunks.Fault is null;)
+            {
+                int written = WriteOne(chunks, thread, index);
+                index += written;
+                server.Connection.Flush();
+                if (written == 0)
+                {
+                    await Task.Yield();
+                }
+            }
+        }))];
+        await Task.WhenAll(writing).InTimeAsync();
+        await Patience.UntilAsync(() => chunks.Fault is not null || (Volatile.Read(ref fromLoop) > 50 && Volatile.Read(ref fromTicks) > 5), "all kinds of writers wrote");
+        Volatile.Write(ref done, true);
+        await ticking.InTimeAsync();
+
+        await Patience.UntilAsync(() => chunks.Fault is not null || chunks.Arrived == chunks.Sent, "all has arrived");
+        Assert.Null(chunks.Fault);
+        Assert.False(server.Connection.IsClosing);
+    }
+
+    // Returns how many chunks were written.
+    private static int WriteOne(NumberedChunks chunks, int writer, int index) => (index % 7) switch
+    {
+        3 => chunks.TryLend(writer, index, 1_000 + (index * 40)) ? 1 : 0,
+        5 => chunks.TryAppend(writer, index, 4, 100 + index) ? 4 : 0,
+        _ => chunks.TryWrite(writer, index, 20 + (index % 300)) ? 1 : 0,
+    };
+}
