@@ -101,12 +101,7 @@ internal sealed partial class FrameOutput
         }
         finally
         {
-            _connection.EndWrite();
-        }
-
-        if (status == SendStatus.Queued)
-        {
-            CountSent(onLoop, messages);
+            status = EndWrite(status, onLoop, messages);
         }
 
         return status;

@@ -222,7 +222,7 @@ internal sealed partial class FrameOutput
     }
 
     // Ends a write that must not follow a Goodbye.
-    private SendStatus EndWrite(SendStatus status, bool onLoop)
+    private SendStatus EndWrite(SendStatus status, bool onLoop, int messages = 1)
     {
         if (!_connection.TryEndWrite())
         {
@@ -231,7 +231,7 @@ internal sealed partial class FrameOutput
 
         if (status == SendStatus.Queued)
         {
-            CountSent(onLoop);
+            CountSent(onLoop, messages);
         }
 
         return status;

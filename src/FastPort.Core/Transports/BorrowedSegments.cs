@@ -69,6 +69,14 @@ internal sealed class BorrowedSegments
         return true;
     }
 
+    /// <summary>Takes out the first segment, of which nothing was sent, for another queue.</summary>
+    public Segment TakeUnsent()
+    {
+        Segment first = _segments.Dequeue();
+        Bytes -= first.Memory.Length;
+        return first;
+    }
+
     /// <summary>Takes the first segment out, sent or not. The caller owes it its release.</summary>
     public bool TryDrop(out Segment dropped)
     {

@@ -71,6 +71,42 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>What goes out next, piece by piece, up to the last segment or the ring's wrap. Returns their number, 0 where there is no segment.</summary>
     public int Gather(Span<ReadOnlyMemory<byte>> pieces) => _borrowed?.Gather(Ring, pieces) ?? 0;
 
+    /// <summary>Moves all to the end of another ring, of which nothing was sent here. False where there is no memory: nothing was moved then.</summary>
+    public bool TryMoveTo(SendRing other)
+    {
+        try
+        {
+            // What waits there may have grown since room was found for this.
+            other.Ring.LimitTo(Math.Max(other.Ring.MaximumCapacity, other.Ring.Length + Ring.Length));
+            if (!other.Ring.TryReserve(Ring.Length))
+            {
+                return false;
+            }
+        }
+        catch (Exception)
+        {
+            // The pool has none.
+            return false;
+        }
+
+        while (!IsEmpty)
+        {
+            if (_borrowed is not null && _borrowed.IsNext(Ring.ReadPosition))
+            {
+                BorrowedSegments.Segment segment = _borrowed.TakeUnsent();
+                (other._borrowed ??= new BorrowedSegments()).Add(other.Ring.WritePosition, segment.Memory, segment.Release, segment.State);
+            }
+            else
+            {
+                ReadOnlySpan<byte> piece = NextSpan;
+                other.Ring.Write(piece);
+                Ring.Consume(piece.Length);
+            }
+        }
+
+        return true;
+    }
+
     /// <summary>Takes another ring in place of its own, which must be empty; of the same maximum and pool.</summary>
     public ArrayPoolCircularBuffer Exchange(ArrayPoolCircularBuffer ring)
     {

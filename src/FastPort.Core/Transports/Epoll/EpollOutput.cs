@@ -170,7 +170,7 @@ internal sealed class EpollOutput
         bool accepted;
         lock (_gate)
         {
-            accepted = !_closed && !_ending && !(unlessFinal && _final);
+            accepted = lane.IsEmpty || (!_closed && !_ending && !(unlessFinal && _final));
             if (accepted && !lane.IsEmpty)
             {
                 _writing = Enqueue(lane, mayCopy: true);

@@ -60,6 +60,10 @@ internal sealed partial class InProcessConnection : PumpedConnection
 
     public override void EndWrite() => _outbound.EndWrite();
 
+    internal override bool TryEndWrite() => _outbound.TryEndWrite();
+
+    internal override void EndFinalWrite() => _outbound.EndFinalWrite();
+
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _outbound.TryWriteBorrowed(memory, release, state);
 

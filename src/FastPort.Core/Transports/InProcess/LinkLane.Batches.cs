@@ -25,21 +25,38 @@ internal sealed partial class LinkLane
     /// <param name="batch">From <see cref="CreateBatch"/>; an empty ring of the same kind afterwards.</param>
     public bool TryTakeIn(ref ArrayPoolCircularBuffer batch)
     {
-        if (!_filling.IsEmpty)
+        // The loop has it already.
+        lock (_gate)
         {
-            if (batch.Length < InLineAtLeast || PendingBytes + batch.Length > _settings.MaxSendBytes)
+            int length = batch.Length;
+            if (_closed || _ending || _final || PendingBytes + length > _settings.MaxSendBytes)
             {
                 return false;
             }
 
-            (_ready ??= []).Enqueue(_filling);
-            _filling = _spares is not null && _spares.TryPop(out SendRing? spare) ? spare : new SendRing(_settings.MaxSendBytes, _settings.Pool);
+            if (!_filling.IsEmpty)
+            {
+                if (length < InLineAtLeast)
+                {
+                    return false;
+                }
+
+                (_ready ??= []).Enqueue(_filling);
+                _filling = _spares is not null && _spares.TryPop(out SendRing? spare) ? spare : new SendRing(_settings.MaxSendBytes, _settings.Pool);
+            }
+
+            batch = _filling.Exchange(batch);
+            if (_sender.IsOnLoop)
+            {
+                // EndWrite counts from here on.
+                _writeStart = _filling.Ring.ReadPosition;
+            }
+            else
+            {
+                Volatile.Write(ref _written, _written + length);
+            }
+
+            return true;
         }
-
-        batch = _filling.Exchange(batch);
-
-        // EndWrite counts from here on.
-        _writeStart = _filling.Ring.ReadPosition;
-        return true;
     }
 }

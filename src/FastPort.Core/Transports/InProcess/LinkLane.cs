@@ -24,11 +24,13 @@ internal sealed partial class LinkLane
     private readonly InProcessConnection _sender;
     private readonly InProcessConnection _receiver;
     private readonly ConnectionSettings _settings;
+    private readonly OthersWrite _others;
     private SendRing _filling;
     private long _writeStart;
     private long _written;
     private long _announced;
     private BurstSize _burst;
+    private bool _final;
     private bool _outputDown;
     private bool _dropped;
     private volatile bool _ending;
@@ -46,6 +48,7 @@ internal sealed partial class LinkLane
         _sender = sender;
         _receiver = receiver;
         _settings = settings;
+        _others = new OthersWrite(settings.MaxSendBytes, settings.Pool);
         _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
         Reading = new SendRing(settings.MaxSendBytes, settings.Pool);
     }
@@ -60,6 +63,11 @@ internal sealed partial class LinkLane
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ArrayPoolCircularBuffer? BeginWrite()
     {
+        if (!_sender.IsOnLoop)
+        {
+            return BeginOthersWrite();
+        }
+
         _gate.Enter();
         if (_closed || _ending)
         {
@@ -79,13 +87,97 @@ internal sealed partial class LinkLane
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void EndWrite()
     {
+        if (_sender.IsOnLoop)
+        {
+            EndLoopWrite();
+        }
+        else
+        {
+            EndOthersWrite(unlessFinal: false);
+        }
+    }
+
+    /// <summary>As <see cref="EndWrite"/>; false where a final write came first: then nothing was written, and nothing lent.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryEndWrite()
+    {
+        if (_sender.IsOnLoop)
+        {
+            EndLoopWrite();
+            return true;
+        }
+
+        return EndOthersWrite(unlessFinal: true);
+    }
+
+    /// <summary>Ends a write of the loop's, behind which <see cref="TryEndWrite"/> of other threads refuses.</summary>
+    public void EndFinalWrite()
+    {
+        _final = true;
+        EndLoopWrite();
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void EndLoopWrite()
+    {
         Volatile.Write(ref _written, _written + (_filling.Ring.WritePosition - _writeStart));
         _gate.Exit();
+    }
+
+    private ArrayPoolCircularBuffer? BeginOthersWrite()
+    {
+        _others.Enter();
+        _gate.Enter();
+        if (_closed || _ending)
+        {
+            _others.Leave();
+            return Refuse();
+        }
+
+        // What is copied behind others needs no room of its own for a whole burst.
+        int waiting = _filling.Ring.Length;
+        int expected = _filling.IsEmpty ? _burst.Expected : 0;
+        _gate.Exit();
+        return _others.Begin(waiting, expected);
+    }
+
+    private bool EndOthersWrite(bool unlessFinal)
+    {
+        long bytes = _others.Bytes;
+        bool accepted = true;
+        bool joined = true;
+        if (bytes != 0 || _others.Ring.BorrowedCount != 0)
+        {
+            lock (_gate)
+            {
+                accepted = !(_closed || _ending) && !(unlessFinal && _final);
+                joined = accepted && _others.TryJoin(ref _filling);
+                Volatile.Write(ref _written, _written + (joined ? bytes : 0));
+            }
+        }
+
+        if (!joined)
+        {
+            _others.Drop(unlessFinal && !accepted ? null : _sender.Release);
+        }
+
+        _others.Leave();
+        if (accepted && !joined)
+        {
+            _sender.SendFault(new OutOfMemoryException($"There is no memory for {bytes} bytes to be sent."));
+        }
+
+        return accepted;
     }
 
     /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Between BeginWrite and EndWrite only.</summary>
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
+        if (!_sender.IsOnLoop)
+        {
+            return TryBorrowForOthers(memory, release, state);
+        }
+
         if (!_filling.TryBorrow(memory, release, state))
         {
             return false;
@@ -94,6 +186,15 @@ internal sealed partial class LinkLane
         // EndWrite counts from here on: bytes beside the ring then cost it nothing.
         _writeStart -= memory.Length;
         return true;
+    }
+
+    private bool TryBorrowForOthers(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
+    {
+        lock (_gate)
+        {
+            long waiting = _filling.Ring.Length + _filling.BorrowedBytes;
+            return waiting + _others.Bytes + memory.Length <= _settings.MaxSendBytes && _others.Ring.TryBorrow(memory, release, state);
+        }
     }
 
     /// <summary>Announces what was written to the receiver, which takes it when it gets there.</summary>

@@ -54,6 +54,10 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     public override void EndWrite() => _output.EndWrite();
 
+    internal override bool TryEndWrite() => _output.TryEndWrite();
+
+    internal override void EndFinalWrite() => _output.EndFinalWrite();
+
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
 

@@ -8,7 +8,8 @@ namespace FastPort.Transports.Sockets;
 /// <summary>
 /// The send side of a socket connection: two <see cref="SendRing"/>s, one being filled by writers, one being sent by whoever flushes.
 /// <para>
-/// <see cref="_gate"/> guards <see cref="_filling"/>, the swap of the rings and the flags. The ring being sent belongs to the one flusher
+/// The loop writes to <see cref="_filling"/> under <see cref="_gate"/>, which also guards the swap of the rings and the flags. Another thread writes to a ring of its own,
+/// which joins the filling one when the write ends (<see cref="OthersWrite"/>). The ring being sent belongs to the one flusher
 /// (<see cref="_flushing"/>), so no lock is held during a system call and writers never wait for the kernel. A ring whose bytes are all
 /// sent gives its array back at once: the next burst, of any connection, gets the same warm array from the pool, and an idle connection holds none.
 /// </para>
@@ -31,6 +32,8 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private readonly Lock _gate = new();
     private readonly Socket _socket;
     private readonly SocketConnection _connection;
+    private readonly ConnectionSettings _settings;
+    private readonly OthersWrite _others;
     private SendRing _filling;
     private SendRing _sending;
     private SendArgs? _args;
@@ -42,6 +45,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private BurstSize _burst;
     private volatile bool _blocked;
     private bool _flushing;
+    private bool _final;
     private bool _closed;
     private bool _closeAsked;
     private bool _shutdownWhenFlushed;
@@ -51,6 +55,8 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     {
         _socket = socket;
         _connection = connection;
+        _settings = settings;
+        _others = new OthersWrite(settings.MaxSendBytes, settings.Pool);
         _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
         _sending = new SendRing(settings.MaxSendBytes, settings.Pool);
     }
@@ -67,6 +73,11 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ArrayPoolCircularBuffer? BeginWrite()
     {
+        if (!_connection.IsOnLoop)
+        {
+            return BeginOthersWrite();
+        }
+
         _gate.Enter();
         if (_closed || _shutdownWhenFlushed)
         {
@@ -87,13 +98,98 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void EndWrite()
     {
+        if (_connection.IsOnLoop)
+        {
+            EndLoopWrite();
+        }
+        else
+        {
+            EndOthersWrite(unlessFinal: false);
+        }
+    }
+
+    /// <summary>As <see cref="EndWrite"/>; false where a final write came first: then nothing was written, and nothing lent.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryEndWrite()
+    {
+        if (_connection.IsOnLoop)
+        {
+            EndLoopWrite();
+            return true;
+        }
+
+        return EndOthersWrite(unlessFinal: true);
+    }
+
+    /// <summary>Ends a write of the loop's, behind which <see cref="TryEndWrite"/> of other threads refuses.</summary>
+    public void EndFinalWrite()
+    {
+        _final = true;
+        EndLoopWrite();
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void EndLoopWrite()
+    {
         Volatile.Write(ref _written, _written + (_filling.Ring.WritePosition - _writeStart));
         _gate.Exit();
+    }
+
+    private ArrayPoolCircularBuffer? BeginOthersWrite()
+    {
+        _others.Enter();
+        _gate.Enter();
+        if (_closed || _shutdownWhenFlushed)
+        {
+            _gate.Exit();
+            _others.Leave();
+            return null;
+        }
+
+        // What is copied behind others needs no room of its own for a whole burst.
+        int waiting = _filling.Ring.Length;
+        int expected = _filling.IsEmpty ? _burst.Expected : 0;
+        _gate.Exit();
+        return _others.Begin(waiting, expected);
+    }
+
+    private bool EndOthersWrite(bool unlessFinal)
+    {
+        long bytes = _others.Bytes;
+        bool accepted = true;
+        bool joined = true;
+        if (bytes != 0 || _others.Ring.BorrowedCount != 0)
+        {
+            lock (_gate)
+            {
+                accepted = !(_closed || _shutdownWhenFlushed) && !(unlessFinal && _final);
+                joined = accepted && _others.TryJoin(ref _filling);
+                Volatile.Write(ref _written, _written + (joined ? bytes : 0));
+            }
+        }
+
+        if (!joined)
+        {
+            _others.Drop(unlessFinal && !accepted ? null : _connection.Release);
+        }
+
+        _others.Leave();
+        if (accepted && !joined)
+        {
+            _connection.SendFault(new OutOfMemoryException($"There is no memory for {bytes} bytes to be sent."));
+        }
+
+        return accepted;
     }
 
     /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Between BeginWrite and EndWrite only.</summary>
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
+        if (!_connection.IsOnLoop)
+        {
+            return TryBorrowForOthers(memory, release, state);
+        }
+
         if (!_filling.TryBorrow(memory, release, state))
         {
             return false;
@@ -102,6 +198,15 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         // EndWrite counts from here on: bytes beside the ring then cost it nothing.
         _writeStart -= memory.Length;
         return true;
+    }
+
+    private bool TryBorrowForOthers(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
+    {
+        lock (_gate)
+        {
+            long waiting = _filling.Ring.Length + _filling.BorrowedBytes;
+            return waiting + _others.Bytes + memory.Length <= _settings.MaxSendBytes && _others.Ring.TryBorrow(memory, release, state);
+        }
     }
 
     public void Flush()
