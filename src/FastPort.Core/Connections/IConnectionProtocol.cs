@@ -8,7 +8,10 @@ public enum ReceiveOutcome
     /// <summary>Everything that could be consumed was; read on.</summary>
     Continue,
 
-    /// <summary>Stop reading (back-pressure) until <see cref="Connection.ResumeReading"/>; unread bytes stay where they are.</summary>
+    /// <summary>
+    /// Stop reading (back-pressure) until <see cref="Connection.ResumeReading"/>; unread bytes stay where they are. A protocol that calls
+    /// <see cref="Connection.ResumeReading"/> before it returns this yields: it is called again as soon as others have had their turn.
+    /// </summary>
     Pause,
 }
 

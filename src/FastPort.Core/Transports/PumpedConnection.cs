@@ -152,7 +152,8 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
         {
             while (DoStep())
             {
-                if (++steps == StepsPerTurn)
+                // Also where the protocol has paused and perhaps resumed at once: it wants others to have their turn.
+                if (IsHeld || ++steps == StepsPerTurn)
                 {
                     steps = 0;
                     if (ThreadPool.PendingWorkItemCount != 0)

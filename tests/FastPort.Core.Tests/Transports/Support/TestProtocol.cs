@@ -159,6 +159,18 @@ internal sealed class TestProtocol : IConnectionProtocol
         return ReceiveOutcome.Continue;
     }
 
+    /// <summary>Takes so many unread bytes of the first piece into <see cref="Received"/>.</summary>
+    public void CollectSome(ArrayPoolCircularBuffer input, int count)
+    {
+        lock (_received)
+        {
+            _received.Write(input.FirstReadableSpan[..count]);
+        }
+
+        Volatile.Write(ref _receivedBytes, _receivedBytes + count);
+        input.Consume(count);
+    }
+
     /// <summary>Writes all of it or, where it does not fit or nothing can be sent any more, nothing. Does not flush.</summary>
     public bool TryWrite(ReadOnlySpan<byte> bytes)
     {
