@@ -74,10 +74,13 @@ public sealed class RequestContext
 
     internal HandlerEntry Handler { get; }
 
-    /// <summary>Neighbours in the queue's list of requests in flight; guarded by the queue.</summary>
+    /// <summary>Neighbors in the queue's <see cref="RequestTable"/>; guarded by the queue.</summary>
     internal RequestContext? Next { get; set; }
 
     internal RequestContext? Previous { get; set; }
+
+    /// <summary>Tells the bucket in that table.</summary>
+    internal uint TableKey { get; set; }
 
     internal ref readonly FrameHeader Header => ref _header;
 

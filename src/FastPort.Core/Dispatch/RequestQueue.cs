@@ -15,9 +15,8 @@ namespace FastPort.Dispatch;
 /// </para>
 /// <para>
 /// The channel has no bound of its own, whose reads would take a lock: the loop counts requests from queue to completion (<see cref="TryReserve"/>) and stops
-/// reading the socket at the bound. <see cref="_gate"/> guards the list of requests in flight (<see cref="_first"/> and the requests' links), which only Cancel and the end
-/// of the session read: joining and leaving it is a matter of two references. What came is counted by the loop alone,
-/// what was completed interlocked, as several may complete at once.
+/// reading the socket at the bound. <see cref="_gate"/> guards the table of requests in flight, which only Cancel and the end of the session read. What came
+/// is counted by the loop alone, what was completed interlocked, as several may complete at once.
 /// </para>
 /// </summary>
 internal sealed class RequestQueue
@@ -31,7 +30,7 @@ internal sealed class RequestQueue
     private readonly int _maxInFlight;
     private readonly long _maxBytes;
     private readonly Lock _gate = new();
-    private RequestContext? _first;
+    private readonly RequestTable _inFlight = new();
     private long _enqueuedBytes;
     private long _completed;
     private long _completedBytes;
@@ -85,13 +84,7 @@ internal sealed class RequestQueue
         _enqueuedBytes += request.BodySize;
         lock (_gate)
         {
-            request.Next = _first;
-            if (_first is not null)
-            {
-                _first.Previous = request;
-            }
-
-            _first = request;
+            _inFlight.Add(request);
         }
 
         if (_channel.Writer.TryWrite(request))
@@ -111,11 +104,7 @@ internal sealed class RequestQueue
         RequestContext? request;
         lock (_gate)
         {
-            request = _first;
-            while (request is not null && (request.IsOneWay || request.Correlation != correlation))
-            {
-                request = request.Next;
-            }
+            request = _inFlight.Find(correlation);
         }
 
         request?.Abort();
@@ -125,13 +114,10 @@ internal sealed class RequestQueue
     public void Complete()
     {
         _channel.Writer.TryComplete();
-        List<RequestContext> requests = [];
+        List<RequestContext> requests;
         lock (_gate)
         {
-            for (RequestContext? request = _first; request is not null; request = request.Next)
-            {
-                requests.Add(request);
-            }
+            requests = _inFlight.ToList();
         }
 
         foreach (RequestContext request in requests)
@@ -276,22 +262,7 @@ internal sealed class RequestQueue
     {
         lock (_gate)
         {
-            if (request.Previous is null)
-            {
-                _first = request.Next;
-            }
-            else
-            {
-                request.Previous.Next = request.Next;
-            }
-
-            if (request.Next is not null)
-            {
-                request.Next.Previous = request.Previous;
-            }
-
-            // Its handler may keep the context: it must not keep its neighbours.
-            request.Next = request.Previous = null;
+            _inFlight.Remove(request);
         }
 
         Interlocked.Add(ref _completedBytes, request.BodySize);
