@@ -25,6 +25,9 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     // What the frame at hand waits for; null where it waits for nothing.
     private Task? _postponed;
 
+    /// <summary>Within a burst: its newest clock reading.</summary>
+    public long LastReading => _handled.LastReading;
+
     /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
     public void BeginBurst(long received, long now)
     {

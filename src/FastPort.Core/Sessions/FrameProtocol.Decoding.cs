@@ -33,6 +33,12 @@ internal sealed partial class FrameProtocol
 
                     Volatile.Write(ref _messagesReceived, _messagesReceived + 1);
                     input.Consume((int)header.FrameSize);
+                    if (_turn.IsOver(Dispatcher.LastReading))
+                    {
+                        YieldTurn();
+                        return ReceiveOutcome.Pause;
+                    }
+
                     break;
                 case FrameReadStatus.Incomplete:
                     return ReceiveOutcome.Continue;
@@ -43,6 +49,15 @@ internal sealed partial class FrameProtocol
         }
 
         return ReceiveOutcome.Continue;
+    }
+
+    // A pause that is resumed at once: the transport offers the rest, if there is any, after the loop's other connections had their turn.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void YieldTurn()
+    {
+        _turn.Renew();
+        _yielded = true;
+        _connection.ResumeReading();
     }
 
     // The send ring is at its bound: try the socket once, else stop reading until it has drained.

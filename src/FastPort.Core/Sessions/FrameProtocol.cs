@@ -27,6 +27,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     private long _messagesReceived;
     private long _stampedBytes = -1;
     private long _stamp;
+    private TurnBudget _turn = new();
+    private bool _yielded;
     private bool _paused;
     private volatile bool _closed;
 
@@ -94,7 +96,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
             _end.BeginWork();
         }
 
-        _paused = false;
+        _paused = _yielded = false;
+        _turn.BeginBurst(now);
         Output.BeginBurst();
         Dispatcher.BeginBurst(_stamp, now);
 
@@ -104,11 +107,18 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         {
             ReceiveOutcome outcome = Decode(input, _stamp);
             _paused = outcome == ReceiveOutcome.Pause;
-            _deadlines.AfterBurst(input, _paused);
+
+            // Who yields goes on reading: the peer's deadlines run on.
+            _deadlines.AfterBurst(input, _paused && !_yielded);
             return outcome;
         }
         finally
         {
+            if (!_yielded)
+            {
+                _turn.EndBurst(Dispatcher.LastReading);
+            }
+
             Dispatcher.EndBurst();
             FrameOutput.EndBurst();
             if (!_paused)
@@ -195,6 +205,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     public void EndQueuedWork() => _end.EndWork();
 
     public void ResumeReading() => _connection.ResumeReading();
+
+    /// <summary>The frame at hand has made work beyond its own, as much as so many frames; loop only.</summary>
+    public void SpendTurn(int frames) => _turn.Spend(frames);
 
     /// <summary>Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello. Any thread.</summary>
     public void Stop(CloseReason reason, TimeSpan grace) => OnLoop(protocol => protocol._end.Stop(reason, grace));

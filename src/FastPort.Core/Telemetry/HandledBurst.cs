@@ -24,6 +24,9 @@ internal sealed class HandledBurst
     private long _last;
     private int _count;
 
+    /// <summary>When the last message was handled; before the first, when the burst began.</summary>
+    public long LastReading => _last;
+
     /// <summary>Takes this thread's instance; a burst inside a burst gets one of its own.</summary>
     /// <param name="received">When the burst's bytes were in memory, in nanoseconds of the monotonic clock.</param>
     /// <param name="now">The clock's reading: when the first handler can start.</param>
