@@ -1,3 +1,5 @@
+using System.Buffers;
+using FastPort.Sessions;
 using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;
@@ -9,6 +11,9 @@ public delegate void InlineHandler(ref InlineRequest request);
 /// <summary>Handles a message off the loop, in arrival order per session.</summary>
 /// <param name="context">The message, valid until the returned task ends.</param>
 public delegate ValueTask QueuedHandler(RequestContext context);
+
+/// <summary>Reads the topic or target of a message for the authorizer; false where the body has none that a handler would accept.</summary>
+internal delegate bool AddressReader(in ReadOnlySequence<byte> body, ref AuthorizationRequest request);
 
 /// <summary>What is registered for one message type: exactly one of the two delegates.</summary>
 internal sealed class HandlerEntry(ushort type, string name, InlineHandler? inline, QueuedHandler? queued)
@@ -27,6 +32,9 @@ internal sealed class HandlerEntry(ushort type, string name, InlineHandler? inli
     /// handlers that may postpone, or whose messages to others would lose their order if they were sent now from one thread and now from another.
     /// </summary>
     public bool StaysOnLoop { get; init; }
+
+    /// <summary>Finds what a message is addressed to; null where messages of this type are addressed to nothing.</summary>
+    public AddressReader? ReadAddress { get; init; }
 
     /// <summary>Where its latencies are recorded; attached once at the start, null where nobody measures.</summary>
     public LatencySeries? Series { get; set; }

@@ -173,14 +173,22 @@ public ref struct InlineRequest
     /// <summary>As <see cref="Session.BeginBatch"/>, for what the request asked for, so also to a peer that has not said Hello.</summary>
     public readonly SendBatch BeginBatch() => new(_protocol.Output, asked: true);
 
+    /// <summary>The request has made as much work as so many frames, which the session's turn on its loop is the shorter for.</summary>
+    internal readonly void SpendTurn(int frames) => _protocol.SpendTurn(frames);
+
     /// <summary>When the handler wants to see the request again, which then is unanswered; null where it has handled it.</summary>
-    internal Task? PostponedUntil { readonly get; private set; }
+    internal Postponement? PostponedUntil { readonly get; private set; }
+
+    /// <summary>Whether the request has been postponed for as long as its handler would wait.</summary>
+    internal readonly bool IsOverdue => _protocol.Dispatcher.IsOverdue;
 
     /// <summary>
     /// Handles the request later: the session is read no further, and its handler is called again with this request when the task has ended. For the
     /// framework's own handlers, which then have done nothing yet.
     /// </summary>
-    internal void Postpone(Task until) => PostponedUntil = until;
+    /// <param name="until">Ends when it is worth trying again.</param>
+    /// <param name="timeout">Time after which the handler is called once more in any case, then with <see cref="IsOverdue"/>. Zero for none.</param>
+    internal void Postpone(Task until, TimeSpan timeout) => PostponedUntil = new Postponement(until, timeout);
 
     private readonly bool MayAnswer()
     {

@@ -23,10 +23,13 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     private HandlerEntry? _found;
 
     // What the frame at hand waits for; null where it waits for nothing.
-    private Task? _postponed;
+    private Postponement? _postponed;
 
     /// <summary>Within a burst: its newest clock reading.</summary>
     public long LastReading => _handled.LastReading;
+
+    /// <summary>Whether the frame at hand has been postponed for as long as its handler would wait.</summary>
+    public bool IsOverdue => _postponed?.IsOverdue(_settings.Clock.PreciseMilliseconds) == true;
 
     /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
     public void BeginBurst(long received, long now)
@@ -44,25 +47,22 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     /// <summary>False to be asked again about the same frame after a resume.</summary>
     public bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
-        if (_postponed is not null)
+        Postponement? postponed = _postponed;
+        if (postponed is { Until.IsCompleted: false } && !IsOverdue)
         {
-            if (!_postponed.IsCompleted)
-            {
-                // Resumed by something else.
-                return false;
-            }
-
-            _postponed = null;
+            // Resumed by something else.
+            return false;
         }
 
         HandlerEntry? handler = Find(header.Type);
         if (handler is null || end.RefusesRequests)
         {
+            _postponed = null;
             Refuse(header, received, isKnown: handler is not null);
             return true;
         }
 
-        if (_gatekeeper is not null && !Admits(_gatekeeper, header, received, out bool refused))
+        if (_gatekeeper is not null && !Admits(_gatekeeper, handler, header, input, received, out bool refused))
         {
             return refused;
         }
@@ -71,10 +71,15 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         {
             var request = new InlineRequest(protocol, header, input, received);
             _watch.Handling(handler);
-            if (Invoke(handler, ref request) is { } postponed)
+            if (Invoke(handler, ref request) is { } again)
             {
-                PauseUntil(postponed);
+                PauseUntil(again, postponed);
                 return false;
+            }
+
+            if (postponed is not null)
+            {
+                _postponed = null;
             }
 
             _watch.Handled(handler);
@@ -140,7 +145,14 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
     }
 
-    public void OnTick(long nowMilliseconds) => _gatekeeper?.OnTick(nowMilliseconds);
+    public void OnTick(long nowMilliseconds)
+    {
+        _gatekeeper?.OnTick(nowMilliseconds);
+        if (_postponed?.IsOverdue(nowMilliseconds) == true)
+        {
+            protocol.ResumeReading();
+        }
+    }
 
     /// <summary>Looks whether a handler holds the loop up; on the clock's thread. Returns when to look again.</summary>
     /// <param name="nowMilliseconds">The clock's reading.</param>
@@ -181,16 +193,27 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
 
     // Where it says no, the request was refused, or is to be asked about again.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool Admits(Gatekeeper gatekeeper, in FrameHeader header, long received, out bool refused)
+    private bool Admits(
+        Gatekeeper gatekeeper, HandlerEntry handler, in FrameHeader header, ArrayPoolCircularBuffer input, long received, out bool refused)
     {
         refused = true;
-        switch (gatekeeper.Ask(header.Type))
+        var request = new AuthorizationRequest(protocol.Session, header.Type);
+        if (handler.ReadAddress is { } readAddress && gatekeeper.AsksNext
+            && !readAddress(input.GetReadableSequence(FrameHeader.Size, header.BodySize), ref request))
+        {
+            // Its handler refuses it, as it cannot read it either.
+            return true;
+        }
+
+        switch (gatekeeper.Ask(request))
         {
             case GateAnswer.Wait:
                 refused = false;
                 return false;
             case GateAnswer.Forbidden:
-                replies.Refuse(header, received, ErrorCode.Forbidden, $"This session may not use message type 0x{header.Type:X4}.");
+                replies.Refuse(header, received, ErrorCode.Forbidden, request.IsAddressed
+                        ? $"This session may not use message type 0x{header.Type:X4} for '{request.Topic ?? request.Target}'."
+                        : $"This session may not use message type 0x{header.Type:X4}.");
                 return false;
             case GateAnswer.TimedOut:
                 replies.Refuse(
@@ -206,15 +229,16 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     }
 
     // The frame stays in the ring, to be seen again; the authoriser has allowed it.
-    private void PauseUntil(Task postponed)
+    private void PauseUntil(Postponement postponed, Postponement? before)
     {
         _gatekeeper?.Keep();
+        postponed.Begin(before, _settings.Clock);
         _postponed = postponed;
-        postponed.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+        postponed.Until.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
     }
 
     // Null where the request was handled; else what its handler waits for, which has done nothing yet.
-    private Task? Invoke(HandlerEntry handler, ref InlineRequest request)
+    private Postponement? Invoke(HandlerEntry handler, ref InlineRequest request)
     {
         try
         {

@@ -28,9 +28,10 @@ public interface IMessageRouter
 
     /// <summary>Hands a one-way message to every session subscribed to a prefix of a topic, once each. Waits for nobody: one without room does not get it.</summary>
     /// <param name="topic">The topic.</param>
+    /// <param name="audience">Whose subscriptions it goes to.</param>
     /// <param name="type">Message type of the frame.</param>
     /// <param name="body">The frame's body; not to be kept.</param>
     /// <returns>How many took it.</returns>
-    int Publish<TBody>(scoped ReadOnlySpan<byte> topic, ushort type, scoped in TBody body)
+    int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct;
 }

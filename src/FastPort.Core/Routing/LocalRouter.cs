@@ -6,10 +6,6 @@ namespace FastPort.Routing;
 /// <summary>The router of one server: delivers to its own sessions.</summary>
 internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics) : IMessageRouter
 {
-    // Who has a message already where several prefixes match; empty between uses.
-    [field: ThreadStatic]
-    private static HashSet<Session>? Told { get; set; }
-
     public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
@@ -36,20 +32,20 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
     public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
         identities.Find(routingId)?.Session?.Protocol.Output.Room.WhenDrainedAsync() ?? Task.CompletedTask;
 
-    public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, ushort type, scoped in TBody body)
+    public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        PrefixTrie<MemberSet<Session>>.Matches matches = topics.Match(topic);
+        TopicIndex.Matches matches = topics.Match(topic, audience);
         if (!matches.MoveNext())
         {
             return 0;
         }
 
-        MemberSet<Session> first = matches.Current;
+        MemberSet<Subscriber> first = matches.Current;
         SharedFrame frame = SharedFrame.Encode(type, in body);
         try
         {
-            return matches.MoveNext() ? SendToAll(frame, first, matches) : frame.SendTo(first.Members, asked: true);
+            return matches.MoveNext() ? SendOnceToEach(frame, first, matches) : SendToAll(frame, first);
         }
         finally
         {
@@ -57,32 +53,38 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         }
     }
 
-    // Each session once, however many of its prefixes match.
-    private static int SendToAll(SharedFrame frame, MemberSet<Session> first, PrefixTrie<MemberSet<Session>>.Matches others)
+    private static int SendToAll(SharedFrame frame, MemberSet<Subscriber> set)
     {
-        HashSet<Session> told = Told ?? [];
-        Told = null;
-        int sent = SendToNew(frame, first, told);
-        do
+        int sent = 0;
+        foreach (Subscriber? subscriber in set.Members)
         {
-            sent += SendToNew(frame, others.Current, told);
+            sent += subscriber is not null && frame.SendTo(subscriber.Session) ? 1 : 0;
         }
-        while (others.MoveNext());
 
-        told.Clear();
-        Told = told;
         return sent;
     }
 
-    private static int SendToNew(SharedFrame frame, MemberSet<Session> set, HashSet<Session> told)
+    // Each session once, however many of its prefixes match.
+    private static int SendOnceToEach(SharedFrame frame, MemberSet<Subscriber> first, TopicIndex.Matches others)
+    {
+        DeliveryMarks marks = DeliveryMarks.Begin();
+        int sent = SendToUnmarked(frame, first, marks);
+        do
+        {
+            sent += SendToUnmarked(frame, others.Current, marks);
+        }
+        while (others.MoveNext());
+
+        marks.End();
+        return sent;
+    }
+
+    private static int SendToUnmarked(SharedFrame frame, MemberSet<Subscriber> set, DeliveryMarks marks)
     {
         int sent = 0;
-        foreach (Session? session in set.Members)
+        foreach (Subscriber? subscriber in set.Members)
         {
-            if (session is not null && told.Add(session) && frame.SendTo(session))
-            {
-                sent++;
-            }
+            sent += subscriber is not null && marks.TryMark(subscriber) && frame.SendTo(subscriber.Session) ? 1 : 0;
         }
 
         return sent;

@@ -2,47 +2,168 @@ namespace FastPort.Routing;
 
 /// <summary>
 /// Values by prefix. Finding all values whose prefix a text begins with costs one step for each branching along that text, however many prefixes there
-/// are. Nodes never change: a change makes those from the root to its place anew and then publishes the root, so readers take no lock and see one
-/// moment. Changes exclude each other by a lock of whoever owns the trie.
+/// are, and a change costs the length of its prefix.
+/// <para>
+/// Readers take no lock: a change makes what is new apart and then publishes it with one write, and never moves what a reader may stand on. A reader that
+/// is under way sees or misses just what changes meanwhile. Changes exclude each other by a lock of whoever owns the trie.
+/// </para>
 /// </summary>
 /// <typeparam name="TValue">What hangs on a prefix.</typeparam>
 internal sealed class PrefixTrie<TValue>
     where TValue : class
 {
-    private Node _root = new([], null, [], []);
+    private readonly Node _root = new([], null, new Children());
 
     /// <summary>The value of exactly this prefix; null where it has none.</summary>
-    public TValue? Find(ReadOnlySpan<byte> prefix)
+    public TValue? Find(ReadOnlySpan<byte> prefix) => FindNode(prefix)?.Value;
+
+    /// <summary>Some value; null where there is none. For whoever changes the trie.</summary>
+    public TValue? First()
     {
-        Node? node = Volatile.Read(ref _root);
+        Node node = _root;
+        while (node.Value is null && node.Children.Count != 0)
+        {
+            node = node.Children.First;
+        }
+
+        return node.Value;
+    }
+
+    /// <summary>Sets the value of a prefix.</summary>
+    public void Set(ReadOnlySpan<byte> prefix, TValue value)
+    {
+        Node node = _root;
+        while (!prefix.IsEmpty)
+        {
+            Node? child = node.Children.Find(prefix[0]);
+            if (child is null)
+            {
+                node.Children.Set(Leaf(prefix, value));
+                return;
+            }
+
+            int common = prefix.CommonPrefixLength(child.Label);
+            prefix = prefix[common..];
+            if (common < child.Label.Length)
+            {
+                node.Children.Set(Fork(child, common, prefix, value));
+                return;
+            }
+
+            node = child;
+        }
+
+        node.Value = value;
+    }
+
+    /// <summary>Removes the value of a prefix; does nothing where it has none.</summary>
+    public void Remove(ReadOnlySpan<byte> prefix)
+    {
+        Node? above = null, parent = null, node = _root;
+        while (!prefix.IsEmpty)
+        {
+            Node? child = node.Children.Find(prefix[0]);
+            if (child is null || !prefix.StartsWith(child.Label))
+            {
+                return;
+            }
+
+            prefix = prefix[child.Label.Length..];
+            (above, parent, node) = (parent, node, child);
+        }
+
+        node.Value = null;
+        if (parent is null || node.Children.Count > 1)
+        {
+            return;
+        }
+
+        // A node without a value is there for its branches: with none it goes, with one it becomes that.
+        if (node.Children.Count == 1)
+        {
+            parent.Children.Set(Joined(node));
+            return;
+        }
+
+        parent.Children.Remove(node);
+        if (above is not null && parent.Value is null && parent.Children.Count == 1)
+        {
+            above.Children.Set(Joined(parent));
+        }
+    }
+
+    /// <summary>The values of all prefixes of a text, the shortest first.</summary>
+    public Matches Match(ReadOnlySpan<byte> text) => new(_root, text);
+
+    /// <summary>
+    /// The most values on one way down from a prefix, its own not counted: how deep those that begin with it lie within each other. Looks at all of
+    /// them; for whoever changes the trie.
+    /// </summary>
+    /// <param name="prefix">The prefix.</param>
+    /// <param name="enough">Where the answer is at least that, it need not be exact.</param>
+    public int DepthBelow(ReadOnlySpan<byte> prefix, int enough)
+    {
+        Node node = _root;
+        while (!prefix.IsEmpty)
+        {
+            Node? child = node.Children.Find(prefix[0]);
+            int common = child is null ? 0 : prefix.CommonPrefixLength(child.Label);
+            if (common < prefix.Length && common < (child?.Label.Length ?? 1))
+            {
+                return 0;
+            }
+
+            prefix = prefix[common..];
+            if (common < child!.Label.Length)
+            {
+                // It ends within this label, so this node lies below it.
+                return child.Depth(enough);
+            }
+
+            node = child;
+        }
+
+        return node.DepthOfChildren(enough);
+    }
+
+    private Node? FindNode(ReadOnlySpan<byte> prefix)
+    {
+        Node? node = _root;
         while (node is not null && prefix.StartsWith(node.Label))
         {
             prefix = prefix[node.Label.Length..];
             if (prefix.IsEmpty)
             {
-                return node.Value;
+                return node;
             }
 
-            node = node.ChildAt(prefix[0]);
+            node = node.Children.Find(prefix[0]);
         }
 
         return null;
     }
 
-    /// <summary>Sets the value of a prefix.</summary>
-    public void Set(ReadOnlySpan<byte> prefix, TValue value) => Volatile.Write(ref _root, _root.With(prefix, value));
+    private static Node Leaf(ReadOnlySpan<byte> label, TValue value) => new(label.ToArray(), value, new Children());
 
-    /// <summary>Removes the value of a prefix; does nothing where it has none.</summary>
-    public void Remove(ReadOnlySpan<byte> prefix)
+    // In the place of a node whose label a new prefix shares in part.
+    private static Node Fork(Node node, int common, ReadOnlySpan<byte> below, TValue value)
     {
-        if (Find(prefix) is not null)
+        var children = new Children();
+        children.Set(new Node(node.Label[common..], node.Value, node.Children));
+        if (!below.IsEmpty)
         {
-            Volatile.Write(ref _root, _root.Without(prefix) ?? new Node([], null, [], []));
+            children.Set(Leaf(below, value));
         }
+
+        return new Node(node.Label[..common], below.IsEmpty ? value : null, children);
     }
 
-    /// <summary>The values of all prefixes of a text, the shortest first.</summary>
-    public Matches Match(ReadOnlySpan<byte> text) => new(Volatile.Read(ref _root), text);
+    // In the place of a node that has one child and no value.
+    private static Node Joined(Node node)
+    {
+        Node child = node.Children.First;
+        return new Node([.. node.Label, .. child.Label], child.Value, child.Children);
+    }
 
     /// <summary>Goes down along a text.</summary>
     internal ref struct Matches
@@ -64,7 +185,7 @@ internal sealed class PrefixTrie<TValue>
             while (_next is { } node && _rest.StartsWith(node.Label))
             {
                 _rest = _rest[node.Label.Length..];
-                _next = _rest.IsEmpty ? null : node.ChildAt(_rest[0]);
+                _next = _rest.IsEmpty ? null : node.Children.Find(_rest[0]);
                 if (node.Value is { } value)
                 {
                     Current = value;
@@ -77,83 +198,142 @@ internal sealed class PrefixTrie<TValue>
         }
     }
 
-    /// <param name="Label">The bytes from the parent to here; empty for the root alone.</param>
-    /// <param name="Value">The value of the prefix that ends here.</param>
-    /// <param name="Starts">The first byte of each child's label.</param>
-    /// <param name="Children">The children, in no order.</param>
-    internal sealed record Node(byte[] Label, TValue? Value, byte[] Starts, Node[] Children)
+    /// <param name="label">The bytes from the parent to here; empty for the root alone.</param>
+    /// <param name="value">The value of the prefix that ends here.</param>
+    /// <param name="children">The nodes below. Two nodes share them while readers may still stand on the one that was replaced.</param>
+    internal sealed class Node(byte[] label, TValue? value, Children children)
     {
-        public Node? ChildAt(byte start)
+        private TValue? _value = value;
+
+        public byte[] Label { get; } = label;
+
+        public Children Children { get; } = children;
+
+        public TValue? Value
         {
-            int place = Starts.AsSpan().IndexOf(start);
-            return place < 0 ? null : Children[place];
+            get => Volatile.Read(ref _value);
+            set => Volatile.Write(ref _value, value);
         }
 
-        /// <param name="rest">What is left of the prefix at this node's label.</param>
-        /// <param name="value">Its value.</param>
-        public Node With(ReadOnlySpan<byte> rest, TValue value)
+        public int Depth(int enough) => _value is null ? DepthOfChildren(enough) : 1 + DepthOfChildren(enough - 1);
+
+        public int DepthOfChildren(int enough)
         {
-            int common = rest.CommonPrefixLength(Label);
-            ReadOnlySpan<byte> below = rest[common..];
-            if (common < Label.Length)
+            int depth = 0;
+            foreach (Node child in Children)
             {
-                Node lower = this with { Label = Label[common..] };
-                var fork = new Node(Label[..common], null, [lower.Label[0]], [lower]);
-                return below.IsEmpty ? fork with { Value = value } : fork.WithChild(Leaf(below, value));
-            }
-
-            return below.IsEmpty ? this with { Value = value }
-                : ChildAt(below[0]) is { } child ? WithChild(child.With(below, value))
-                : WithChild(Leaf(below, value));
-        }
-
-        /// <param name="rest">What is left of the prefix, which has a value, at this node's label.</param>
-        /// <returns>Null where nothing is left here.</returns>
-        public Node? Without(ReadOnlySpan<byte> rest)
-        {
-            ReadOnlySpan<byte> below = rest[Label.Length..];
-            if (below.IsEmpty)
-            {
-                return (this with { Value = null }).Simplified();
-            }
-
-            int place = Starts.AsSpan().IndexOf(below[0]);
-            Node? child = Children[place].Without(below);
-            return child is not null
-                ? WithChild(child)
-                : (this with
+                if (depth >= enough)
                 {
-                    Starts = [.. Starts[..place], .. Starts[(place + 1)..]],
-                    Children = [.. Children[..place], .. Children[(place + 1)..]],
-                }).Simplified();
-        }
+                    break;
+                }
 
-        private static Node Leaf(ReadOnlySpan<byte> label, TValue value) => new(label.ToArray(), value, [], []);
-
-        // A node without a value is there for its branches: with none it goes, with one it becomes that.
-        private Node? Simplified()
-        {
-            if (Value is not null || Children.Length > 1)
-            {
-                return this;
+                depth = Math.Max(depth, child.Depth(enough));
             }
 
-            return Children.Length == 0 ? null
-                : Label.Length == 0 ? this
-                : Children[0] with { Label = [.. Label, .. Children[0].Label] };
+            return depth;
+        }
+    }
+
+    /// <summary>
+    /// The children of a node by the first byte of their labels. A byte keeps the place that it got first, so there are 256 places at the most, and
+    /// a reader finds places, children or neither, whatever changes meanwhile.
+    /// </summary>
+    internal sealed class Children
+    {
+        private Places _places = Places.None;
+
+        /// <summary>How many there are; for whoever changes the trie, as are all members but <see cref="Find"/>.</summary>
+        public int Count { get; private set; }
+
+        /// <summary>The only child, or the first of several.</summary>
+        public Node First
+        {
+            get
+            {
+                Enumerator all = GetEnumerator();
+                all.MoveNext();
+                return all.Current;
+            }
         }
 
-        private Node WithChild(Node child)
+        /// <summary>The child whose label begins with this byte; any thread.</summary>
+        public Node? Find(byte start)
         {
-            int place = Starts.AsSpan().IndexOf(child.Label[0]);
-            if (place < 0)
+            Places places = Volatile.Read(ref _places);
+            int place = places.Starts.AsSpan(0, Volatile.Read(ref places.Used)).IndexOf(start);
+            return place < 0 ? null : Volatile.Read(ref places.Nodes[place]);
+        }
+
+        /// <summary>Adds a child, or replaces the one whose label begins with the same byte.</summary>
+        public void Set(Node child)
+        {
+            byte start = child.Label[0];
+            Places places = _places;
+            int place = places.Starts.AsSpan(0, places.Used).IndexOf(start);
+            if (place >= 0)
             {
-                return this with { Starts = [.. Starts, child.Label[0]], Children = [.. Children, child] };
+                Count += places.Nodes[place] is null ? 1 : 0;
+                Volatile.Write(ref places.Nodes[place], child);
+                return;
             }
 
-            var children = (Node[])Children.Clone();
-            children[place] = child;
-            return this with { Children = children };
+            if (places.Used == places.Starts.Length)
+            {
+                places = places.Larger();
+            }
+
+            places.Starts[places.Used] = start;
+            places.Nodes[places.Used] = child;
+            Volatile.Write(ref places.Used, places.Used + 1);
+            Volatile.Write(ref _places, places);
+            Count++;
+        }
+
+        public void Remove(Node child)
+        {
+            Places places = _places;
+            Volatile.Write(ref places.Nodes[places.Starts.AsSpan(0, places.Used).IndexOf(child.Label[0])], null);
+            Count--;
+        }
+
+        public Enumerator GetEnumerator() => new(_places);
+
+        internal struct Enumerator(Places places)
+        {
+            private int _next;
+
+            public Node Current { get; private set; } = null!;
+
+            public bool MoveNext()
+            {
+                while (_next < places.Used)
+                {
+                    if (places.Nodes[_next++] is { } child)
+                    {
+                        Current = child;
+                        return true;
+                    }
+                }
+
+                return false;
+            }
+        }
+    }
+
+    internal sealed class Places(int capacity)
+    {
+        public static readonly Places None = new(0);
+
+        public readonly byte[] Starts = new byte[capacity];
+        public readonly Node?[] Nodes = new Node?[capacity];
+        public int Used;
+
+        public Places Larger()
+        {
+            var larger = new Places(Math.Max(1, Starts.Length * 2)) { Used = Used };
+            Starts.CopyTo(larger.Starts, 0);
+            Nodes.CopyTo(larger.Nodes, 0);
+            return larger;
         }
     }
 }

@@ -6,7 +6,7 @@ using FastPort.Telemetry;
 namespace FastPort.Routing;
 
 /// <summary>Answers Relay. Thread-safe.</summary>
-internal sealed class RelayHandler(IMessageRouter router, ServerCounters counters)
+internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router, ServerCounters counters)
 {
     public void Handle(ref InlineRequest request)
     {
@@ -43,10 +43,15 @@ internal sealed class RelayHandler(IMessageRouter router, ServerCounters counter
             case SendStatus.Queued:
                 counters.Relayed();
                 break;
+            case SendStatus.Full when !request.IsOneWay && request.IsOverdue:
+                counters.RelayFailed(RelayFailure.TimedOut);
+                request.Fail(
+                    ErrorCode.Timeout, $"The send queue of '{Text(to)}' had no room for {options.RelayTimeout.TotalSeconds:0.###} s; the message was not relayed.");
+                break;
             case SendStatus.Full:
                 // The sender is held back, as by its own full queue; its order stays, and what waits stays in its own receive ring.
                 counters.RelayWaited();
-                request.Postpone(router.WhenWritableAsync(to));
+                request.Postpone(router.WhenWritableAsync(to), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout);
                 break;
             case SendStatus.Dropped:
                 counters.RelayFailed(RelayFailure.Dropped);

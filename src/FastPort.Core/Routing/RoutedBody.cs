@@ -57,10 +57,11 @@ internal readonly ref struct RoutedBody : IFrameBody
 /// <param name="address">Routing id or topic.</param>
 /// <param name="type">The application's own type.</param>
 /// <param name="body">The body.</param>
-internal readonly struct RoutedBody<TBody>(string address, uint type, TBody body) : IFrameBody
+/// <param name="fromField">Field 4 as it is written; null for none.</param>
+internal readonly struct RoutedBody<TBody>(string address, uint type, TBody body, byte[]? fromField = null) : IFrameBody
     where TBody : IFrameBody
 {
-    public int Size => ProtoBody.FieldSize(address) + ProtoBody.FieldSize(type) + ProtoBody.BytesFieldSize(body.Size);
+    public int Size => ProtoBody.FieldSize(address) + ProtoBody.FieldSize(type) + ProtoBody.BytesFieldSize(body.Size) + (fromField?.Length ?? 0);
 
     public void Write(Span<byte> destination)
     {
@@ -69,5 +70,6 @@ internal readonly struct RoutedBody<TBody>(string address, uint type, TBody body
         int size = body.Size;
         at += ProtoBody.WriteHead(destination[at..], 3, size);
         body.Write(destination.Slice(at, size));
+        fromField?.CopyTo(destination[(at + size)..]);
     }
 }

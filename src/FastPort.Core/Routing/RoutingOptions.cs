@@ -1,3 +1,4 @@
+using System.Text;
 using FastPort.Configuration;
 
 namespace FastPort.Routing;
@@ -14,8 +15,27 @@ public sealed class RoutingOptions
     /// <summary>Whether peers may list the sessions that have routing ids, with names and traffic (Peers). Defaults to false.</summary>
     public bool Peers { get; set; }
 
+    /// <summary>
+    /// Prefixes of the topics that peers share with the server's program; an empty one shares all. What the program publishes on other topics reaches
+    /// only the sessions that it has subscribed itself (<see cref="ServerRouting.Subscribe"/>), and what peers publish there only those that have
+    /// subscribed themselves. Defaults to none.
+    /// </summary>
+    public IList<string> SharedTopics { get; set; } = [];
+
+    /// <summary>
+    /// Time that a Relay request may wait for room in the send queue of its target before it is answered with <see cref="Framing.ErrorCode.Timeout"/>, give
+    /// or take 100 ms; zero turns it off. A one-way Relay waits until its target takes it or is closed. Defaults to 10 s.
+    /// </summary>
+    public TimeSpan RelayTimeout { get; set; } = TimeSpan.FromSeconds(10);
+
     /// <summary>Prefixes one session may be subscribed to at a time; 1 to 1,000,000. Defaults to 1,000.</summary>
     public int MaxTopicsPerSession { get; set; } = 1000;
+
+    /// <summary>
+    /// Changes of its subscriptions that a peer may make in a second, 1 to 1,000,000; at once it may make as many as
+    /// <see cref="MaxTopicsPerSession"/>. Defaults to 1,000.
+    /// </summary>
+    public int MaxTopicChangesPerSecond { get; set; } = 1000;
 
     /// <summary>Bytes of a topic or prefix, in UTF-8; 1 to 1,024. Defaults to 256.</summary>
     public int MaxTopicBytes { get; set; } = 256;
@@ -30,8 +50,15 @@ public sealed class RoutingOptions
         Relay = section.Flag(nameof(Relay), Relay);
         Topics = section.Flag(nameof(Topics), Topics);
         Peers = section.Flag(nameof(Peers), Peers);
+        RelayTimeout = section.Timeout(nameof(RelayTimeout), RelayTimeout);
         MaxTopicsPerSession = section.Number(nameof(MaxTopicsPerSession), MaxTopicsPerSession, 1, 1_000_000);
+        MaxTopicChangesPerSecond = section.Number(nameof(MaxTopicChangesPerSecond), MaxTopicChangesPerSecond, 1, 1_000_000);
         MaxTopicBytes = section.Number(nameof(MaxTopicBytes), MaxTopicBytes, 1, TopicLimits.MaxBytes);
+        SharedTopics = section.List(nameof(SharedTopics), SharedTopics, "give a list of prefixes of topics");
+        foreach (string prefix in SharedTopics.Where(prefix => Encoding.UTF8.GetByteCount(prefix) > MaxTopicBytes))
+        {
+            section.Refuse(nameof(SharedTopics), $"'{prefix}'", $"a prefix has at most {MaxTopicBytes} bytes in UTF-8, as MaxTopicBytes says");
+        }
     }
 }
 

@@ -25,7 +25,7 @@ public sealed class ServerRouting
         _options = options;
         _identities = identities;
         _counters = counters;
-        _topics = new TopicIndex(options.MaxTopicsPerSession, counters);
+        _topics = new TopicIndex(options, counters);
         _peers = new PeerDirectory(identities);
         var local = new LocalRouter(identities, _topics);
         _router = replaceRouter is null ? local : replaceRouter(local);
@@ -106,39 +106,46 @@ public sealed class ServerRouting
         return _peers.List(prefix, limit, after);
     }
 
-    /// <summary>Publishes: every session subscribed to a prefix of the topic gets a one-way Publish message without <c>from</c>. Nobody is waited for.</summary>
+    /// <summary>
+    /// Publishes: every session that this program has subscribed to a prefix of the topic gets a one-way Publish message whose <c>from</c> is
+    /// <c>$server</c>; where the topic is one of <see cref="RoutingOptions.SharedTopics"/>, those too that have subscribed themselves. Nobody is waited for.
+    /// </summary>
     /// <param name="topic">The topic; as long as <see cref="RoutingOptions.MaxTopicBytes"/> allows.</param>
     /// <param name="type">The application's own type of the message.</param>
     /// <param name="body">The body, encoded once.</param>
     /// <returns>How many send queues took it.</returns>
     /// <exception cref="ArgumentException">The topic is too long, or the message for any frame.</exception>
     public int Publish<TBody>(string topic, uint type, TBody body)
-        where TBody : IFrameBody => PublishCore(topic, new RoutedBody<TBody>(topic, type, body));
+        where TBody : IFrameBody => PublishCore(topic, new RoutedBody<TBody>(topic, type, body, RoutingIdentity.ServerFromField));
 
     /// <inheritdoc cref="Publish{TBody}"/>
     public int Publish(string topic, uint type, scoped ReadOnlySpan<byte> body)
     {
         ArgumentNullException.ThrowIfNull(topic);
-        return PublishCore(topic, new RoutedBody(Encoding.UTF8.GetBytes(topic), type, body));
+        return PublishCore(topic, new RoutedBody(Encoding.UTF8.GetBytes(topic), type, body, RoutingIdentity.ServerFromField));
     }
 
-    /// <summary>Subscribes a session to topics, as its own Subscribe would. False where it has as many as it may have, or has ended.</summary>
+    /// <summary>
+    /// Subscribes a session to topics of this program's own, and so makes groups by name. What peers publish does not reach it this way, but on
+    /// <see cref="RoutingOptions.SharedTopics"/>. False where it has as many as it may have (<see cref="RoutingOptions.MaxTopicsPerSession"/>, 8 within each
+    /// other), or has ended.
+    /// </summary>
     /// <param name="session">The session; it should expect Publish messages.</param>
     /// <param name="prefix">What its topics begin with; empty for all topics.</param>
     /// <exception cref="ArgumentException">The prefix is longer than <see cref="RoutingOptions.MaxTopicBytes"/>.</exception>
     public bool Subscribe(Session session, string prefix)
     {
         ArgumentNullException.ThrowIfNull(session);
-        return _topics.Subscribe(session, EncodeTopic(prefix)) == SubscribeResult.Subscribed;
+        return _topics.Subscribe(session, EncodeTopic(prefix), TopicAudience.Server) is TopicChange.Made or TopicChange.None;
     }
 
-    /// <summary>Ends a subscription. False where there was none.</summary>
+    /// <summary>Ends a subscription that <see cref="Subscribe"/> has made. False where there was none.</summary>
     /// <param name="session">The session.</param>
     /// <param name="prefix">The prefix it was subscribed to.</param>
     public bool Unsubscribe(Session session, string prefix)
     {
         ArgumentNullException.ThrowIfNull(session);
-        return _topics.Unsubscribe(session, EncodeTopic(prefix));
+        return _topics.Unsubscribe(session, EncodeTopic(prefix), TopicAudience.Server) == TopicChange.Made;
     }
 
     /// <summary>The handlers of the types that peers may use; null where that is none.</summary>
@@ -147,15 +154,16 @@ public sealed class ServerRouting
         var handlers = new MessageHandlers();
         if (_options.Relay)
         {
-            Map(ControlType.Relay, nameof(ControlType.Relay), new RelayHandler(_router, _counters).Handle);
+            Map(ControlType.Relay, nameof(ControlType.Relay), new RelayHandler(_options, _router, _counters).Handle, RoutedAddress.TryReadTarget);
         }
 
         if (_options.Topics)
         {
             var topics = new TopicHandlers(_options, _router, _topics, _counters);
-            Map(ControlType.Subscribe, nameof(ControlType.Subscribe), topics.Subscribe);
-            Map(ControlType.Unsubscribe, nameof(ControlType.Unsubscribe), topics.Unsubscribe);
-            Map(ControlType.Publish, nameof(ControlType.Publish), topics.Publish);
+            var addresses = new RoutedAddress(_options.MaxTopicBytes);
+            Map(ControlType.Subscribe, nameof(ControlType.Subscribe), topics.Subscribe, addresses.TryReadPrefix);
+            Map(ControlType.Unsubscribe, nameof(ControlType.Unsubscribe), topics.Unsubscribe, addresses.TryReadPrefix);
+            Map(ControlType.Publish, nameof(ControlType.Publish), topics.Publish, addresses.TryReadTopic);
         }
 
         if (_options.Peers)
@@ -165,8 +173,8 @@ public sealed class ServerRouting
 
         return handlers.Entries.Count == 0 ? null : handlers;
 
-        void Map(ushort type, string name, InlineHandler handler) =>
-            handlers.MapFramework(new HandlerEntry(type, name, handler, null) { StaysOnLoop = true });
+        void Map(ushort type, string name, InlineHandler handler, AddressReader readAddress) =>
+            handlers.MapFramework(new HandlerEntry(type, name, handler, null) { StaysOnLoop = true, ReadAddress = readAddress });
     }
 
     internal static bool TryEncode(string routingId, Span<byte> utf8, out int bytes) => Encoding.UTF8.TryGetBytes(routingId, utf8, out bytes);
@@ -174,7 +182,8 @@ public sealed class ServerRouting
     private int PublishCore<TBody>(string topic, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        int sessions = _router.Publish(EncodeTopic(topic), ControlType.Publish, in body);
+        byte[] utf8 = EncodeTopic(topic);
+        int sessions = _router.Publish(utf8, _topics.AudienceOf(utf8, TopicAudience.Server), ControlType.Publish, in body);
         _counters.Published(sessions);
         return sessions;
     }

@@ -15,18 +15,27 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
             return;
         }
 
-        if (topics.Subscribe(request.Session, prefix) == SubscribeResult.TooMany)
+        switch (topics.Subscribe(request.Session, prefix, TopicAudience.Peers))
         {
-            request.Fail(ErrorCode.Overloaded, $"This session is subscribed to {options.MaxTopicsPerSession} prefixes, and may not be to more.");
+            case TopicChange.TooMany:
+                request.Fail(ErrorCode.Overloaded, $"This session is subscribed to {options.MaxTopicsPerSession} prefixes, and may not be to more.");
+                break;
+            case TopicChange.TooDeep:
+                request.Fail(ErrorCode.Overloaded, $"With this prefix more than {TopicIndex.MaxNested} prefixes of this session would lie within each other.");
+                break;
+            case TopicChange.TooOften:
+                TooOften(ref request);
+                break;
         }
     }
 
     public void Unsubscribe(ref InlineRequest request)
     {
         // What it is not subscribed to is as the requester wants it.
-        if (TryReadPrefix(ref request, out ReadOnlySpan<byte> prefix))
+        if (TryReadPrefix(ref request, out ReadOnlySpan<byte> prefix)
+            && topics.Unsubscribe(request.Session, prefix, TopicAudience.Peers) == TopicChange.TooOften)
         {
-            topics.Unsubscribe(request.Session, prefix);
+            TooOften(ref request);
         }
     }
 
@@ -66,7 +75,8 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
             return;
         }
 
-        int sessions = router.Publish(topic, ControlType.Publish, in body);
+        int sessions = router.Publish(topic, topics.AudienceOf(topic, TopicAudience.Peers), ControlType.Publish, in body);
+        request.SpendTurn(sessions);
         counters.Published(sessions);
         request.Reply(new DeliveredBody((uint)sessions));
     }
@@ -88,6 +98,9 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
 
         return true;
     }
+
+    private void TooOften(ref InlineRequest request) => request.Fail(
+        ErrorCode.Overloaded, $"This session changes its subscriptions more than {options.MaxTopicChangesPerSecond} times a second; ask again later.");
 
     private void TooLong(ref InlineRequest request, long bytes) =>
         request.Fail(ErrorCode.MalformedBody, $"The topic has {bytes} bytes in UTF-8; allowed are {options.MaxTopicBytes}.");

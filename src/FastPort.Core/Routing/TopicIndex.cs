@@ -1,128 +1,289 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Text;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 
 namespace FastPort.Routing;
 
-/// <summary>What became of a subscription.</summary>
-internal enum SubscribeResult
+/// <summary>What became of the change of a subscription.</summary>
+internal enum TopicChange
 {
-    /// <summary>The session is subscribed, now or already.</summary>
-    Subscribed,
+    /// <summary>It was made.</summary>
+    Made,
 
-    /// <summary>It has as many topics as it may have.</summary>
+    /// <summary>It is as wanted already.</summary>
+    None,
+
+    /// <summary>The session has as many topics as it may have.</summary>
     TooMany,
 
-    /// <summary>It has ended.</summary>
+    /// <summary>The prefix would be one too many of those that lie within each other.</summary>
+    TooDeep,
+
+    /// <summary>The peer has made too many changes lately.</summary>
+    TooOften,
+
+    /// <summary>The session has ended.</summary>
     Closed,
 }
 
 /// <summary>
-/// Who is subscribed to which prefix. <see cref="_gate"/> makes changes one after the other; publishing reads without a lock. A session that ends is
-/// unsubscribed from everything.
+/// Who is subscribed to which prefix, those whom the server's program subscribes apart from those who subscribe themselves. <see cref="_gate"/> makes
+/// changes one after the other; publishing reads without a lock. A session that ends is unsubscribed from everything, some prefixes at a time:
+/// neither its loop nor those who wait for the gate wait for all of them.
 /// </summary>
-internal sealed class TopicIndex(int maxTopicsPerSession, ServerCounters counters) : ISessionHolder
+internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters) : ISessionHolder
 {
+    /// <summary>Prefixes of one session that may lie within each other: so many times a publication comes across it at most.</summary>
+    public const int MaxNested = 8;
+
+    /// <summary>Prefixes that are released at a time.</summary>
+    public const int ReleasedAtOnce = 64;
+
     private readonly Lock _gate = new();
-    private readonly PrefixTrie<MemberSet<Session>> _subscribers = new();
-    private readonly Dictionary<Session, HashSet<byte[]>> _topics = [];
+    private readonly PrefixTrie<MemberSet<Subscriber>> _byPeers = new();
+    private readonly PrefixTrie<MemberSet<Subscriber>> _byServer = new();
+    private readonly PrefixTrie<string> _shared = Shared(options.SharedTopics);
+    private readonly Dictionary<Session, Subscriber> _subscribers = [];
+    private readonly Stack<int> _freeNumbers = new();
+    private int _numbers;
 
-    /// <summary>The sessions subscribed to each prefix of a topic.</summary>
-    public PrefixTrie<MemberSet<Session>>.Matches Match(ReadOnlySpan<byte> topic) => _subscribers.Match(topic);
+    /// <summary>Whose subscriptions a publication reaches: those of its publisher's side, or all where the topic is shared.</summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="publisher">Peers or the server.</param>
+    public TopicAudience AudienceOf(ReadOnlySpan<byte> topic, TopicAudience publisher) => _shared.Match(topic).MoveNext() ? TopicAudience.All : publisher;
 
-    public SubscribeResult Subscribe(Session session, ReadOnlySpan<byte> prefix)
+    /// <summary>The subscribers of each prefix of a topic.</summary>
+    public Matches Match(ReadOnlySpan<byte> topic, TopicAudience audience) => new(
+        audience.HasFlag(TopicAudience.Peers) ? _byPeers.Match(topic) : default, audience.HasFlag(TopicAudience.Server) ? _byServer.Match(topic) : default);
+
+    /// <summary>Subscribes a session.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="prefix">The prefix.</param>
+    /// <param name="by">Whose subscription it is; peers' changes are limited in number.</param>
+    public TopicChange Subscribe(Session session, ReadOnlySpan<byte> prefix, TopicAudience by)
     {
         lock (_gate)
         {
-            if (!_topics.TryGetValue(session, out HashSet<byte[]>? topics))
+            if (!TryGetSubscriber(session, out Subscriber? subscriber))
             {
-                if (!session.Holders.TryAdd(this))
-                {
-                    return SubscribeResult.Closed;
-                }
-
-                _topics[session] = topics = new HashSet<byte[]>(Utf8Comparer.Instance);
+                return TopicChange.Closed;
             }
 
-            HashSet<byte[]>.AlternateLookup<ReadOnlySpan<byte>> bySpan = topics.GetAlternateLookup<ReadOnlySpan<byte>>();
-            if (bySpan.Contains(prefix))
+            if (by == TopicAudience.Peers && !MayChange(subscriber))
             {
-                return SubscribeResult.Subscribed;
+                return TopicChange.TooOften;
             }
 
-            if (topics.Count >= maxTopicsPerSession)
+            PrefixTrie<byte[]> own = by == TopicAudience.Peers ? subscriber.OfPeer : subscriber.OfServer ??= new PrefixTrie<byte[]>();
+            if (own.Find(prefix) is not null)
             {
-                return SubscribeResult.TooMany;
+                return TopicChange.None;
             }
 
-            bySpan.Add(prefix);
-            Join(session, prefix);
+            if (subscriber.Count >= options.MaxTopicsPerSession)
+            {
+                return TopicChange.TooMany;
+            }
+
+            if (IsTooDeep(own, prefix))
+            {
+                return TopicChange.TooDeep;
+            }
+
+            own.Set(prefix, prefix.ToArray());
+            subscriber.Count++;
+            Join(by == TopicAudience.Peers ? _byPeers : _byServer, subscriber, prefix);
             counters.Subscribed(1);
-            return SubscribeResult.Subscribed;
+            return TopicChange.Made;
         }
     }
 
-    /// <summary>False where the session was not subscribed.</summary>
-    public bool Unsubscribe(Session session, ReadOnlySpan<byte> prefix)
+    /// <summary>Ends a subscription.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="prefix">The prefix.</param>
+    /// <param name="by">Whose subscription it is; peers' changes are limited in number.</param>
+    public TopicChange Unsubscribe(Session session, ReadOnlySpan<byte> prefix, TopicAudience by)
     {
         lock (_gate)
         {
-            if (!_topics.TryGetValue(session, out HashSet<byte[]>? topics)
-                || !topics.GetAlternateLookup<ReadOnlySpan<byte>>().Remove(prefix))
+            if (!_subscribers.TryGetValue(session, out Subscriber? subscriber))
             {
-                return false;
+                return TopicChange.None;
             }
 
-            if (topics.Count == 0)
+            if (by == TopicAudience.Peers && !MayChange(subscriber))
             {
-                _topics.Remove(session);
-                session.Holders.Remove(this);
+                return TopicChange.TooOften;
             }
 
-            Leave(session, prefix);
+            PrefixTrie<byte[]>? own = by == TopicAudience.Peers ? subscriber.OfPeer : subscriber.OfServer;
+            if (own?.Find(prefix) is null)
+            {
+                return TopicChange.None;
+            }
+
+            Leave(by == TopicAudience.Peers ? _byPeers : _byServer, own, subscriber, prefix);
             counters.Subscribed(-1);
-            return true;
+            return TopicChange.Made;
         }
     }
 
     void ISessionHolder.Release(Session session)
     {
-        lock (_gate)
+        if (TryEnd(session) is { } ended && !ReleaseSome(ended))
         {
-            if (_topics.Remove(session, out HashSet<byte[]>? topics))
-            {
-                foreach (byte[] prefix in topics)
-                {
-                    Leave(session, prefix);
-                }
-
-                counters.Subscribed(-topics.Count);
-            }
+            ThreadPool.UnsafeQueueUserWorkItem(new Releasing(this, ended), preferLocal: false);
         }
     }
 
-    private void Join(Session session, ReadOnlySpan<byte> prefix)
+    /// <summary>The first step of a release: the session is subscribed to nothing more. Null where it never was.</summary>
+    internal Subscriber? TryEnd(Session session)
     {
-        MemberSet<Session>? set = _subscribers.Find(prefix);
+        lock (_gate)
+        {
+            return _subscribers.Remove(session, out Subscriber? ended) ? ended : null;
+        }
+    }
+
+    /// <summary>The other steps; false where some are left.</summary>
+    internal bool ReleaseSome(Subscriber ended)
+    {
+        lock (_gate)
+        {
+            int before = ended.Count;
+            while (ended.Count != 0 && before - ended.Count < ReleasedAtOnce)
+            {
+                if (ended.OfPeer.First() is { } prefix)
+                {
+                    Leave(_byPeers, ended.OfPeer, ended, prefix);
+                }
+                else
+                {
+                    Leave(_byServer, ended.OfServer!, ended, ended.OfServer!.First()!);
+                }
+            }
+
+            counters.Subscribed(ended.Count - before);
+            if (ended.Count != 0)
+            {
+                return false;
+            }
+
+            _freeNumbers.Push(ended.Number);
+            return true;
+        }
+    }
+
+    private bool TryGetSubscriber(Session session, [NotNullWhen(true)] out Subscriber? subscriber)
+    {
+        if (_subscribers.TryGetValue(session, out subscriber))
+        {
+            return true;
+        }
+
+        if (!session.Holders.TryAdd(this))
+        {
+            return false;
+        }
+
+        // A peer may subscribe to all that it may have at once, as one that reconnects does.
+        int number = _freeNumbers.TryPop(out int free) ? free : _numbers++;
+        subscriber = new Subscriber(session, number, Math.Max(options.MaxTopicsPerSession, options.MaxTopicChangesPerSecond), Now(session));
+        _subscribers.Add(session, subscriber);
+        return true;
+    }
+
+    private bool MayChange(Subscriber subscriber) => subscriber.TryChange(options.MaxTopicChangesPerSecond, Now(subscriber.Session));
+
+    private static PrefixTrie<string> Shared(IEnumerable<string> prefixes)
+    {
+        var shared = new PrefixTrie<string>();
+        foreach (string prefix in prefixes)
+        {
+            shared.Set(Encoding.UTF8.GetBytes(prefix), prefix);
+        }
+
+        return shared;
+    }
+
+    private static long Now(Session session) => session.Protocol.Settings.Clock.NowMilliseconds;
+
+    private static bool IsTooDeep(PrefixTrie<byte[]> own, ReadOnlySpan<byte> prefix)
+    {
+        int depth = 1;
+        PrefixTrie<byte[]>.Matches above = own.Match(prefix);
+        while (above.MoveNext())
+        {
+            depth++;
+        }
+
+        return depth > MaxNested || depth + own.DepthBelow(prefix, MaxNested) > MaxNested;
+    }
+
+    private static void Join(PrefixTrie<MemberSet<Subscriber>> all, Subscriber subscriber, ReadOnlySpan<byte> prefix)
+    {
+        MemberSet<Subscriber>? set = all.Find(prefix);
         if (set is null)
         {
             // Filled before it can be found.
-            set = new MemberSet<Session>();
-            set.Add(session);
-            _subscribers.Set(prefix, set);
+            set = new MemberSet<Subscriber>();
+            set.Add(subscriber);
+            all.Set(prefix, set);
         }
         else
         {
-            set.Add(session);
+            set.Add(subscriber);
         }
     }
 
-    private void Leave(Session session, ReadOnlySpan<byte> prefix)
+    private static void Leave(PrefixTrie<MemberSet<Subscriber>> all, PrefixTrie<byte[]> own, Subscriber subscriber, ReadOnlySpan<byte> prefix)
     {
-        MemberSet<Session> set = _subscribers.Find(prefix)!;
-        set.Remove(session);
+        own.Remove(prefix);
+        subscriber.Count--;
+        MemberSet<Subscriber> set = all.Find(prefix)!;
+        set.Remove(subscriber);
         if (set.Count == 0)
         {
-            _subscribers.Remove(prefix);
+            all.Remove(prefix);
+        }
+    }
+
+    /// <summary>Goes over the subscribers of each prefix: those of peers' subscriptions first.</summary>
+    internal ref struct Matches(PrefixTrie<MemberSet<Subscriber>>.Matches byPeers, PrefixTrie<MemberSet<Subscriber>>.Matches byServer)
+    {
+        private PrefixTrie<MemberSet<Subscriber>>.Matches _byPeers = byPeers;
+        private PrefixTrie<MemberSet<Subscriber>>.Matches _byServer = byServer;
+
+        public MemberSet<Subscriber> Current { get; private set; } = null!;
+
+        public bool MoveNext()
+        {
+            if (_byPeers.MoveNext())
+            {
+                Current = _byPeers.Current;
+                return true;
+            }
+
+            if (_byServer.MoveNext())
+            {
+                Current = _byServer.Current;
+                return true;
+            }
+
+            return false;
+        }
+    }
+
+    private sealed class Releasing(TopicIndex index, Subscriber ended) : IThreadPoolWorkItem
+    {
+        public void Execute()
+        {
+            // Others may have the gate in between.
+            if (!index.ReleaseSome(ended))
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+            }
         }
     }
 }

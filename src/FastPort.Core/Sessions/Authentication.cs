@@ -46,11 +46,34 @@ public sealed class AuthenticationResult
 /// <param name="cancellationToken">Cancelled when the session ends first, or the answer is not waited for any longer.</param>
 public delegate ValueTask<AuthenticationResult> Authenticator(HelloRequest hello, CancellationToken cancellationToken);
 
+/// <summary>What a session wants to do, for an <see cref="Authoriser"/>.</summary>
+public readonly record struct AuthorizationRequest
+{
+    internal AuthorizationRequest(Session session, ushort type)
+    {
+        Session = session;
+        Type = type;
+    }
+
+    /// <summary>The session.</summary>
+    public Session Session { get; }
+
+    /// <summary>The message type; <see cref="Framing.ControlType"/> names those of routing.</summary>
+    public ushort Type { get; }
+
+    /// <summary>Of Subscribe and Unsubscribe the prefix, of Publish the topic; may be empty. Null for all other types.</summary>
+    public string? Topic { get; internal init; }
+
+    /// <summary>Of Relay the routing id that it is for; may be empty. Null for all other types.</summary>
+    public string? Target { get; internal init; }
+
+    internal bool IsAddressed => Topic is not null || Target is not null;
+}
+
 /// <summary>
-/// Says whether a session may use a message type; asked for every message before its handler, so keep it quick or cache. After
-/// <see cref="SessionOptions.HookTimeout"/> the message is refused.
+/// Says whether a session may send a message: by its type, and where it is about routing by its topic or target. Asked for every message before its
+/// handler, so keep it quick or cache. After <see cref="SessionOptions.HookTimeout"/> the message is refused.
 /// </summary>
-/// <param name="session">The session.</param>
-/// <param name="type">The message type.</param>
-/// <param name="cancellationToken">Cancelled when the session ends first, or the answer is not waited for any longer.</param>
-public delegate ValueTask<bool> Authoriser(Session session, ushort type, CancellationToken cancellationToken);
+/// <param name="request">What the session wants to do.</param>
+/// <param name="cancellationToken">Canceled when the session ends first, or the answer is not waited for any longer.</param>
+public delegate ValueTask<bool> Authoriser(AuthorizationRequest request, CancellationToken cancellationToken);

@@ -22,7 +22,10 @@ internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
     private readonly HookWait<bool> _wait = new(protocol, "authoriser");
     private bool _kept;
 
-    public GateAnswer Ask(ushort type)
+    /// <summary>Whether the next <see cref="Ask"/> is a new question, not another look for the answer to the one before.</summary>
+    public bool AsksNext => !_kept && !_wait.IsAsked;
+
+    public GateAnswer Ask(AuthorizationRequest request)
     {
         if (_kept)
         {
@@ -43,7 +46,7 @@ internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
         }
         else
         {
-            ValueTask<bool> answer = AskAsync(type);
+            ValueTask<bool> answer = AskAsync(request);
             if (!answer.IsCompleted)
             {
                 _wait.Await(answer.AsTask());
@@ -64,11 +67,11 @@ internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
 
     public void OnClosed() => _wait.OnClosed();
 
-    private async ValueTask<bool> AskAsync(ushort type)
+    private async ValueTask<bool> AskAsync(AuthorizationRequest request)
     {
         try
         {
-            return await authoriser(protocol.Session, type, _wait.Token).ConfigureAwait(false);
+            return await authoriser(request, _wait.Token).ConfigureAwait(false);
         }
         catch (Exception e)
         {

@@ -40,6 +40,13 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
+        if (hello.RoutingId.StartsWith(RoutingIdentity.ReservedMark))
+        {
+            protocol.Replies.Refuse(
+                header, received, ErrorCode.MalformedBody, $"routing_id begins with '{RoutingIdentity.ReservedMark}', which is kept for the server; choose another id.");
+            return true;
+        }
+
         AuthenticationResult? result = AuthenticationResult.Accept();
         if (_verdict is not null)
         {

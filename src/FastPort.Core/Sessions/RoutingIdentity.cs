@@ -8,15 +8,20 @@ namespace FastPort.Sessions;
 /// </summary>
 internal sealed class RoutingIdentity
 {
+    /// <summary>Begins the ids that no peer may have.</summary>
+    public const char ReservedMark = '$';
+
     private Session? _session;
 
     public RoutingIdentity(string id, byte[] utf8)
     {
         Id = id;
         Utf8 = utf8;
-        FromField = new byte[ProtoBody.BytesFieldSize(utf8.Length)];
-        ProtoBody.WriteField(FromField, 4, utf8);
+        FromField = EncodeFrom(utf8);
     }
+
+    /// <summary>The field <c>from</c> of what the server itself publishes.</summary>
+    public static byte[] ServerFromField { get; } = EncodeFrom("$server"u8);
 
     public string Id { get; }
 
@@ -37,4 +42,11 @@ internal sealed class RoutingIdentity
 
     /// <summary>The session that has the id, perhaps not welcomed yet; guarded by the registry.</summary>
     public Session? Owner { get; set; }
+
+    private static byte[] EncodeFrom(ReadOnlySpan<byte> utf8)
+    {
+        byte[] field = new byte[ProtoBody.BytesFieldSize(utf8.Length)];
+        ProtoBody.WriteField(field, 4, utf8);
+        return field;
+    }
 }

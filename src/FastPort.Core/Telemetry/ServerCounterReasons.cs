@@ -59,4 +59,7 @@ public enum RelayFailure
 
     /// <summary>The message exceeds the frame limit once the sender's routing id is in it.</summary>
     TooLarge,
+
+    /// <summary>The target's send queue had no room for the time that a relay may wait.</summary>
+    TimedOut,
 }

@@ -25,6 +25,9 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     /// <summary>Flushes that found something to send.</summary>
     public int Flushes { get; private set; }
 
+    /// <summary>Calls of <see cref="ResumeReading"/>.</summary>
+    public int Resumes { get; private set; }
+
     public CloseReason? Reason { get; private set; }
 
     public override EndPoint? RemoteEndPoint => null;
@@ -106,9 +109,7 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
 
     public override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default) => new(!IsClosing);
 
-    public override void ResumeReading()
-    {
-    }
+    public override void ResumeReading() => Resumes++;
 
     public override void Close(CloseReason reason)
     {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text;
+using FastPort.Core.Tests.Support;
 using FastPort.Routing;
 using FsCheck;
 using FsCheck.Fluent;
@@ -44,24 +45,116 @@ public sealed class PrefixTrieTests(ITestOutputHelper output)
                 {
                     Assert.Equal(model.Contains(topic) ? topic : null, trie.Find(Utf8(topic)));
                     Assert.Equal(model.Where(p => topic.StartsWith(p, StringComparison.Ordinal)).OrderBy(static p => p.Length), Match(trie, topic));
+                    Assert.Equal(
+                        model.Where(p => p.Length > topic.Length && p.StartsWith(topic, StringComparison.Ordinal))
+                            .Select(p => model.Count(q => q.Length > topic.Length && p.StartsWith(q, StringComparison.Ordinal)))
+                            .DefaultIfEmpty(0).Max(),
+                        trie.DepthBelow(Utf8(topic), int.MaxValue));
                 }
+
+                while (trie.First() is { } some)
+                {
+                    Assert.True(model.Remove(some));
+                    trie.Remove(Utf8(some));
+                }
+
+                Assert.Empty(model);
             }));
 
     [Fact]
-    public void A_reader_sees_the_prefixes_of_one_moment()
+    public void A_reader_under_way_sees_or_misses_just_what_changes()
     {
         var trie = new PrefixTrie<string>();
-        trie.Set("a"u8, "a");
-        trie.Set("abc"u8, "abc");
-        PrefixTrie<string>.Matches matches = trie.Match("abcd"u8);
+        foreach (string prefix in new[] { "a", "abc", "abcde", "abcdefg" })
+        {
+            trie.Set(Utf8(prefix), prefix);
+        }
+
+        PrefixTrie<string>.Matches matches = trie.Match("abcdefgh"u8);
         Assert.True(matches.MoveNext());
-
-        trie.Set("ab"u8, "ab");
-        trie.Remove("abc"u8);
-
         Assert.True(matches.MoveNext());
         Assert.Equal("abc", matches.Current);
-        Assert.Equal(["a", "ab"], Match(trie, "abcd"));
+
+        // Forks before and after the place where it stands, that place itself, and one that has gone.
+        trie.Set("ab"u8, "ab");
+        trie.Remove("abc"u8);
+        trie.Set("abcdx"u8, "abcdx");
+        trie.Remove("abcde"u8);
+
+        List<string> rest = [];
+        while (matches.MoveNext())
+        {
+            rest.Add(matches.Current);
+        }
+
+        Assert.Equal(["abcdefg"], rest.Where(static p => p != "abcde"));
+        Assert.Equal(["a", "ab", "abcdefg"], Match(trie, "abcdefgh"));
+    }
+
+    [Fact]
+    public async Task Readers_find_what_stays_while_others_change_around_it()
+    {
+        string[] staying = ["", "a", "aab", "aabba", "aabbab"];
+        var trie = new PrefixTrie<string>();
+        foreach (string prefix in staying)
+        {
+            trie.Set(Utf8(prefix), prefix);
+        }
+
+        using var stop = new CancellationTokenSource();
+        Task reading = Task.Run(() =>
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                Assert.Equal(staying, Match(trie, "aabbabab").Where(staying.Contains));
+            }
+        });
+        var random = new Random(1);
+        for (int i = 0; i < 200_000; i++)
+        {
+            string prefix = new([.. Enumerable.Range(0, random.Next(9)).Select(_ => random.Next(3) == 0 ? 'b' : 'a')]);
+            if (staying.Contains(prefix))
+            {
+                continue;
+            }
+
+            if (random.Next(2) == 0)
+            {
+                trie.Set(Utf8(prefix), prefix);
+            }
+            else
+            {
+                trie.Remove(Utf8(prefix));
+            }
+        }
+
+        await stop.CancelAsync();
+        await reading;
+    }
+
+    [Fact]
+    public void A_change_costs_the_length_of_its_prefix_however_crowded_the_way_is()
+    {
+        // At each of 256 bytes 64 others branch off.
+        const int Length = 256;
+        var trie = new PrefixTrie<string>();
+        for (int length = 0; length < Length; length++)
+        {
+            for (byte other = 0; other < 64; other++)
+            {
+                trie.Set([.. Enumerable.Repeat((byte)'a', length), other], "x");
+            }
+        }
+
+        byte[] prefix = [.. Enumerable.Repeat((byte)'a', Length)];
+        long allocated = Allocations.LeastOf(() =>
+        {
+            trie.Set(prefix, "y");
+            trie.Remove(prefix);
+        });
+
+        output.WriteLine($"{allocated} bytes");
+        Assert.InRange(allocated, 0, 8 * Length);
     }
 
     [Fact]

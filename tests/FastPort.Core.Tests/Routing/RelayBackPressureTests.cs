@@ -87,6 +87,85 @@ public sealed class RelayBackPressureTests
     }
 
     [Fact]
+    public async Task A_request_that_waits_too_long_is_answered_with_Timeout_and_the_sender_goes_on()
+    {
+        var time = new FakeTimeProvider();
+        await using TestServer server = await StartAsync(
+            static o =>
+            {
+                Configure(o, SendQueueFullPolicy.Wait);
+                o.Routing.RelayTimeout = TimeSpan.FromSeconds(5);
+            },
+            h => h.Time = time);
+        using RawPeer a = await server.ConnectAsync("a");
+        using RawPeer b = await server.ConnectAsync("b", receiveBuffer: 8192);
+
+        // One after the other, as the sender is read no further behind one that waits.
+        uint relays = 0;
+        Task<WireFrame> answer;
+        do
+        {
+            answer = a.CallAsync(RelayRequest(++relays, "b", Wire.Bytes(BodySize)));
+            await Patience.UntilAsync(() => answer.IsCompleted || server.Counts.RelaysWaited != 0, "it was answered or waits");
+        }
+        while (server.Counts.RelaysWaited == 0 || answer.IsCompleted);
+
+        time.Advance(TimeSpan.FromSeconds(4.9));
+        Assert.False(answer.IsCompleted);
+        await Patience.UntilAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromMilliseconds(100));
+                return answer.IsCompleted;
+            },
+            "the relay was given up");
+
+        WireFrame error = await answer;
+        Assert.Equal((Relay, relays, 7u), (error.Type, error.Correlation, error.ErrorCode));
+        await a.PingAsync();
+        Assert.Equal((relays - 1, 1), ((uint)server.Counts.Relayed, server.Counts.RelaysFailedFor(RelayFailure.TimedOut)));
+        for (uint i = 1; i < relays; i++)
+        {
+            AssertBodyOf(Decode(await b.ReadFrameAsync()).Body);
+        }
+
+        await a.SendAsync(RelayRequest(9999, "b", [1]));
+        Assert.Equal([1], Decode(await b.ReadFrameAsync()).Body);
+        await a.ExpectEmptyReplyAsync(Relay, 9999);
+
+        static void AssertBodyOf(byte[] body) => Assert.True(Wire.Bytes(BodySize).AsSpan().SequenceEqual(body));
+    }
+
+    [Fact]
+    public async Task A_one_way_relay_waits_until_its_target_takes_it()
+    {
+        var time = new FakeTimeProvider();
+        await using TestServer server = await StartAsync(
+            static o =>
+            {
+                Configure(o, SendQueueFullPolicy.Wait);
+                o.Routing.RelayTimeout = TimeSpan.FromSeconds(1);
+                o.Session.WriteTimeout = o.Session.IdleTimeout = o.Session.HeartbeatInterval = TimeSpan.Zero;
+            },
+            h => h.Time = time);
+        using RawPeer a = await server.ConnectAsync("a");
+        using RawPeer b = await server.ConnectAsync("b", receiveBuffer: 8192);
+
+        Task sending = a.SendAsync([.. Enumerable.Range(0, Messages).Select(static i => RelayPost("b", Wire.Bytes(BodySize, i)))]);
+        await Patience.UntilAsync(() => server.Counts.RelaysWaited != 0, "the sender was held back");
+        time.Advance(TimeSpan.FromHours(1));
+
+        for (int i = 0; i < Messages; i++)
+        {
+            AssertBody(i, Decode(await b.ReadFrameAsync()).Body);
+        }
+
+        await sending.InTimeAsync();
+        await a.PingAsync();
+        Assert.Equal((0, 0), (server.Counts.RelaysFailed, server.Counts.OneWayFailures));
+    }
+
+    [Fact]
     public async Task A_sender_that_waits_hears_NotFound_when_the_target_ends()
     {
         await using TestServer server = await StartAsync(static o => Configure(o, SendQueueFullPolicy.Wait));

@@ -217,8 +217,9 @@ public sealed class RelayTests
     public async Task The_authoriser_is_asked_for_each_type_once(bool later)
     {
         List<ushort> asked = [];
-        await using TestServer server = await StartAsync(hooks: h => h.Authoriser = async (_, type, _) =>
+        await using TestServer server = await StartAsync(hooks: h => h.Authoriser = async (request, _) =>
         {
+            ushort type = request.Type;
             asked.Add(type);
             if (later)
             {

@@ -264,15 +264,15 @@ public sealed class ServerRoutingTests
         Assert.Equal(0, routing.Publish("room/1", 5, [1]));
 
         WireFrame first = await a.ReadFrameAsync(), second = await a.ReadFrameAsync();
-        Assert.Equivalent((Publish, Wire.OneWay, 0u, "room/1", 5UL, new byte[] { 1, 2 }, ""), Decode(first));
-        Assert.Equivalent((Publish, Wire.OneWay, 0u, "room/ü", 5UL, new byte[] { 3 }, ""), Decode(second));
+        Assert.Equivalent((Publish, Wire.OneWay, 0u, "room/1", 5UL, new byte[] { 1, 2 }, "$server"), Decode(first));
+        Assert.Equivalent((Publish, Wire.OneWay, 0u, "room/ü", 5UL, new byte[] { 3 }, "$server"), Decode(second));
         await a.PingAsync();
     }
 
     [Fact]
     public async Task A_router_of_the_embedder_carries_further_what_is_not_found_here()
     {
-        await using TestServer far = await StartAsync();
+        await using TestServer far = await StartAsync(static o => o.Routing.SharedTopics = [""]);
         await using TestServer near = await StartAsync(hooks: h => h.Router = local => new LinkedRouter(local, far.Server.Routing));
         using RawPeer a = await near.ConnectAsync("a");
         using RawPeer b = await far.ConnectAsync("b");
@@ -307,7 +307,7 @@ public sealed class ServerRoutingTests
 
         public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => local.WhenWritableAsync(routingId);
 
-        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, ushort type, scoped in TBody body)
-            where TBody : IFrameBody, allows ref struct => local.Publish(topic, type, in body);
+        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => local.Publish(topic, audience, type, in body);
     }
 }

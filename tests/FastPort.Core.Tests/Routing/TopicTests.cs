@@ -134,6 +134,122 @@ public sealed class TopicTests
     }
 
     [Fact]
+    public async Task A_session_holds_so_many_prefixes_within_each_other_at_most()
+    {
+        await using TestServer server = await StartAsync();
+        using RawPeer a = await server.ConnectAsync("a");
+
+        // From both ends, so that the last one lies in the middle.
+        foreach (int length in new[] { 1, 16, 2, 15, 3, 14, 4, 13 })
+        {
+            await a.SubscribeAsync(new string('a', length));
+        }
+
+        foreach (int length in new[] { 0, 8, 16 + 1, 256 })
+        {
+            WireFrame error = await a.CallAsync(TopicRequest(Subscribe, 3, new string('a', length)));
+            Assert.Equal((Subscribe, 3, 3u, 8u), (error.Type, error.Flags, error.Correlation, error.ErrorCode));
+        }
+
+        // Beside them there is room, and where one has gone.
+        await a.SubscribeAsync("aab");
+        await a.SubscribeAsync(new string('a', 13));
+        await a.SendAsync(TopicRequest(Unsubscribe, 4, "a"));
+        await a.ExpectEmptyReplyAsync(Unsubscribe, 4);
+        await a.SubscribeAsync("");
+        Assert.Equal(9, server.Counts.SubscriptionsOpen);
+
+        await a.SendAsync(PublishRequest(5, new string('a', 256), [1]));
+        Assert.Equal([1], Decode(await a.ReadFrameAsync()).Body);
+        Assert.Equal(1UL, (await a.ReadFrameAsync()).NumberAt(1));
+    }
+
+    [Fact]
+    public async Task A_peer_changes_its_subscriptions_only_so_often()
+    {
+        var time = new FakeTimeProvider();
+        await using TestServer server = await StartAsync(
+            static o =>
+            {
+                o.Routing.MaxTopicsPerSession = 3;
+                o.Routing.MaxTopicChangesPerSecond = 2;
+            },
+            h => h.Time = time);
+        using RawPeer a = await server.ConnectAsync("a");
+
+        // At once as often as it may have topics; then so often a second.
+        await a.SubscribeAsync("x");
+        await a.SubscribeAsync("y");
+        await a.SubscribeAsync("z");
+        foreach (ushort type in new[] { Subscribe, Unsubscribe })
+        {
+            WireFrame error = await a.CallAsync(TopicRequest(type, 3, "x"));
+            Assert.Equal((type, 3, 3u, 8u), (error.Type, error.Flags, error.Correlation, error.ErrorCode));
+        }
+
+        Assert.Equal(3, server.Counts.SubscriptionsOpen);
+        time.Advance(TimeSpan.FromSeconds(1));
+        await a.SendAsync(TopicRequest(Unsubscribe, 4, "x"));
+        await a.ExpectEmptyReplyAsync(Unsubscribe, 4);
+        await a.SubscribeAsync("w");
+        Assert.Equal(8u, (await a.CallAsync(TopicRequest(Unsubscribe, 3, "w"))).ErrorCode);
+
+        Assert.Equal(3, server.Counts.SubscriptionsOpen);
+    }
+
+    [Theory]
+    [InlineData("news/today", false)]
+    [InlineData("rooms/7", true)]
+    public async Task The_servers_own_topics_are_closed_to_peers_but_for_those_that_are_shared(string topic, bool shared)
+    {
+        await using TestServer server = await StartAsync(static o => o.Routing.SharedTopics = ["rooms/"]);
+        using RawPeer peer = await server.ConnectAsync("peer");
+        using RawPeer member = await server.ConnectAsync("member");
+        await peer.SubscribeAsync("");
+        Assert.True(server.Server.Routing.Subscribe(server.Opened[1], topic));
+
+        // What the server publishes.
+        Assert.Equal(shared ? 2 : 1, server.Server.Routing.Publish(topic, 5, [1]));
+        Assert.Equal("$server", Decode(await member.ReadFrameAsync()).From);
+        if (shared)
+        {
+            Assert.Equal("$server", Decode(await peer.ReadFrameAsync()).From);
+        }
+
+        // What a peer publishes.
+        await peer.SendAsync(PublishRequest(5, topic, [2], from: "$server"));
+        Assert.Equal("peer", Decode(await peer.ReadFrameAsync()).From);
+        Assert.Equal(shared ? 2UL : 1, (await peer.ReadFrameAsync()).NumberAt(1));
+        if (shared)
+        {
+            Assert.Equal("peer", Decode(await member.ReadFrameAsync()).From);
+        }
+
+        await Task.WhenAll(peer.PingAsync(), member.PingAsync());
+    }
+
+    [Fact]
+    public async Task A_session_subscribed_by_both_sides_gets_one_copy()
+    {
+        await using TestServer server = await StartAsync(static o => o.Routing.SharedTopics = [""]);
+        using RawPeer a = await server.ConnectAsync("a");
+        await a.SubscribeAsync("x");
+        Assert.True(server.Server.Routing.Subscribe(server.Opened[0], "x"));
+        Assert.True(server.Server.Routing.Subscribe(server.Opened[0], ""));
+
+        Assert.Equal(1, server.Server.Routing.Publish("x/y", 5, [1]));
+
+        Assert.Equal([1], Decode(await a.ReadFrameAsync()).Body);
+        await a.PingAsync();
+
+        // Each side ends its own subscriptions.
+        await a.SendAsync(TopicRequest(Unsubscribe, 4, "x"));
+        await a.ExpectEmptyReplyAsync(Unsubscribe, 4);
+        Assert.True(server.Server.Routing.Unsubscribe(server.Opened[0], "x"));
+        Assert.Equal(1, server.Counts.SubscriptionsOpen);
+    }
+
+    [Fact]
     public async Task Topics_have_so_many_bytes_at_most()
     {
         await using TestServer server = await StartAsync(static o => o.Routing.MaxTopicBytes = 6);

@@ -1,6 +1,8 @@
 using System.Collections.Concurrent;
+using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
 using Xunit;
+using static FastPort.Core.Tests.Routing.RoutingWire;
 
 namespace FastPort.Core.Tests.Sessions;
 
@@ -13,14 +15,14 @@ public sealed class AuthorisationTests
     {
         await using TestServer server = await TestServer.StartAsync(
             static h => h.MapQueued(0x1001, static _ => ValueTask.CompletedTask),
-            hooks: h => h.Authoriser = async (_, type, _) =>
+            hooks: h => h.Authoriser = async (request, _) =>
             {
                 if (later)
                 {
                     await Task.Yield();
                 }
 
-                return type == 0x1001;
+                return request.Type == 0x1001;
             });
         using RawPeer peer = await server.ConnectAsync();
 
@@ -46,10 +48,10 @@ public sealed class AuthorisationTests
         await using TestServer server = await TestServer.StartAsync(
             h => h.MapQueued(0x1001, async _ => await release.Task),
             static o => o.Session.MaxInFlightRequests = 1,
-            h => h.Authoriser = async (_, type, _) =>
+            h => h.Authoriser = async (request, _) =>
             {
                 await Task.Yield();
-                asked.Enqueue(type);
+                asked.Enqueue(request.Type);
                 return true;
             });
         using RawPeer peer = await server.ConnectAsync();
@@ -62,11 +64,54 @@ public sealed class AuthorisationTests
         Assert.Equal(new ushort[] { 0x1001, 0x1001, TestServer.Echo }, asked);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Topics_and_targets_can_be_decided_on_one_by_one(bool later)
+    {
+        var asked = new ConcurrentQueue<(ushort, string?, string?)>();
+        await using TestServer server = await StartAsync(hooks: h => h.Authoriser = async (request, _) =>
+        {
+            asked.Enqueue((request.Type, request.Topic, request.Target));
+            if (later)
+            {
+                await Task.Yield();
+            }
+
+            return request.Topic?.StartsWith(request.Session.RoutingId + "/", StringComparison.Ordinal) ?? request.Target != "boss";
+        });
+        using RawPeer a = await server.ConnectAsync("a");
+        using RawPeer boss = await server.ConnectAsync("boss");
+
+        await a.SubscribeAsync("a/x");
+        Assert.Equal(6u, (await a.CallAsync(TopicRequest(Subscribe, 2, ""))).ErrorCode);
+        Assert.Equal(6u, (await a.CallAsync(TopicRequest(Unsubscribe, 3, "b/ü"))).ErrorCode);
+        Assert.Equal(6u, (await a.CallAsync(PublishRequest(4, "b/x", [1]))).ErrorCode);
+        Assert.Equal(6u, (await a.CallAsync(RelayRequest(5, "boss", [1]))).ErrorCode);
+        await a.SendAsync(RelayRequest(6, "a", [1]));
+        Assert.Equal(Wire.OneWay, (await a.ReadFrameAsync()).Flags);
+        await a.ExpectEmptyReplyAsync(Relay, 6);
+        Assert.False((await a.CallAsync(Wire.Request(TestServer.Echo, 7))).IsError);
+
+        // What no handler would take is the handler's to refuse.
+        Assert.Equal(4u, (await a.CallAsync(Wire.Request(Subscribe, 8, [0x0A, 9, 1]))).ErrorCode);
+        Assert.Equal(4u, (await a.CallAsync(Wire.Request(Publish, 9, [0x0A, 1, 0xFF]))).ErrorCode);
+        Assert.Equal(12u, (await a.CallAsync(RelayRequest(10, new string('x', 1000), [1]))).ErrorCode);
+        await boss.PingAsync();
+
+        Assert.Equal(
+            [
+                (Subscribe, "a/x", null), (Subscribe, "", null), (Unsubscribe, "b/ü", null), (Publish, "b/x", null), (Relay, null, "boss"), (Relay, null, "a"),
+                (TestServer.Echo, null, null),
+            ],
+            asked);
+    }
+
     [Fact]
     public async Task An_authoriser_that_throws_forbids()
     {
         await using TestServer server = await TestServer.StartAsync(
-            hooks: static h => h.Authoriser = static (_, _, _) => throw new InvalidOperationException("A defect in the authoriser."));
+            hooks: static h => h.Authoriser = static (_, _) => throw new InvalidOperationException("A defect in the authoriser."));
         using RawPeer peer = await server.ConnectAsync();
 
         Assert.Equal(6u, (await peer.CallAsync(Wire.Request(TestServer.Echo, 1))).ErrorCode);
@@ -79,7 +124,7 @@ public sealed class AuthorisationTests
     {
         var cancelled = new TaskCompletionSource();
         var asked = new TaskCompletionSource();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authoriser = async (_, _, token) =>
+        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authoriser = async (_, token) =>
         {
             asked.TrySetResult();
             try

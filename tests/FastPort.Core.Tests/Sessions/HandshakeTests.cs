@@ -94,6 +94,21 @@ public sealed class HandshakeTests
         await peer.SayHelloAsync("tank");
     }
 
+    [Theory]
+    [InlineData("$server")]
+    [InlineData("$")]
+    public async Task A_routing_id_of_the_servers_own_is_refused_with_the_reason(string routingId)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+
+        WireFrame error = await peer.CallAsync(Wire.HelloRequest(2, routingId));
+
+        Assert.Equal((Wire.Hello, 4u), (error.Type, error.ErrorCode));
+        Assert.Contains("begins with '$'", error.TextAt(2), StringComparison.Ordinal);
+        await peer.SayHelloAsync("server$");
+    }
+
     [Fact]
     public async Task A_duplicate_identity_takes_over_where_configured()
     {

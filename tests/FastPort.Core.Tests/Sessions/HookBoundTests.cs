@@ -197,9 +197,9 @@ public sealed class HookBoundTests
             }
             else
             {
-                h.Authoriser = async (_, type, token) =>
+                h.Authoriser = async (request, token) =>
                 {
-                    if (type == Slow)
+                    if (request.Type == Slow)
                     {
                         await ThinkAsync(token);
                     }

@@ -24,7 +24,7 @@ public sealed class ProtobufRoutingTests
         Assert.Equal(1, await loopback.Client.PublishAsync("news/x", 1, Loopback.Message("published")));
         Assert.Equal("published from a to news/x", await NextAsync());
         Assert.Equal(1, loopback.Server.Routing.Publish("news/y", 1, Loopback.Message("by the server")));
-        Assert.Equal("by the server from  to news/y", await NextAsync());
+        Assert.Equal("by the server from $server to news/y", await NextAsync());
         Assert.Equal(SendStatus.Queued, loopback.Server.Routing.TrySendTo("b", 0x1000, Loopback.Message("x")));
         Assert.Equal(SendStatus.NotFound, loopback.Server.Routing.TrySendTo("c", 0x1000, Loopback.Message("x")));
     }
@@ -46,8 +46,13 @@ public sealed class ProtobufRoutingTests
     }
 
     private static Task<Loopback> StartAsync() => Loopback.StartAsync(
-        new MessageHandlers(), configure: static o => o.Routing.Relay = o.Routing.Topics = true, configureClient: static o =>
-            o.RoutingId = "a");
+        new MessageHandlers(),
+        configure: static o =>
+        {
+            o.Routing.Relay = o.Routing.Topics = true;
+            o.Routing.SharedTopics = ["news/"];
+        },
+        configureClient: static o => o.RoutingId = "a");
 
     private async Task<FastPortClient> ConnectAsync(Loopback loopback, string routingId, LogLines? log = null)
     {
