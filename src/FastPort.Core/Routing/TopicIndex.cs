@@ -29,22 +29,23 @@ internal enum TopicChange
 
 /// <summary>
 /// Who is subscribed to which prefix, those whom the server's program subscribes apart from those who subscribe themselves. <see cref="_gate"/> makes
-/// changes one after the other; publishing reads without a lock. A session that ends is unsubscribed from everything, some prefixes at a time:
-/// neither its loop nor those who wait for the gate wait for all of them.
+/// changes one after the other; publishing reads without a lock. A session that ends is unsubscribed from everything. One with many prefixes is so in
+/// the background and some at a time: neither its loop nor those who wait for the gate wait for all of them.
 /// </summary>
-internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters) : ISessionHolder
+internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters) : ISessionHolder, IThreadPoolWorkItem
 {
     /// <summary>Prefixes of one session that may lie within each other: so many times a publication comes across it at most.</summary>
     public const int MaxNested = 8;
 
     /// <summary>Prefixes that are released at a time.</summary>
-    public const int ReleasedAtOnce = 64;
+    public const int ReleasedAtOnce = 16;
 
     private readonly Lock _gate = new();
     private readonly PrefixTrie<MemberSet<Subscriber>> _byPeers = new();
     private readonly PrefixTrie<MemberSet<Subscriber>> _byServer = new();
     private readonly PrefixTrie<string> _shared = Shared(options.SharedTopics);
     private readonly Dictionary<Session, Subscriber> _subscribers = [];
+    private readonly Queue<Subscriber> _ended = new();
     private readonly Stack<int> _freeNumbers = new();
     private int _numbers;
 
@@ -131,48 +132,80 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
 
     void ISessionHolder.Release(Session session)
     {
-        if (TryEnd(session) is { } ended && !ReleaseSome(ended))
+        if (EndNeedsMore(session))
         {
-            ThreadPool.UnsafeQueueUserWorkItem(new Releasing(this, ended), preferLocal: false);
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
         }
     }
 
-    /// <summary>The first step of a release: the session is subscribed to nothing more. Null where it never was.</summary>
-    internal Subscriber? TryEnd(Session session)
+    void IThreadPoolWorkItem.Execute()
     {
-        lock (_gate)
+        // Others may have the gate in between.
+        if (ReleaseSome())
         {
-            return _subscribers.Remove(session, out Subscriber? ended) ? ended : null;
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
         }
     }
 
-    /// <summary>The other steps; false where some are left.</summary>
-    internal bool ReleaseSome(Subscriber ended)
+    /// <summary>The session is subscribed to nothing more. True where <see cref="ReleaseSome"/> has to be called, as nobody does so yet.</summary>
+    internal bool EndNeedsMore(Session session)
     {
         lock (_gate)
         {
-            int before = ended.Count;
-            while (ended.Count != 0 && before - ended.Count < ReleasedAtOnce)
-            {
-                if (ended.OfPeer.First() is { } prefix)
-                {
-                    Leave(_byPeers, ended.OfPeer, ended, prefix);
-                }
-                else
-                {
-                    Leave(_byServer, ended.OfServer!, ended, ended.OfServer!.First()!);
-                }
-            }
-
-            counters.Subscribed(ended.Count - before);
-            if (ended.Count != 0)
+            if (!_subscribers.Remove(session, out Subscriber? ended))
             {
                 return false;
             }
 
-            _freeNumbers.Push(ended.Number);
-            return true;
+            if (ended.Count <= ReleasedAtOnce)
+            {
+                Release(ended);
+                return false;
+            }
+
+            _ended.Enqueue(ended);
+            return _ended.Count == 1;
         }
+    }
+
+    /// <summary>Releases some subscriptions of sessions that have ended; true where more are left.</summary>
+    internal bool ReleaseSome()
+    {
+        lock (_gate)
+        {
+            if (Release(_ended.Peek()))
+            {
+                _ended.Dequeue();
+            }
+
+            return _ended.Count != 0;
+        }
+    }
+
+    // True where nothing is left of it.
+    private bool Release(Subscriber ended)
+    {
+        int before = ended.Count;
+        while (ended.Count != 0 && before - ended.Count < ReleasedAtOnce)
+        {
+            if (ended.OfPeer.First() is { } prefix)
+            {
+                Leave(_byPeers, ended.OfPeer, ended, prefix);
+            }
+            else
+            {
+                Leave(_byServer, ended.OfServer!, ended, ended.OfServer!.First()!);
+            }
+        }
+
+        counters.Subscribed(ended.Count - before);
+        if (ended.Count != 0)
+        {
+            return false;
+        }
+
+        _freeNumbers.Push(ended.Number);
+        return true;
     }
 
     private bool TryGetSubscriber(Session session, [NotNullWhen(true)] out Subscriber? subscriber)
@@ -272,18 +305,6 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
             }
 
             return false;
-        }
-    }
-
-    private sealed class Releasing(TopicIndex index, Subscriber ended) : IThreadPoolWorkItem
-    {
-        public void Execute()
-        {
-            // Others may have the gate in between.
-            if (!index.ReleaseSome(ended))
-            {
-                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-            }
         }
     }
 }
