@@ -107,7 +107,8 @@ internal static class ComparisonCommand
         Command soak = CommandFor(ScenarioCatalog.Soak.Name, ScenarioCatalog.Soak.Description, [ScenarioCatalog.Soak]);
         soak.Add(Minutes);
         root.Add(soak);
-        root.Add(CommandFor("all", "Every scenario but the soak.", ScenarioCatalog.All));
+        root.Add(CommandFor(ScenarioCatalog.Attack.Name, ScenarioCatalog.Attack.Description, [ScenarioCatalog.Attack]));
+        root.Add(CommandFor("all", "Every scenario but the soak and the attacks.", ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
     }

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using FastPort.Transports;
+using FastPortPeer.Attacks;
 using FastPortPeer.LockStep;
 using FastPortPeer.Messaging;
 using FastPortPeer.Soak;
@@ -7,7 +8,8 @@ using FastPortPeer.Soak;
 namespace FastPortPeer;
 
 /// <summary>
-/// The commands: the two sides of the messaging comparison, apart or in one process; a lock-step client; the two sides of the soak.
+/// The commands: the two sides of the messaging comparison, apart or in one process; a lock-step client; the two sides of the
+/// soak; attacks.
 /// </summary>
 internal static class PeerCommands
 {
@@ -60,6 +62,7 @@ internal static class PeerCommands
             Create("lock-step", "Echo, one request in flight.", LockStepAsync, Endpoint, Size, SpinMicroseconds, Duration, WarmUp,
                 ServerId));
         SoakCommands.AddTo(root);
+        AttackCommand.AddTo(root);
         return root;
     }
 
