@@ -8,11 +8,12 @@ namespace FastPort.Comparisons.Scenarios;
 
 /// <summary>
 /// What strangers can do to others: eight connections echo while a peer (benchmarks/FastPortPeer) attacks FastPort.Server in one way after the other. An echo
-/// that takes longer than the limit fails.
+/// that takes longer than the limit fails, unless the machine is so busy that echoes take long without an attack, too.
 /// </summary>
 internal sealed class AttackScenario : IScenario
 {
     private const double LimitMilliseconds = 100;
+    private const double QuietMilliseconds = LimitMilliseconds / 2;
     private const double QuickSeconds = 1;
 
     private static readonly TimeSpan AttackLimit = TimeSpan.FromSeconds(60);
@@ -26,10 +27,11 @@ internal sealed class AttackScenario : IScenario
     public async Task<ScenarioReport> RunAsync(ScenarioContext context, CancellationToken cancellation)
     {
         var rows = new List<IReadOnlyList<string>>();
+        var notes = new List<string>();
         var failures = new List<string>();
         try
         {
-            await MeasureAsync(context, rows, failures, cancellation);
+            await MeasureAsync(context, rows, notes, failures, cancellation);
         }
         catch (ComparisonException exception)
         {
@@ -42,15 +44,15 @@ internal sealed class AttackScenario : IScenario
             Description = Description,
             Method = string.Create(
                 CultureInfo.InvariantCulture,
-                $"One server for all attacks, each {Seconds(context)} s. Echoes are sent one at a time a connection. An echo of more than {LimitMilliseconds} ms fails."),
+                $"One server for all attacks, each {Seconds(context)} s. Echoes are sent one at a time a connection. An echo of more than {LimitMilliseconds} ms fails, unless one took {QuietMilliseconds} ms without an attack."),
             Columns = [],
-            Workloads = [new WorkloadReport { Title = "one attack after the other", Contestants = [], Ratios = [], Notes = [], Failures = failures }],
+            Workloads = [new WorkloadReport { Title = "one attack after the other", Contestants = [], Ratios = [], Notes = notes, Failures = failures }],
             Tables = [new ReportTable(["attack", "verdict", "longest echo ms", "before ms", "echoes/s", "what is done"], rows)],
         };
     }
 
     private static async Task MeasureAsync(
-        ScenarioContext context, List<IReadOnlyList<string>> rows, List<string> failures, CancellationToken cancellation)
+        ScenarioContext context, List<IReadOnlyList<string>> rows, List<string> notes, List<string> failures, CancellationToken cancellation)
     {
         Candidate candidate = context.Candidates.FastPort;
         string assembly = context.Bench.Programs.Find("benchmarks", "FastPortPeer");
@@ -68,16 +70,18 @@ internal sealed class AttackScenario : IScenario
             JsonElement said = JsonDocument.Parse(line).RootElement;
             string name = said.GetProperty("name").GetString() ?? "";
             double longest = said.GetProperty("longest_ms").GetDouble();
-            bool held = longest > LimitMilliseconds;
+            double quiet = said.GetProperty("quiet_ms").GetDouble();
+            bool held = longest > LimitMilliseconds, busy = quiet > QuietMilliseconds;
             rows.Add(
             [
-                name, held ? "MISSED" : "kept", Text(longest, "N1"), Text(said.GetProperty("quiet_ms").GetDouble(), "N1"),
+                name, !held ? "kept" : busy ? "unknown" : "MISSED", Text(longest, "N1"), Text(quiet, "N1"),
                 Text(said.GetProperty("echoes_per_s").GetDouble(), "N0"), said.GetProperty("description").GetString() ?? "",
             ]);
             context.Progress($"attack: {name}: the longest echo took {Text(longest, "N1")} ms");
             if (held)
             {
-                failures.Add($"{name}: an echo took {Text(longest, "N1")} ms; the limit is {LimitMilliseconds} ms");
+                (busy ? notes : failures).Add(
+                    $"{name}: an echo took {Text(longest, "N1")} ms; the limit is {LimitMilliseconds} ms. Without an attack it was {Text(quiet, "N1")} ms");
             }
         }
 
