@@ -56,7 +56,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
 
     /// <summary>The subscribers of each prefix of a topic.</summary>
     public Matches Match(ReadOnlySpan<byte> topic, TopicAudience audience) => new(
-        audience.HasFlag(TopicAudience.Peers) ? _byPeers.Match(topic) : default, audience.HasFlag(TopicAudience.Server) ? _byServer.Match(topic) : default);
+        (audience & TopicAudience.Peers) != 0 ? _byPeers.Match(topic) : default, (audience & TopicAudience.Server) != 0 ? _byServer.Match(topic) : default);
 
     /// <summary>Subscribes a session.</summary>
     /// <param name="session">The session.</param>

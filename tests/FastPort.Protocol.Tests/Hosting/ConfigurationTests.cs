@@ -180,6 +180,8 @@ public sealed class ConfigurationTests
         settings["FastPort:Loops"] = expected["FastPort:Loops"] = "3";
         settings["FastPort:UnixSocketPermissions"] = expected["FastPort:UnixSocketPermissions"] = "0660";
         settings.Remove("FastPort:Endpoints");
+        settings.Remove("FastPort:Routing:SharedTopics");
+        settings["FastPort:Routing:SharedTopics:0"] = expected["FastPort:Routing:SharedTopics"] = "news/";
         settings["FastPort:Endpoints:0"] = expected["FastPort:Endpoints"] = "inproc://here";
         settings["FastPort:Transport"] = expected["FastPort:Transport"] = nameof(TransportKind.Sockets);
 
