@@ -36,7 +36,7 @@ internal sealed class QuietSession : ISessionHost, IDisposable
             Host = this,
             Telemetry = new SessionTelemetry(Counters),
             Handshake = new HandshakeSettings { ServerName = "test", Identities = identities },
-        });
+        }, Connection);
         Connection.Start(Protocol);
     }
 
