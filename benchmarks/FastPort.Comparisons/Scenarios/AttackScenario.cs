@@ -7,8 +7,8 @@ using FastPort.Comparisons.Reports;
 namespace FastPort.Comparisons.Scenarios;
 
 /// <summary>
-/// What strangers can do to others: eight connections echo while a peer (benchmarks/FastPortPeer) attacks FastPort.Server in one way after the other. An echo
-/// that takes longer than the limit fails, unless the machine is so busy that echoes take long without an attack, too.
+/// What strangers can do to others: eight connections echo while a peer (benchmarks/FastPortPeer) attacks FastPort.Server in one way after
+/// the other. An echo that takes longer than the limit fails, unless the machine is so busy that echoes take long without an attack, too.
 /// </summary>
 internal sealed class AttackScenario : IScenario
 {
@@ -44,15 +44,26 @@ internal sealed class AttackScenario : IScenario
             Description = Description,
             Method = string.Create(
                 CultureInfo.InvariantCulture,
-                $"One server for all attacks, each {Seconds(context)} s. Echoes are sent one at a time a connection. An echo of more than {LimitMilliseconds} ms fails, unless one took {QuietMilliseconds} ms without an attack."),
+                $"One server for all attacks, each {Seconds(context)} s. Echoes are sent one at a time a connection. " +
+                $"An echo of more than {LimitMilliseconds} ms fails, unless one took {QuietMilliseconds} ms without an attack."),
             Columns = [],
-            Workloads = [new WorkloadReport { Title = "one attack after the other", Contestants = [], Ratios = [], Notes = notes, Failures = failures }],
+            Workloads =
+            [
+                new WorkloadReport
+                {
+                    Title = "one attack after the other", Contestants = [], Ratios = [], Notes = notes, Failures = failures,
+                },
+            ],
             Tables = [new ReportTable(["attack", "verdict", "longest echo ms", "before ms", "echoes/s", "what is done"], rows)],
         };
     }
 
     private static async Task MeasureAsync(
-        ScenarioContext context, List<IReadOnlyList<string>> rows, List<string> notes, List<string> failures, CancellationToken cancellation)
+        ScenarioContext context,
+        List<IReadOnlyList<string>> rows,
+        List<string> notes,
+        List<string> failures,
+        CancellationToken cancellation)
     {
         Candidate candidate = context.Candidates.FastPort;
         string assembly = context.Bench.Programs.Find("benchmarks", "FastPortPeer");
@@ -62,7 +73,8 @@ internal sealed class AttackScenario : IScenario
         }
 
         using ServerProcess server = await ServerProcess.StartAsync(candidate, context.Bench, cancellation);
-        string[] command = [ProgramLocator.DotNetHost, assembly, "attack", "--endpoint", server.Endpoint, "--seconds", Invariant.Text(Seconds(context))];
+        string seconds = Invariant.Text(Seconds(context));
+        string[] command = [ProgramLocator.DotNetHost, assembly, "attack", "--endpoint", server.Endpoint, "--seconds", seconds];
         using var attacker = Conversation.Start(
             "the attacker", context.Bench.Pinning.On(context.Bench.Pinning.Client, command), NoEnvironment, context.Bench);
         await foreach (string line in attacker.HearAllAsync(cancellation))
@@ -81,7 +93,8 @@ internal sealed class AttackScenario : IScenario
             if (held)
             {
                 (busy ? notes : failures).Add(
-                    $"{name}: an echo took {Text(longest, "N1")} ms; the limit is {LimitMilliseconds} ms. Without an attack it was {Text(quiet, "N1")} ms");
+                    $"{name}: an echo took {Text(longest, "N1")} ms; the limit is {LimitMilliseconds} ms. " +
+                    $"Without an attack it was {Text(quiet, "N1")} ms");
             }
         }
 

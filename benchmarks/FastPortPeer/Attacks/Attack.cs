@@ -27,18 +27,17 @@ internal sealed record Attack(string Name, string Description, int Flooders, byt
             1,
             [RawConnection.Frame(ControlType.Publish, Topic(LongestTopic))])
         {
-            Accomplices = [.. Enumerable.Repeat<byte[]>(
-                [.. Enumerable.Range(1, LongestTopic).SelectMany(static n => RawConnection.Frame(ControlType.Subscribe, Topic(n)))], 40)],
+            Accomplices = [.. Enumerable.Repeat<byte[]>([.. Enumerable.Range(1, LongestTopic).SelectMany(static n => Subscribe(n))], 40)],
         },
         new(
             "topic-changes",
             "4 sessions subscribe and unsubscribe topics of 256 bytes among 24,000 others, and the 25 sessions that have these leave",
             4,
-            [RawConnection.Frame(ControlType.Subscribe, Topic(LongestTopic)), RawConnection.Frame(ControlType.Unsubscribe, Topic(LongestTopic))])
+            [Subscribe(LongestTopic), RawConnection.Frame(ControlType.Unsubscribe, Topic(LongestTopic))])
         {
             // At each of 256 bytes 94 others branch off.
             Accomplices = [.. Enumerable.Range(0, LongestTopic)
-                .SelectMany(static n => Enumerable.Range(' ', 95).Where(static c => c != 'a').Select(c => RawConnection.Frame(ControlType.Subscribe, Topic(n, (byte)c))))
+                .SelectMany(static n => Enumerable.Range(' ', 95).Where(static c => c != 'a').Select(c => Subscribe(n, (byte)c)))
                 .Chunk(1000).Select(static chunk => chunk.SelectMany(static frame => frame).ToArray())],
             AccomplicesLeave = true,
         },
@@ -46,7 +45,10 @@ internal sealed record Attack(string Name, string Description, int Flooders, byt
             "control-frames",
             "4 sessions send Cancel for requests that never were, and Pings",
             4,
-            [RawConnection.Frame(ControlType.Cancel, []), RawConnection.Frame(ControlType.Cancel, [0x08, 7]), RawConnection.Frame(ControlType.Ping, [])]),
+            [
+                RawConnection.Frame(ControlType.Cancel, []), RawConnection.Frame(ControlType.Cancel, [0x08, 7]),
+                RawConnection.Frame(ControlType.Ping, []),
+            ]),
     ];
 
     /// <summary>Attacks until it is told to stop.</summary>
@@ -63,7 +65,8 @@ internal sealed record Attack(string Name, string Description, int Flooders, byt
             accomplices[^1].SkipFrame();
         }
 
-        byte[] block = [.. Enumerable.Repeat(Frames.SelectMany(static frame => frame), BlockBytes / Frames.Sum(static frame => frame.Length)).SelectMany(static f => f)];
+        byte[] frames = [.. Frames.SelectMany(static frame => frame)];
+        byte[] block = [.. Enumerable.Repeat(frames, BlockBytes / frames.Length).SelectMany(static f => f)];
         RawConnection[] flooders = [.. Enumerable.Range(0, Flooders).Select(_ => new RawConnection(endpoint))];
         bool stops = false;
         Thread[] threads = [.. flooders.Select(flooder => new Thread(() => Flood(flooder, block, ref stops)))];
@@ -104,6 +107,8 @@ internal sealed record Attack(string Name, string Description, int Flooders, byt
             // Ended: by this program, or by the server, which is a defense too.
         }
     }
+
+    private static byte[] Subscribe(int length, params byte[] last) => RawConnection.Frame(ControlType.Subscribe, Topic(length, last));
 
     private static byte[] Topic(int length, params byte[] last) => RawConnection.Text([.. Enumerable.Repeat((byte)'a', length), .. last]);
 }

@@ -3,14 +3,20 @@ using System.Text.Json;
 
 namespace FastPortPeer.Attacks;
 
-/// <summary>Attacks a server in every way, one after the other, and says for each how long it held up echoes of others, a JSON line each.</summary>
+/// <summary>
+/// Attacks a server in every way, one after the other, and says for each how long it held up echoes of others, a JSON line each.
+/// </summary>
 internal static class AttackCommand
 {
     private static readonly JsonSerializerOptions Format = new() { PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower };
 
     private static readonly Option<string> Endpoint = new("--endpoint") { Description = "The server, as a URI.", Required = true };
 
-    private static readonly Option<double> Seconds = new("--seconds") { Description = "How long each attack lasts.", DefaultValueFactory = _ => 3 };
+    private static readonly Option<double> Seconds = new("--seconds")
+    {
+        Description = "How long each attack lasts.",
+        DefaultValueFactory = _ => 3,
+    };
 
     public static void AddTo(RootCommand root)
     {

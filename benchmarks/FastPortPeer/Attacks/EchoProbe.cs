@@ -2,7 +2,10 @@ using System.Diagnostics;
 
 namespace FastPortPeer.Attacks;
 
-/// <summary>Connections that mind their own business: each echoes in lock-step on a thread of its own, and what counts is the longest round trip of all.</summary>
+/// <summary>
+/// Connections that mind their own business: each echoes in lock-step on a thread of its own, and what counts is the longest round trip
+/// of all.
+/// </summary>
 internal sealed class EchoProbe : IDisposable
 {
     private const int Connections = 8;
