@@ -14,7 +14,7 @@ public sealed class RoutingTests
     [NodeFact]
     public async Task Relays_carry_type_body_and_the_senders_true_id()
     {
-        await using NodeScenario node = await StartAsync();
+        await using NodeScenario node = await NodeScenario.StartWithPortAsync();
 
         RelayResult result = await node.PlayAsync<RelayResult>("relay");
 
@@ -31,13 +31,18 @@ public sealed class RoutingTests
             [("β", 70_000u, "0102ff", "gerät-é"), ("β", 1u, "00", "gerät-é"), ("β", 0u, "", ""), ("β", 2u, "big", "gerät-é")],
             result.Relayed.Select(static r => (r.Address, r.Type, r.Body, r.From)));
         Assert.Empty(result.Unread);
-        Assert.Equal(1, node.Server.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.NotFound));
+
+        // What no frame tells, the counters of a server in this process do.
+        if (ServerProcess.Program is null)
+        {
+            Assert.Equal(1, node.Server.Counters.Snapshot().OneWayFailuresWith((uint)ErrorCode.NotFound));
+        }
     }
 
     [NodeFact]
     public async Task Publications_reach_each_subscriber_once_and_are_counted()
     {
-        await using NodeScenario node = await StartAsync();
+        await using NodeScenario node = await NodeScenario.StartWithPortAsync();
 
         TopicsResult result = await node.PlayAsync<TopicsResult>("topics");
 
@@ -57,7 +62,7 @@ public sealed class RoutingTests
     [NodeFact]
     public async Task Peers_are_listed_with_their_numbers_and_in_pages()
     {
-        await using NodeScenario node = await StartAsync();
+        await using NodeScenario node = await NodeScenario.StartWithPortAsync();
         long before = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
 
         PeersResult result = await node.PlayAsync<PeersResult>("peers", new { ids = new[] { "q", "p3", "p1", "p/ü", "p2" } });
@@ -75,12 +80,8 @@ public sealed class RoutingTests
     public async Task Our_client_and_the_peer_relay_to_each_other()
     {
         const int Messages = 50;
-        await using NodeScenario node = await StartAsync();
-        await using var client = new FastPortClient(new FastPortClientOptions
-        {
-            Endpoint = node.Server.Endpoints[0].ToString(),
-            RoutingId = "ours",
-        });
+        await using NodeScenario node = await NodeScenario.StartWithPortAsync();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = $"tcp://127.0.0.1:{node.Port}", RoutingId = "ours" });
         var back = new ConcurrentQueue<(string From, byte[] Body)>();
         client.OnRelayed(8, (scoped in RoutedMessage message) => back.Enqueue((message.From, message.Body.ToArray())));
         await client.ConnectAsync();
@@ -107,9 +108,6 @@ public sealed class RoutingTests
         Assert.Equal(bodies.Select(static b => b.Length), back.Select(static b => b.Body.Length));
         Assert.All(back, static b => Assert.Equal("node", b.From));
     }
-
-    private static Task<NodeScenario> StartAsync() =>
-        NodeScenario.StartAsync(static options => options.Routing.Relay = options.Routing.Topics = options.Routing.Peers = true);
 
     private sealed record Envelope(PeerFrame Frame, string Address, uint Type, string Body, string From);
 
