@@ -6,7 +6,6 @@ using FastPort.Protocol.Handlers;
 using FastPort.Transports;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using Microsoft.Extensions.Logging;
 using Serilog;
 
 namespace FastPort.Server;
@@ -39,11 +38,7 @@ internal static class ServerProgram
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
         ProgramRun.AddSettings(builder.Configuration, transport);
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
-        builder.Logging.AddSerilog(Log.Logger);
-
-        // The host would log why it cannot start with a stack trace; this program says it in a sentence.
-        builder.Logging.AddFilter<Serilog.Extensions.Logging.SerilogLoggerProvider>(
-            "Microsoft.Extensions.Hosting.Internal.Host", LogLevel.Critical);
+        builder.Services.AddSerilog();
         builder.Services.AddMetrics();
 
         // This program reports also where its appsettings.json has no such section.
