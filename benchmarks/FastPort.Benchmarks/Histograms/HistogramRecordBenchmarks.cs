@@ -1,5 +1,6 @@
 using BenchmarkDotNet.Attributes;
 using FastPort.Telemetry;
+using HdrHistogram;
 
 namespace FastPort.Benchmarks.Histograms;
 
@@ -12,6 +13,7 @@ public class HistogramRecordBenchmarks
     private readonly LockedSamples _samples = new();
     private readonly LatencyHistogram _histogram = new();
     private readonly StripedLatencyHistogram _striped = new();
+    private readonly LongHistogram _hdr = new(FastPort.Telemetry.LatencyHistogram.HighestTrackable, 3);
 
     [Benchmark(Baseline = true, OperationsPerInvoke = Values)]
     public void Locked_samples()
@@ -28,6 +30,15 @@ public class HistogramRecordBenchmarks
         foreach (long value in _values)
         {
             _histogram.Record(value);
+        }
+    }
+
+    [Benchmark(OperationsPerInvoke = Values)]
+    public void HdrHistogram_LongHistogram()
+    {
+        foreach (long value in _values)
+        {
+            _hdr.RecordValue(value);
         }
     }
 

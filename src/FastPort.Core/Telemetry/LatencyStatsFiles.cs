@@ -9,38 +9,34 @@ namespace FastPort.Telemetry;
 /// <param name="Error">Why.</param>
 internal readonly record struct FileWriteResult(int FailedFiles, string? Path, Exception? Error);
 
-/// <summary>The .log, .json and .csv files of one <see cref="LatencyStats"/>. Used by one task at a time.</summary>
+/// <summary>The .log, .json and .csv files of one <see cref="LatencyStats"/>, and where asked the .hlog file. Used by one task at a time.</summary>
 internal sealed class LatencyStatsFiles
 {
-    /// <summary>Intervals of CSV rows kept while the disk fails; older ones are given up.</summary>
-    internal const int MaxPendingIntervals = 64;
-
     private readonly string _directory;
     private readonly string _name;
-    private readonly Queue<string> _pendingRows = new();
+    private readonly AppendedFile _csv = new(LatencyCsv.Header);
+    private readonly AppendedFile? _histogramLog;
     private string? _basePath;
-    private long _csvLength;
 
     /// <param name="directory">Made when missing, at each write.</param>
     /// <param name="prefix">First part of the names.</param>
     /// <param name="started">Local time that goes into the names.</param>
     /// <param name="role">Goes into the names.</param>
-    internal LatencyStatsFiles(string directory, string prefix, DateTimeOffset started, LatencyRole role)
+    /// <param name="histogramLog">Whether the .hlog file is written.</param>
+    internal LatencyStatsFiles(string directory, string prefix, DateTimeOffset started, LatencyRole role, bool histogramLog)
     {
+        _histogramLog = histogramLog ? new AppendedFile(HdrHistogramLog.Header(started)) : null;
         _directory = Path.GetFullPath(directory);
         _name = string.Create(
             CultureInfo.InvariantCulture,
             $"{prefix}_{started:yyyyMMdd_HHmmss}_{LatencyText.RoleName(role)}_{Environment.ProcessId}");
     }
 
-    /// <summary>Writes all three files; a failure of one does not keep the others from being written.</summary>
+    /// <summary>Writes all files; a failure of one does not keep the others from being written.</summary>
     internal async Task<FileWriteResult> WriteAsync(LatencyReport report, bool final)
     {
-        _pendingRows.Enqueue(LatencyCsv.IntervalRows(report));
-        if (_pendingRows.Count > MaxPendingIntervals)
-        {
-            _pendingRows.Dequeue();
-        }
+        _csv.Add(LatencyCsv.IntervalRows(report));
+        _histogramLog?.Add(HdrHistogramLog.IntervalLines(report));
 
         string basePath;
         try
@@ -50,14 +46,15 @@ internal sealed class LatencyStatsFiles
         }
         catch (Exception error)
         {
-            return new FileWriteResult(3, _directory, error);
+            return new FileWriteResult(_histogramLog is null ? 3 : 4, _directory, error);
         }
 
         var result = default(FileWriteResult);
         result = await TryAsync(
             result, basePath + ".log", path => ReplaceAsync(path, Encoding.UTF8.GetBytes(LatencyTable.Document(report, final))));
         result = await TryAsync(result, basePath + ".json", path => ReplaceAsync(path, LatencyJson.ToUtf8(report, final)));
-        return await TryAsync(result, basePath + ".csv", AppendPendingAsync);
+        result = await TryAsync(result, basePath + ".csv", _csv.WriteAsync);
+        return _histogramLog is null ? result : await TryAsync(result, basePath + ".hlog", _histogramLog.WriteAsync);
     }
 
     private static async Task<FileWriteResult> TryAsync(FileWriteResult before, string path, Func<string, Task> write)
@@ -121,22 +118,5 @@ internal sealed class LatencyStatsFiles
                 // Taken by another: the next number.
             }
         }
-    }
-
-    private async Task AppendPendingAsync(string path)
-    {
-        var file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.Write, FileShare.Read, bufferSize: 0, useAsync: true);
-        await using (file)
-        {
-            // Rows cut short by a full disk are removed; a file that was deleted begins again with its header.
-            var kept = Math.Min(_csvLength, file.Length);
-            file.SetLength(kept);
-            file.Position = kept;
-            var text = (kept == 0 ? LatencyCsv.Header : "") + string.Concat(_pendingRows);
-            await file.WriteAsync(Encoding.UTF8.GetBytes(text));
-            _csvLength = file.Position;
-        }
-
-        _pendingRows.Clear();
     }
 }

@@ -21,6 +21,12 @@ public sealed class LatencyStatsOptions
     public bool EnableFileOutput { get; set; } = true;
 
     /// <summary>
+    /// Whether each interval's histograms also go to a file <c>.hlog</c> beside the others, in the interval log format of HdrHistogram, for its
+    /// tools and libraries. Without <see cref="EnableFileOutput"/> it is not written. Defaults to false.
+    /// </summary>
+    public bool EnableHistogramLog { get; set; }
+
+    /// <summary>
     /// Directory of the files, made when missing; a relative path is taken from the process's working directory. Defaults to <c>Stats</c>.
     /// </summary>
     public string OutputDirectory { get; set; } = "Stats";
@@ -49,6 +55,7 @@ public sealed class LatencyStatsOptions
     {
         EnableConsoleOutput = section.Flag(nameof(EnableConsoleOutput), EnableConsoleOutput);
         EnableFileOutput = section.Flag(nameof(EnableFileOutput), EnableFileOutput);
+        EnableHistogramLog = section.Flag(nameof(EnableHistogramLog), EnableHistogramLog);
         OutputDirectory = section.Text(
             nameof(OutputDirectory),
             OutputDirectory,

@@ -9,7 +9,8 @@ namespace FastPort.Telemetry;
 /// <remarks>
 /// No failure here reaches the traffic: an output that fails costs a warning when it begins to fail, a count in <see cref="FailedWrites"/>
 /// each time, and a line in the log when it works again; it is tried again at each interval.
-/// The files are named <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, the start in local time.
+/// The files are named <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, with
+/// <see cref="LatencyStatsOptions.EnableHistogramLog"/> <c>.hlog</c> too, the start in local time.
 /// All members are thread-safe.
 /// </remarks>
 public sealed class LatencyStatsWriter : IAsyncDisposable
@@ -57,7 +58,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         _files = options.EnableFileOutput
             ? new LatencyStatsFiles(
                 options.OutputDirectory, options.OutputFilePrefix, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone),
-                stats.Role)
+                stats.Role, options.EnableHistogramLog)
             : null;
         _timer = new PeriodicTimer(TimeSpan.FromSeconds(options.FileWriteIntervalSeconds), stats.Time);
     }
