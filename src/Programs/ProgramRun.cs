@@ -97,18 +97,21 @@ internal static class ProgramRun
         .AddInMemoryCollection(transport.ToConfiguration());
 
     /// <summary>
-    /// Makes the logger of section <c>Serilog</c>. The host's own log is left out: it would say with a stack trace why it cannot start, which the program
-    /// says in a sentence.
+    /// Makes the logger of section <c>Serilog</c>. The host's own log is left out: it would say with a stack trace why the host cannot
+    /// start, and the program says it in a sentence.
     /// </summary>
     /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>
     public static Logger CreateLogger(IConfiguration configuration)
     {
         try
         {
-            // The packages that the section names are all there is to search; without names Serilog reads every file beside the program, a fifth of the start.
-            Assembly[] named = [.. configuration.GetSection("Serilog:Using").GetChildren().Select(static name => Assembly.Load(name.Value ?? string.Empty))];
+            // Sinks are looked for in the packages that the section names. Without names Serilog searches the files beside the program,
+            // which takes time.
+            IEnumerable<IConfigurationSection> names = configuration.GetSection("Serilog:Using").GetChildren();
+            Assembly[] named = [.. names.Select(static name => Assembly.Load(name.Value ?? string.Empty))];
+            ConfigurationReaderOptions search = named.Length == 0 ? new() : new([typeof(Log).Assembly, .. named]);
             return new LoggerConfiguration()
-                .ReadFrom.Configuration(configuration, named.Length == 0 ? new ConfigurationReaderOptions() : new ConfigurationReaderOptions([typeof(Log).Assembly, .. named]))
+                .ReadFrom.Configuration(configuration, search)
                 .MinimumLevel.Override("Microsoft.Extensions.Hosting.Internal.Host", LogEventLevel.Fatal)
                 .CreateLogger();
         }

@@ -9,8 +9,8 @@ namespace FastPort.Telemetry;
 /// Encodes a snapshot as HdrHistogram does: encoding V2, compressed, with three significant digits from 1 ns to 60 s, as Base64.
 /// </summary>
 /// <remarks>
-/// A bucket of ours is two or more of HdrHistogram's; its values are counted in the one that holds its middle. Smallest and largest value are
-/// counted where they belong, so that readers report them within 0.1 % too.
+/// A bucket of ours is two or more of HdrHistogram's; its values are counted in the one that holds its middle. Smallest and largest value
+/// are counted where they belong, so that readers report them within 0.1 % too.
 /// </remarks>
 internal static class HdrHistogramEncoding
 {
@@ -20,7 +20,7 @@ internal static class HdrHistogramEncoding
     private const int HeaderBytes = 40;
     private const int SignificantDigits = 3;
 
-    // Three digits need 2,000 buckets of equal width, rounded up to a power of two; each further power of two of values adds the upper half.
+    // Three digits need 2,000 buckets of equal width, rounded up to a power of two; each further power of two adds the upper half of them.
     private const int SubBuckets = 2048;
     private const int HalfBits = 10;
 

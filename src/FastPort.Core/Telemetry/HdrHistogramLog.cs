@@ -4,8 +4,9 @@ using System.Text;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// Makes the lines of an <c>.hlog</c> file, the interval log of HdrHistogram in format version 1.3: per interval a histogram over all and one per
-/// message type, for each latency, tagged <c>{scope name}/{latency}</c>. Values are nanoseconds, the column <c>Interval_Max</c> milliseconds.
+/// Makes the lines of an <c>.hlog</c> file, the interval log of HdrHistogram in format version 1.3: per interval a histogram over all
+/// and one per message type, for each latency, tagged <c>{scope name}/{latency}</c>. Values are nanoseconds, the column
+/// <c>Interval_Max</c> milliseconds.
 /// </summary>
 internal static class HdrHistogramLog
 {
@@ -38,11 +39,11 @@ internal static class HdrHistogramLog
             LatencySnapshot values = metric.Interval;
             if (values.Count != 0)
             {
+                double maximum = Math.Max(0, values.Max) / NanosecondsPerMillisecond;
                 text.Append("Tag=");
                 AppendTag(text, scope.Name);
-                text.Append(
-                    CultureInfo.InvariantCulture,
-                    $"/{metric.Metric.Name},{Seconds(taken - scope.Interval):0.000},{scope.Interval.TotalSeconds:0.000},{Math.Max(0, values.Max) / NanosecondsPerMillisecond:0.000},");
+                text.Append(CultureInfo.InvariantCulture, $"/{metric.Metric.Name},{Seconds(taken - scope.Interval):0.000}");
+                text.Append(CultureInfo.InvariantCulture, $",{scope.Interval.TotalSeconds:0.000},{maximum:0.000},");
                 text.Append(HdrHistogramEncoding.ToBase64(values)).Append('\n');
             }
         }

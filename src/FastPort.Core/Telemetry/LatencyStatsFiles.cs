@@ -9,7 +9,9 @@ namespace FastPort.Telemetry;
 /// <param name="Error">Why.</param>
 internal readonly record struct FileWriteResult(int FailedFiles, string? Path, Exception? Error);
 
-/// <summary>The .log, .json and .csv files of one <see cref="LatencyStats"/>, and where asked the .hlog file. Used by one task at a time.</summary>
+/// <summary>
+/// The .log, .json and .csv files of one <see cref="LatencyStats"/>, and where asked the .hlog file. Used by one task at a time.
+/// </summary>
 internal sealed class LatencyStatsFiles
 {
     private readonly string _directory;

@@ -21,8 +21,8 @@ public sealed class LatencyStatsOptions
     public bool EnableFileOutput { get; set; } = true;
 
     /// <summary>
-    /// Whether each interval's histograms also go to a file <c>.hlog</c> beside the others, in the interval log format of HdrHistogram, for its
-    /// tools and libraries. Without <see cref="EnableFileOutput"/> it is not written. Defaults to false.
+    /// Whether each interval's histograms also go to a file <c>.hlog</c> beside the others, in the interval log format of HdrHistogram, for
+    /// its tools and libraries. Without <see cref="EnableFileOutput"/> it is not written. Defaults to false.
     /// </summary>
     public bool EnableHistogramLog { get; set; }
 

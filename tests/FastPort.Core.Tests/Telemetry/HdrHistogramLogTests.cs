@@ -40,7 +40,7 @@ public sealed class HdrHistogramLogTests : IDisposable
         AssertInterval(read[0], started, started.AddSeconds(60), first);
         AssertInterval(read[3], started, started.AddSeconds(60), first);
         AssertInterval(read[6], started.AddSeconds(60), started.AddSeconds(61.5), second);
-        Assert.All(read.Where(static h => h.Tag.EndsWith("server", StringComparison.Ordinal)), static h => Assert.Equal(1_000, h.LowestEquivalentValue(h.GetMaxValue())));
+        Assert.All([read[1], read[4], read[7], read[10]], static h => Assert.Equal(1_000, h.LowestEquivalentValue(h.GetMaxValue())));
     }
 
     [Fact]

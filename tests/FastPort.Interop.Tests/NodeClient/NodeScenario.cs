@@ -26,7 +26,8 @@ internal sealed class NodeScenario : IAsyncDisposable
     public int Port { get; }
 
     /// <summary>The server, which is in this process.</summary>
-    public FastPortServer Server => _server ?? throw new InvalidOperationException("The server is another process: only its port is known.");
+    public FastPortServer Server =>
+        _server ?? throw new InvalidOperationException("The server is another process: only its port is known.");
 
     /// <summary>A server in this process, for scenarios that look into it or need options or handlers of their own.</summary>
     public static async Task<NodeScenario> StartAsync(Action<FastPortServerOptions>? configure = null, Action<MessageHandlers>? map = null)
@@ -41,8 +42,8 @@ internal sealed class NodeScenario : IAsyncDisposable
     }
 
     /// <summary>
-    /// A server with diagnostics and routing, for scenarios that need only its port: the program that <see cref="ServerProcess.Variable"/> names,
-    /// where it names one, otherwise a server in this process.
+    /// A server with diagnostics and routing, for scenarios that need only its port: the program that
+    /// <see cref="ServerProcess.Variable"/> names, where it names one, otherwise a server in this process.
     /// </summary>
     public static async Task<NodeScenario> StartWithPortAsync() => ServerProcess.Program is { } program
         ? new NodeScenario(await ServerProcess.StartAsync(program))

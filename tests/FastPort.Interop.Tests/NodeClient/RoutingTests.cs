@@ -81,7 +81,11 @@ public sealed class RoutingTests
     {
         const int Messages = 50;
         await using NodeScenario node = await NodeScenario.StartWithPortAsync();
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = $"tcp://127.0.0.1:{node.Port}", RoutingId = "ours" });
+        await using var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = $"tcp://127.0.0.1:{node.Port}",
+            RoutingId = "ours",
+        });
         var back = new ConcurrentQueue<(string From, byte[] Body)>();
         client.OnRelayed(8, (scoped in RoutedMessage message) => back.Enqueue((message.From, message.Body.ToArray())));
         await client.ConnectAsync();

@@ -27,8 +27,12 @@ internal sealed class ServerProcess : IAsyncDisposable
 
     public static async Task<ServerProcess> StartAsync(string program)
     {
-        Process process = Process.Start(
-            new ProcessStartInfo(program, "tcp://127.0.0.1:0") { UseShellExecute = false, RedirectStandardInput = true, RedirectStandardOutput = true })!;
+        Process process = Process.Start(new ProcessStartInfo(program, "tcp://127.0.0.1:0")
+        {
+            UseShellExecute = false,
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+        })!;
         using var limit = new CancellationTokenSource(NodeProcess.Limit);
         string? line = await process.StandardOutput.ReadLineAsync(limit.Token);
         return line?.StartsWith(Prefix, StringComparison.Ordinal) == true
