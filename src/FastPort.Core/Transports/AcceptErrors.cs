@@ -18,13 +18,14 @@ internal enum AcceptErrorClass
 /// <summary>Sorts accept errors. What is unknown counts as pressure: retrying at once could spin, giving up could be premature.</summary>
 internal static class AcceptErrors
 {
+    // Linux reports errors of the network under the new connection by accept: accept(2) names them, EOPNOTSUPP among them, and has them
+    // treated as EAGAIN.
     public static AcceptErrorClass Sort(SocketError error) => error switch
     {
         SocketError.ConnectionReset or SocketError.ConnectionAborted or SocketError.Interrupted or SocketError.WouldBlock
             or SocketError.NetworkDown or SocketError.NetworkUnreachable or SocketError.HostDown or SocketError.HostUnreachable
-            or SocketError.ProtocolOption or SocketError.TimedOut => AcceptErrorClass.Transient,
-        SocketError.NotSocket or SocketError.InvalidArgument or SocketError.OperationAborted or SocketError.OperationNotSupported
-            or SocketError.Shutdown => AcceptErrorClass.Fatal,
+            or SocketError.ProtocolOption or SocketError.TimedOut or SocketError.OperationNotSupported => AcceptErrorClass.Transient,
+        SocketError.NotSocket or SocketError.InvalidArgument or SocketError.OperationAborted or SocketError.Shutdown => AcceptErrorClass.Fatal,
         _ => AcceptErrorClass.Pressure,
     };
 }

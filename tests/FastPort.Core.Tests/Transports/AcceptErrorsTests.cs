@@ -10,7 +10,11 @@ public sealed class AcceptErrorsTests
     public void One_peers_bad_luck_is_transient()
     {
         Assert.All(
-            new[] { SocketError.ConnectionReset, SocketError.ConnectionAborted, SocketError.Interrupted, SocketError.HostUnreachable },
+            new[]
+            {
+                SocketError.ConnectionReset, SocketError.ConnectionAborted, SocketError.Interrupted, SocketError.HostUnreachable,
+                SocketError.OperationNotSupported,
+            },
             static e => Assert.Equal(AcceptErrorClass.Transient, AcceptErrors.Sort(e)));
     }
 
