@@ -12,16 +12,23 @@ internal sealed class AppendedFile(string header)
     /// <summary>Intervals kept while the disk fails; older ones are given up.</summary>
     internal const int MaxPendingIntervals = 64;
 
+    /// <summary>Characters of them. Thousands of sessions make an interval of megabytes; the newest is kept whatever its length.</summary>
+    internal const int MaxPendingCharacters = 8 * 1024 * 1024;
+
     private readonly Queue<string> _pending = new();
     private long _length;
+
+    /// <summary>Characters that wait for the disk.</summary>
+    internal long PendingCharacters { get; private set; }
 
     /// <summary>Adds what the next <see cref="WriteAsync"/> writes.</summary>
     internal void Add(string text)
     {
         _pending.Enqueue(text);
-        if (_pending.Count > MaxPendingIntervals)
+        PendingCharacters += text.Length;
+        while (_pending.Count > MaxPendingIntervals || (_pending.Count > 1 && PendingCharacters > MaxPendingCharacters))
         {
-            _pending.Dequeue();
+            PendingCharacters -= _pending.Dequeue().Length;
         }
     }
 
@@ -39,5 +46,6 @@ internal sealed class AppendedFile(string header)
         }
 
         _pending.Clear();
+        PendingCharacters = 0;
     }
 }

@@ -11,7 +11,8 @@ public sealed class LatencySeries
     private readonly RecentSamples? _samples;
     private long _errors;
 
-    // Read and written by one reader at a time, under LatencyStats' reader lock.
+    // Guards what follows: a session's end is reported beside the report of all.
+    private readonly Lock _gate = new();
     private long _errorsAtCut;
     private long _errorsAtStart;
     private long _intervalStart;
@@ -145,6 +146,24 @@ public sealed class LatencySeries
     /// </param>
     internal LatencyScopeReport Report(bool cut, long now, (long Interval, long Lifetime)? since = null)
     {
+        lock (_gate)
+        {
+            return ReportUnderGate(cut, now, since);
+        }
+    }
+
+    internal void Restart()
+    {
+        lock (_gate)
+        {
+            _histograms.Reset();
+            _lifetimeStart = _intervalStart = _stats.Time.GetTimestamp();
+            _errorsAtStart = _errorsAtCut = Interlocked.Read(ref _errors);
+        }
+    }
+
+    private LatencyScopeReport ReportUnderGate(bool cut, long now, (long Interval, long Lifetime)? since)
+    {
         var (intervalStart, lifetimeStart) = since ?? (_intervalStart, _lifetimeStart);
         var snapshots = cut ? _histograms.Cut() : _histograms.Read();
         var errors = Interlocked.Read(ref _errors);
@@ -173,13 +192,6 @@ public sealed class LatencySeries
         }
 
         return report;
-    }
-
-    internal void Restart()
-    {
-        _histograms.Reset();
-        _lifetimeStart = _intervalStart = _stats.Time.GetTimestamp();
-        _errorsAtStart = _errorsAtCut = Interlocked.Read(ref _errors);
     }
 
     private void Record(long whole, long firstPart, long secondPart, long timestamp)

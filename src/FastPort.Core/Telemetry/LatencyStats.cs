@@ -21,10 +21,14 @@ public sealed class LatencyStats
     private readonly Func<ushort, string?>? _typeName;
     private long _otherErrors;
 
-    // Guards what follows and every series' interval: reports and restarts come one at a time.
+    // Guards _ended alone, for moments: sessions end on their loops, which must not wait for a report of thousands of sessions. Taken
+    // within _readers, never the other way round.
+    private readonly Lock _endedGate = new();
+    private readonly List<LatencyScopeReport> _ended = [];
+
+    // Guards what follows: reports and restarts come one at a time.
     private readonly Lock _readers = new();
     private readonly LatencyHistogram _merged = new();
-    private readonly List<LatencyScopeReport> _ended = [];
     private DateTimeOffset _measuringSince;
     private long _lifetimeStart;
     private long _intervalStart;
@@ -97,16 +101,16 @@ public sealed class LatencyStats
             return null;
         }
 
-        lock (_readers)
+        var last = series.Report(cut: false, Time.GetTimestamp());
+        lock (_endedGate)
         {
-            var last = series.Report(cut: false, Time.GetTimestamp());
             if (IsWorthTelling(last) && _ended.Count < MaxEndedSessions)
             {
                 _ended.Add(last);
             }
-
-            return last;
         }
+
+        return last;
     }
 
     /// <summary>Counts an error that belongs to no known message type.</summary>
@@ -123,7 +127,11 @@ public sealed class LatencyStats
                 series.Restart();
             }
 
-            _ended.Clear();
+            lock (_endedGate)
+            {
+                _ended.Clear();
+            }
+
             RecentSamples.Clear();
             _measuringSince = Time.GetUtcNow();
             _lifetimeStart = _intervalStart = Time.GetTimestamp();
@@ -157,15 +165,24 @@ public sealed class LatencyStats
         {
             var now = Time.GetTimestamp();
             var sessions = Reports(_sessions.Values, cut, now, since: null);
-            sessions.AddRange(_ended);
+            AddEnded(sessions, cut);
             sessions.Sort(
                 static (a, b) => b.LifetimeCount.CompareTo(a.LifetimeCount) is var order and not 0 ? order : a.Key.CompareTo(b.Key));
+            return Report(cut, now, sessions, RecentReport());
+        }
+    }
+
+    // A session that has ended since the others were looked at may be among them already.
+    private void AddEnded(List<LatencyScopeReport> sessions, bool cut)
+    {
+        HashSet<ulong> known = [.. sessions.Select(static s => s.Key)];
+        lock (_endedGate)
+        {
+            sessions.AddRange(_ended.Where(s => !known.Contains(s.Key)));
             if (cut)
             {
                 _ended.Clear();
             }
-
-            return Report(cut, now, sessions, RecentReport());
         }
     }
 

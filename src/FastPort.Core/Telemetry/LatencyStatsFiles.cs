@@ -34,6 +34,9 @@ internal sealed class LatencyStatsFiles
             $"{prefix}_{started:yyyyMMdd_HHmmss}_{LatencyText.RoleName(role)}_{Environment.ProcessId}");
     }
 
+    /// <summary>Characters of CSV rows that wait for the disk.</summary>
+    internal long PendingCharacters => _csv.PendingCharacters;
+
     /// <summary>Writes all files; a failure of one does not keep the others from being written.</summary>
     internal async Task<FileWriteResult> WriteAsync(LatencyReport report, bool final)
     {

@@ -46,6 +46,26 @@ public sealed class LatencyStatsTests
     }
 
     [Fact]
+    public async Task A_session_ends_while_a_report_is_being_made()
+    {
+        // A loop ends it, and a report of thousands of sessions takes its time.
+        using var clock = new HeldClock();
+        var stats = new LatencyStats(LatencyRole.Server, time: clock);
+        stats.ForSession(1).RecordHandled(9_000, 2_000, 5_000);
+        stats.ForSession(2).RecordHandled(9_000, 2_000, 5_000);
+        clock.HoldUtcNow();
+        Task<LatencyReport> report = Task.Run(stats.CutInterval);
+        await clock.IsHeld.InTimeAsync();
+
+        LatencyScopeReport? ended = await Task.Run(() => stats.EndSession(2)).InTimeAsync();
+
+        Assert.Equal(1, ended!.LifetimeCount);
+        Assert.False(report.IsCompleted);
+        clock.Release();
+        Assert.Equal([1UL, 2UL], (await report.InTimeAsync()).Sessions.Select(static s => s.Key));
+    }
+
+    [Fact]
     public void Recording_for_the_other_role_is_refused()
     {
         var client = Client().ForType(1);
@@ -288,4 +308,29 @@ public sealed class LatencyStatsTests
     }
 
     private LatencyStats Client(int maxSamples = 0) => new(LatencyRole.Client, maxSamples, time: _clock);
+
+    private sealed class HeldClock : TimeProvider, IDisposable
+    {
+        private readonly TaskCompletionSource _held = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly ManualResetEventSlim _go = new(initialState: true);
+
+        public Task IsHeld => _held.Task;
+
+        public void HoldUtcNow() => _go.Reset();
+
+        public void Release() => _go.Set();
+
+        public override DateTimeOffset GetUtcNow()
+        {
+            if (!_go.IsSet)
+            {
+                _held.TrySetResult();
+                _go.Wait(Patience.Limit);
+            }
+
+            return DateTimeOffset.UnixEpoch;
+        }
+
+        public void Dispose() => _go.Dispose();
+    }
 }

@@ -134,6 +134,24 @@ public sealed class LatencyStatsWriterTests : IDisposable
     }
 
     [Fact]
+    public async Task While_the_disk_fails_the_rows_of_many_sessions_wait_within_a_bound()
+    {
+        for (ulong session = 1; session <= 5_000; session++)
+        {
+            _stats.ForSession(session).RecordRoundTrip(7_000, 1_000);
+        }
+
+        File.WriteAllText(_directory["blocked"], "");
+        var files = new LatencyStatsFiles(Path.Combine(_directory["blocked"], "Stats"), "p", _clock.GetUtcNow(), LatencyRole.Client);
+        for (int i = 0; i < 10; i++)
+        {
+            await files.WriteAsync(_stats.Read(), final: false);
+        }
+
+        Assert.InRange(files.PendingCharacters, 1_000_000, AppendedFile.MaxPendingCharacters);
+    }
+
+    [Fact]
     public async Task A_failing_directory_costs_one_warning_and_counts_until_it_recovers()
     {
         // A regular file where the directory should be fails for every user, root too.
