@@ -58,6 +58,9 @@ public abstract class Connection
     /// <summary>Whether a close has begun; what is written from then on may be lost.</summary>
     public abstract bool IsClosing { get; }
 
+    /// <summary>Why it closes; null as long as it does not, and where a filter does not say.</summary>
+    internal virtual CloseReason? ClosingReason => null;
+
     /// <summary>Whether the present thread is the connection's loop, so that all calls of the protocol come on this thread, one after the other.</summary>
     public abstract bool IsOnLoop { get; }
 

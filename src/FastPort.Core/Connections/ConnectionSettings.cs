@@ -18,6 +18,18 @@ public sealed record ConnectionSettings
     /// <summary>How long bytes may wait without the peer taking any, before the connection is aborted; zero: for ever. Defaults to 30 s.</summary>
     public TimeSpan WriteTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
+    /// <summary>
+    /// Bytes per second that the peer must take while bytes wait, on the average of <see cref="WriteTimeout"/>; 0 or more. Defaults to 0:
+    /// any progress will do.
+    /// </summary>
+    public int MinimumSendRate { get; init; }
+
+    /// <summary>
+    /// The longest that a close may take from its beginning, whatever the peer reads; the connection is aborted then. Above zero. Defaults
+    /// to 30 s.
+    /// </summary>
+    public TimeSpan CloseTimeout { get; init; } = TimeSpan.FromSeconds(30);
+
     /// <summary>How long input is drained after the send side was shut down. Defaults to 1 s.</summary>
     public TimeSpan DrainTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
@@ -47,4 +59,11 @@ public sealed record ConnectionSettings
 
     /// <summary>Where the rings' arrays come from and go back to; tests count them. Defaults to <see cref="ArrayPool{T}.Shared"/>.</summary>
     internal ArrayPool<byte> Pool { get; init; } = ArrayPool<byte>.Shared;
+
+    /// <summary>The same for receive rings, which may have a budget. Defaults to <see cref="Pool"/>.</summary>
+    internal ArrayPool<byte> ReceivePool
+    {
+        get => field ?? Pool;
+        init;
+    }
 }

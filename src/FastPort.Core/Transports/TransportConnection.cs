@@ -30,6 +30,7 @@ internal abstract class TransportConnection : Connection
     // Made when somebody first waits.
     private DrainNotices? _drain;
     private long _deadline;
+    private long _closeBy = long.MaxValue;
     private int _claimed;
     private volatile bool _closing;
     private volatile bool _aborted;
@@ -38,10 +39,12 @@ internal abstract class TransportConnection : Connection
     protected TransportConnection(ConnectionSettings settings)
     {
         Settings = settings;
-        _progress = new WriteProgress(settings.WriteTimeout);
+        _progress = new WriteProgress(settings.WriteTimeout, settings.MinimumSendRate);
     }
 
     public sealed override bool IsClosing => _closing;
+
+    internal sealed override CloseReason? ClosingReason => Volatile.Read(ref _reason);
 
     /// <summary>How often the operating system was asked to send, also in vain. None within a process.</summary>
     internal virtual long SendCalls => 0;
@@ -66,7 +69,9 @@ internal abstract class TransportConnection : Connection
             return;
         }
 
-        Volatile.Write(ref _deadline, Settings.Clock.PreciseMilliseconds + (long)Math.Max(Settings.DrainTimeout.TotalMilliseconds, 1000));
+        long now = Settings.Clock.PreciseMilliseconds;
+        Volatile.Write(ref _closeBy, now + (long)Settings.CloseTimeout.TotalMilliseconds);
+        Volatile.Write(ref _deadline, now + (long)Math.Max(Settings.DrainTimeout.TotalMilliseconds, 1000));
         _closing = true;
         RequestTick();
         EndWaits();
@@ -252,9 +257,10 @@ internal abstract class TransportConnection : Connection
         bool stuck = _progress.IsStuck(nowMilliseconds, BytesSent, PendingBytes);
         if (_closing)
         {
-            // Until the last byte is out a peer that reads, however slowly, has the time of any writing, once; then draining is bounded.
+            // Until the last byte is out a peer that reads has the time of any writing, once; then draining is bounded, and so is all of it
+            // together.
             bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
-            if (!patient && nowMilliseconds >= Volatile.Read(ref _deadline))
+            if ((!patient && nowMilliseconds >= Volatile.Read(ref _deadline)) || nowMilliseconds >= Volatile.Read(ref _closeBy))
             {
                 Abort(CloseReason.LocalClosed);
             }
@@ -293,7 +299,8 @@ internal abstract class TransportConnection : Connection
         }
 
         var reason = new CloseReason(
-            CloseKind.WriteTimeout, $"The peer took none of {PendingBytes} waiting bytes for {Settings.WriteTimeout.TotalSeconds:0.#} s.");
+            CloseKind.WriteTimeout,
+            $"The peer took none or too few of {PendingBytes} waiting bytes for {Settings.WriteTimeout.TotalSeconds:0.#} s.");
         Protocol!.OnWriteTimeout(reason);
         Close(reason);
     }

@@ -14,7 +14,7 @@ internal sealed class SocketInput(Socket socket, ConnectionSettings settings)
     private int _receiveSize = ReceiveSize;
     private long _received;
 
-    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
+    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, settings.MaxReceiveBytes, settings.ReceivePool);
 
     /// <summary>Bytes received; any thread.</summary>
     public long Received => Volatile.Read(ref _received);
