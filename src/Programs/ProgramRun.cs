@@ -16,6 +16,8 @@ namespace FastPort.Programs;
 /// </summary>
 internal static class ProgramRun
 {
+    private static readonly TimeSpan LogCloseTimeout = TimeSpan.FromSeconds(5);
+
     /// <summary>Parses, runs and returns the exit code.</summary>
     /// <param name="root">The program's commands.</param>
     /// <param name="args">The program's arguments.</param>
@@ -72,7 +74,7 @@ internal static class ProgramRun
         }
         finally
         {
-            await Log.CloseAndFlushAsync().ConfigureAwait(false);
+            await CloseLogAsync().ConfigureAwait(false);
         }
 
         async Task<int> FailAsync(int exitCode, params string[] problems)
@@ -83,6 +85,19 @@ internal static class ProgramRun
             }
 
             return exitCode;
+        }
+    }
+
+    // A console or a disk that takes nothing costs the last lines, not the end of the program.
+    private static async Task CloseLogAsync()
+    {
+        try
+        {
+            await Task.Run(static () => Log.CloseAndFlushAsync().AsTask()).WaitAsync(LogCloseTimeout).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            // There is nowhere to tell it.
         }
     }
 
