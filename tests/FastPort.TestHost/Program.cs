@@ -7,8 +7,8 @@ switch (args)
     case ["serve"]:
         await ServeMode.RunAsync();
         return 0;
-    case ["scarce", var transport]:
-        await ScarceMode.RunAsync(Enum.Parse<TransportKind>(transport));
+    case ["scarce", var transport, var loops]:
+        await ScarceMode.RunAsync(Enum.Parse<TransportKind>(transport), int.Parse(loops, CultureInfo.InvariantCulture));
         return 0;
     case ["lock-step", .. var spinMicroseconds]:
         await LockStepMode.RunAsync(spinMicroseconds is [var one] ? int.Parse(one, CultureInfo.InvariantCulture) : null);
@@ -27,7 +27,7 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | scarce <transport> | lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
+            "Usage: FastPort.TestHost serve | scarce <transport> <loops> | lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
             + "| link <endpoint> <size> | start-stop <rounds>");
         return 2;
 }

@@ -10,10 +10,10 @@ namespace FastPort.TestHost;
 /// </summary>
 internal static class ScarceMode
 {
-    public static async Task RunAsync(TransportKind transport)
+    public static async Task RunAsync(TransportKind transport, int loops)
     {
         StartAllThreads();
-        var options = new FastPortServerOptions { Transport = transport };
+        var options = new FastPortServerOptions { Transport = transport, Loops = loops };
         options.Endpoints.Add("tcp://127.0.0.1:0");
         using var log = new ConsoleLog();
         await using var server = new FastPortServer(options, new MessageHandlers(), loggerFactory: log);
@@ -37,10 +37,23 @@ internal static class ScarceMode
         }
     }
 
-    // Opens nothing.
+    // Opens nothing to stay open.
     private static string Figures(FastPortServer server) =>
-        $"port={server.Endpoints[0].Port} accept-errors={server.Counters.Snapshot().AcceptErrors} connections={server.ConnectionCount} "
+        $"descriptors-free={FreeDescriptors()} port={server.Endpoints[0].Port} accept-errors={server.Counters.Snapshot().AcceptErrors} connections={server.ConnectionCount} "
         + $"cpu-ms={(long)Environment.CpuUsage.TotalTime.TotalMilliseconds}";
+
+    // 0 also where none is left to look with.
+    private static long FreeDescriptors()
+    {
+        try
+        {
+            return DescriptorLimit.Read() is { } limit ? limit - Directory.EnumerateFileSystemEntries("/proc/self/fd").LongCount() : 0;
+        }
+        catch (IOException)
+        {
+            return 0;
+        }
+    }
 
     private static void Eat(List<FileStream> eaten)
     {

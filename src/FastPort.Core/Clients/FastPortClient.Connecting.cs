@@ -82,7 +82,7 @@ public sealed partial class FastPortClient
             }
             catch (Exception e) when (e is not Hosting.FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
             {
-                ClientLog.ConnectFailed(_logger, _options.Endpoint, e.Message);
+                ClientLog.ConnectFailed(_logger, _options.Endpoint, PeerText.Escape(e.Message));
             }
         }
     }

@@ -222,7 +222,7 @@ public sealed partial class FastPortClient
             }
             catch (RequestFailedException e)
             {
-                ClientLog.SubscribeAgainFailed(_logger, session, prefix, e.Message);
+                ClientLog.SubscribeAgainFailed(_logger, session, prefix, PeerText.Escape(e.Message));
             }
         }
     }

@@ -52,7 +52,6 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         }
 
         _options = options;
-        _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Client");
         var endpoint = Endpoint.Parse(options.Endpoint);
         transport ??= new TransportCollection();
         if (transport is TransportCollection several)
@@ -67,6 +66,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 
         _ownsClock = clock is null;
         _clock = clock ?? new ConnectionClock();
+        _logger = new ThrottledLogger((loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Client"), _clock.Time);
         handlers ??= new MessageHandlers();
         handlers.Freeze();
         var settings = new SessionSettings

@@ -36,6 +36,9 @@ public enum CloseKind
     /// <summary>The send queue was full and the policy is to disconnect.</summary>
     SlowConsumer,
 
+    /// <summary>Its unfinished frame held memory that the server's budget did not have.</summary>
+    MemoryLimit,
+
     /// <summary>The peer is not who it must be.</summary>
     Unauthenticated,
 

@@ -24,16 +24,23 @@ internal sealed class RequestQueue
     // Replies of handlers that end at once leave together, but none waits longer than this for its neighbours.
     private const long FlushAfterNanoseconds = 50_000;
 
+    // What is taken from the memory that all sessions share, at a time: once for many messages.
+    private const long MemoryStep = 256 * 1024;
+
     private readonly FrameProtocol _protocol;
     private readonly Channel<RequestContext> _channel;
     private readonly SemaphoreSlim? _slots;
     private readonly int _maxInFlight;
     private readonly long _maxBytes;
+    private readonly MemoryBudget _memory;
     private readonly Lock _gate = new();
     private readonly RequestTable _inFlight = new();
     private long _enqueuedBytes;
     private long _completed;
     private long _completedBytes;
+
+    // Taken from the shared memory by the loop, given back by whoever completes the request that leaves little here.
+    private long _taken;
     private int _waiting;
     private int _awaitsStarts;
     private long _enqueued;
@@ -44,6 +51,7 @@ internal sealed class RequestQueue
         _protocol = protocol;
         _maxInFlight = options.MaxInFlightRequests;
         _maxBytes = options.MaxQueuedBytes;
+        _memory = protocol.Settings.Memory;
         _slots = options.MaxConcurrency > 1 ? new SemaphoreSlim(options.MaxConcurrency) : null;
         _channel = Channel.CreateUnbounded<RequestContext>(new UnboundedChannelOptions
         {
@@ -126,9 +134,25 @@ internal sealed class RequestQueue
         }
     }
 
-    // Loop only.
-    private bool HasRoom() =>
-        _enqueued - Interlocked.Read(ref _completed) < _maxInFlight && _enqueuedBytes - Interlocked.Read(ref _completedBytes) < _maxBytes;
+    // Loop only. Where the shared memory is used up the session has requests of its own here, whose completion brings it back.
+    private bool HasRoom()
+    {
+        long bytes = _enqueuedBytes - Interlocked.Read(ref _completedBytes);
+        return _enqueued - Interlocked.Read(ref _completed) < _maxInFlight
+            && bytes < _maxBytes
+            && (bytes < MemoryBudget.FreeBytes || bytes < MemoryBudget.FreeBytes + Volatile.Read(ref _taken) || TryTakeMemory());
+    }
+
+    private bool TryTakeMemory()
+    {
+        if (!_memory.TryTake(MemoryStep))
+        {
+            return false;
+        }
+
+        Interlocked.Add(ref _taken, MemoryStep);
+        return true;
+    }
 
     private async Task RunAsync()
     {
@@ -265,7 +289,12 @@ internal sealed class RequestQueue
             _inFlight.Remove(request);
         }
 
-        Interlocked.Add(ref _completedBytes, request.BodySize);
+        long completedBytes = Interlocked.Add(ref _completedBytes, request.BodySize);
+        if (Volatile.Read(ref _taken) != 0 && Volatile.Read(ref _enqueuedBytes) - completedBytes < MemoryBudget.FreeBytes)
+        {
+            _memory.Give(Interlocked.Exchange(ref _taken, 0));
+        }
+
         request.End();
         Interlocked.Increment(ref _completed);
         if (Volatile.Read(ref _waiting) != 0 && Interlocked.Exchange(ref _waiting, 0) == 1)

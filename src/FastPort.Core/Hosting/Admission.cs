@@ -5,7 +5,11 @@ using FastPort.Telemetry;
 namespace FastPort.Hosting;
 
 /// <summary>Counts connections, in all and per address, and refuses those above the limits. Thread-safe.</summary>
-internal sealed class Admission(int maxConnections, int maxPerAddress)
+/// <param name="maxConnections">Connections in all.</param>
+/// <param name="maxPerAddress">
+/// Connections of one address, 0 for no limit. Null for a quarter of those in all, and no limit for loopback addresses.
+/// </param>
+internal sealed class Admission(int maxConnections, int? maxPerAddress)
 {
     private readonly ConcurrentDictionary<IPAddress, int> _perAddress = new();
     private int _count;
@@ -16,6 +20,9 @@ internal sealed class Admission(int maxConnections, int maxPerAddress)
     /// <summary>How many are let in at a time. Set before the first comes.</summary>
     public int MaxConnections { get; set; } = maxConnections;
 
+    /// <summary>How many of one address are let in at a time; 0 for no limit.</summary>
+    public int MaxPerAddress { get; } = maxPerAddress ?? Math.Max(1, maxConnections / 4);
+
     /// <summary>Lets a connection in, or says why not. Each one let in must <see cref="Leave"/> once.</summary>
     public ConnectionRejection? TryEnter(EndPoint? remote)
     {
@@ -25,8 +32,7 @@ internal sealed class Admission(int maxConnections, int maxPerAddress)
             return ConnectionRejection.ConnectionLimit;
         }
 
-        if (maxPerAddress > 0 && remote is IPEndPoint { Address: { } address }
-            && _perAddress.AddOrUpdate(address, 1, static (_, n) => n + 1) > maxPerAddress)
+        if (CountedAddress(remote) is { } address && _perAddress.AddOrUpdate(address, 1, static (_, n) => n + 1) > MaxPerAddress)
         {
             Leave(remote);
             return ConnectionRejection.AddressLimit;
@@ -38,11 +44,35 @@ internal sealed class Admission(int maxConnections, int maxPerAddress)
     public void Leave(EndPoint? remote)
     {
         Interlocked.Decrement(ref _count);
-        if (maxPerAddress > 0 && remote is IPEndPoint { Address: { } address }
-            && _perAddress.AddOrUpdate(address, 0, static (_, n) => n - 1) == 0)
+        if (CountedAddress(remote) is { } address && _perAddress.AddOrUpdate(address, 0, static (_, n) => n - 1) == 0)
         {
             // Only where it is still 0: a newcomer's count stays.
             _perAddress.TryRemove(new KeyValuePair<IPAddress, int>(address, 0));
         }
+    }
+
+    // One host has a network of 64 bits of IPv6, and all of its addresses. Null where there is no limit.
+    private IPAddress? CountedAddress(EndPoint? remote)
+    {
+        if (MaxPerAddress == 0
+            || remote is not IPEndPoint { Address: { } address }
+            || (maxPerAddress is null && IPAddress.IsLoopback(address)))
+        {
+            return null;
+        }
+
+        if (address.IsIPv4MappedToIPv6)
+        {
+            return address.MapToIPv4();
+        }
+
+        Span<byte> bytes = stackalloc byte[16];
+        if (!address.TryWriteBytes(bytes, out int written) || written < bytes.Length)
+        {
+            return address;
+        }
+
+        bytes[8..].Clear();
+        return new IPAddress(bytes);
     }
 }

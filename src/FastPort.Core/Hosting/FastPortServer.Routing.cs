@@ -28,8 +28,11 @@ public sealed partial class FastPortServer
     /// <summary>Sends to sessions by routing id and topic, lists and kicks them.</summary>
     public ServerRouting Routing { get; }
 
-    void ISessionHost.OnIdentified(Session session) =>
+    void ISessionHost.OnIdentified(Session session)
+    {
+        Identified();
         Raise(session, nameof(SessionIdentified), static (server, s, _) => server.SessionIdentified?.Invoke(s), null);
+    }
 
     void ISessionHost.OnRoutingIdTaken(Session session) =>
         Raise(session, nameof(RoutingIdTaken), static (server, s, _) => server.RoutingIdTaken?.Invoke(s), null);

@@ -16,6 +16,9 @@ namespace FastPort.Hosting;
 /// </summary>
 public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 {
+    // What a stop may take besides ShutdownTimeout: sessions whose handlers block their loop have 5 s of it.
+    private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
+
     private readonly FastPortServerOptions _options;
     private readonly FastPortServerHooks _hooks;
     private readonly ILogger _logger;
@@ -51,8 +54,8 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 
         _options = options;
         _hooks = hooks ?? new FastPortServerHooks();
-        _logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server");
         _time = _hooks.Time ?? TimeProvider.System;
+        _logger = new ThrottledLogger((loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server"), _time);
         _transports = _hooks.Transports.OrElse(() => TransportCollection.CreateDefault(options.Transport, options.ToEpollOptions()));
         string[] unserved = [.. options.Endpoints.Where(text => !_transports.Supports(Endpoint.Parse(text).Scheme))];
         if (unserved.Length != 0)
@@ -62,6 +65,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         }
 
         _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress);
+        _memory = CreateMemoryBudget();
         Handlers = handlers;
         handlers.Freeze();
         Routing = new ServerRouting(options.Routing, _identities, _hooks.Router, Counters);
@@ -81,7 +85,16 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     public ServerCounters Counters { get; } = new();
 
     /// <summary>Where the server listens, with the ports really bound; empty before the start.</summary>
-    public IReadOnlyList<Endpoint> Endpoints => [.. _listeners.Select(static l => l.Endpoint)];
+    public IReadOnlyList<Endpoint> Endpoints
+    {
+        get
+        {
+            lock (_listeners)
+            {
+                return [.. _listeners.Select(static l => l.Endpoint)];
+            }
+        }
+    }
 
     /// <summary>The open sessions, as of now.</summary>
     public ICollection<Session> Sessions => _sessions.Values;
@@ -96,29 +109,25 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Binds every endpoint and begins to accept. Where one cannot be bound, none stays bound.</summary>
     /// <param name="cancellationToken">Not started if cancelled already.</param>
     /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which, why, and what to do.</exception>
-    /// <exception cref="InvalidOperationException">Started already.</exception>
+    /// <exception cref="InvalidOperationException">Started or stopped already, or stopped while it started.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        if (_settings is not null || _stopping)
+        lock (_listeners)
         {
-            throw new InvalidOperationException("The server has been started already; make a new one to start again.");
+            if (_settings is not null || _stopping)
+            {
+                throw new InvalidOperationException("The server has been started or stopped already; make a new one to start again.");
+            }
+
+            _clock = new ConnectionClock(_time);
+            _settings = CreateSessionSettings(_clock);
         }
 
-        KeepDescriptors();
-        _clock = new ConnectionClock(_time);
-        _settings = CreateSessionSettings(_clock);
         AttachSeries();
-        ConnectionSettings connections = CreateConnectionSettings(_clock);
         try
         {
-            foreach (string text in _options.Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : _options.Endpoints)
-            {
-                ITransportListener listener = _transports.CreateListener(Endpoint.Parse(text), connections);
-                _listeners.Add(listener);
-                listener.Start(OnAccepted);
-                ServerLog.Listening(_logger, listener.Endpoint);
-            }
+            Listen(CreateConnectionSettings(_clock));
         }
         catch
         {
@@ -136,7 +145,8 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     {
         lock (_listeners)
         {
-            return _stopped ??= StopCoreAsync(cancellationToken);
+            _stopping = true;
+            return _stopped ??= StopInTimeAsync(cancellationToken);
         }
     }
 
@@ -149,13 +159,16 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         if (_stopping)
         {
             // Accepted while the stop went over the sessions.
-            session.Protocol.Stop(CloseReason.Stopping, _options.ShutdownGrace);
+            StopSession(session);
         }
     }
 
+    // Their end is the server's: whoever stops it aborts what is left then.
+    private void StopSession(Session session) => session.Protocol.Stop(CloseReason.Stopping, _options.ShutdownGrace, TimeSpan.FromDays(1));
+
     void ISessionHost.OnClosed(Session session, CloseReason reason)
     {
-        _admission.Leave(session.RemoteEndPoint);
+        Leave(session);
         Counters.ConnectionClosed();
         Raise(session, nameof(SessionClosed), static (server, s, r) => server.SessionClosed?.Invoke(s, r!), reason);
 
@@ -179,9 +192,36 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         }
     }
 
+    // A stop on another thread waits for the lock and finds every listener. One that comes from inside, as from a transport's callback, is
+    // seen before the next.
+    private void Listen(ConnectionSettings connections)
+    {
+        lock (_listeners)
+        {
+            KeepDescriptors();
+            foreach (string text in _options.Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : _options.Endpoints)
+            {
+                if (_stopping)
+                {
+                    throw new InvalidOperationException("The server was stopped while it started.");
+                }
+
+                ITransportListener listener = _transports.CreateListener(Endpoint.Parse(text), connections);
+                _listeners.Add(listener);
+                listener.Start(OnAccepted);
+                ServerLog.Listening(_logger, listener.Endpoint);
+            }
+
+            // Again: the event loops, of which there may be many, have taken theirs.
+            KeepDescriptors();
+        }
+
+        WarnAboutDescriptors();
+    }
+
     private void OnAccepted(Connection connection)
     {
-        ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : _admission.TryEnter(connection.RemoteEndPoint);
+        ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : TryEnter(connection.RemoteEndPoint);
         if (rejection is not null)
         {
             Reject(connection, rejection.Value);
@@ -204,8 +244,13 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
             return;
         }
 
-        _admission.MaxConnections = Math.Min(_options.MaxConnections, DescriptorLimit.ConnectionsWithin(limit));
-        if (limit < _options.MaxConnections)
+        long connections = (long)DescriptorLimit.ConnectionsWithin(limit) + _admission.Count;
+        _admission.MaxConnections = (int)Math.Min(_options.MaxConnections, connections);
+    }
+
+    private void WarnAboutDescriptors()
+    {
+        if (DescriptorLimit.Read() is { } limit && limit < _options.MaxConnections)
         {
             ServerLog.DescriptorLimit(_logger, _options.MaxConnections, limit, _admission.MaxConnections);
         }
@@ -220,7 +265,8 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
             ConnectionRejection.ConnectionLimit when _admission.MaxConnections < _options.MaxConnections =>
                 $"this process has descriptors for {_admission.MaxConnections} connections",
             ConnectionRejection.ConnectionLimit => $"FastPort:MaxConnections is {_options.MaxConnections}",
-            ConnectionRejection.AddressLimit => $"FastPort:MaxConnectionsPerAddress is {_options.MaxConnectionsPerAddress}",
+            ConnectionRejection.AddressLimit => $"FastPort:MaxConnectionsPerAddress is {_admission.MaxPerAddress}",
+            ConnectionRejection.UnidentifiedLimit => $"FastPort:MaxUnidentifiedConnections is {MaxUnidentified}",
             _ => "the server is stopping",
         };
 
@@ -235,10 +281,30 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         connection.Abort(new CloseReason(CloseKind.LocalClosed, reason));
     }
 
+    // Off the caller's thread, and bounded from outside: a logger or a subscriber that blocks must not keep the process from its end.
+    private async Task StopInTimeAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            await Task.Run(() => StopCoreAsync(cancellationToken), CancellationToken.None)
+                .WaitAsync(_options.ShutdownTimeout + StopMargin, _time, CancellationToken.None)
+                .ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            // Whoever blocks it may block the log, too.
+        }
+    }
+
     private async Task StopCoreAsync(CancellationToken cancellationToken)
     {
-        _stopping = true;
-        foreach (ITransportListener listener in _listeners)
+        ITransportListener[] listeners;
+        lock (_listeners)
+        {
+            listeners = [.. _listeners];
+        }
+
+        foreach (ITransportListener listener in listeners)
         {
             await listener.StopAsync().ConfigureAwait(false);
         }
@@ -251,7 +317,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 
         foreach (Session session in sessions)
         {
-            session.Protocol.Stop(CloseReason.Stopping, _options.ShutdownGrace);
+            StopSession(session);
         }
 
         if (!await AllClosedAsync(_options.ShutdownTimeout, cancellationToken).ConfigureAwait(false))
@@ -297,6 +363,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         Host = this,
         Telemetry = new SessionTelemetry(Counters),
         Authoriser = _hooks.Authoriser,
+        Memory = _memory,
         SessionStats = _options.MeasureSessions ? _hooks.LatencyStats : null,
         Handshake = new HandshakeSettings
         {
@@ -312,6 +379,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         _options.Session.ToConnectionSettings(clock, _logger) with
         {
             AcceptFailed = Counters.AcceptFailed,
+            ReceivePool = new BudgetedPool(_options.Session.Pool, _memory),
             UnixSocketPermissions = _options.UnixFileMode,
         };
 

@@ -41,9 +41,26 @@ public sealed class FastPortServerOptions
     public int MaxConnections { get; set; } = 20_000;
 
     /// <summary>
-    /// Connections of one IP address; 0 to 1,000,000, 0 for no such limit. Peers on Unix sockets have no address, so for them there is none. Defaults to 0.
+    /// Connections of one IP address, of an IPv6 network of 64 bits; 0 to 1,000,000, 0 for no such limit. Peers on Unix sockets have no
+    /// address, so for them
+    /// there is none. Defaults to null: a quarter of <see cref="MaxConnections"/>, and no limit for loopback addresses. A number holds for
+    /// those too.
     /// </summary>
-    public int MaxConnectionsPerAddress { get; set; }
+    public int? MaxConnectionsPerAddress { get; set; }
+
+    /// <summary>
+    /// Connections that have not said Hello, where Hello is required (an authenticator, or <see cref="RequireRoutingId"/>); 0 to 1,000,000,
+    /// 0 for no such limit.
+    /// Elsewhere a connection may stay anonymous and this does not apply. Defaults to null: a quarter of <see cref="MaxConnections"/>.
+    /// </summary>
+    public int? MaxUnidentifiedConnections { get; set; }
+
+    /// <summary>
+    /// Megabytes (2^20 bytes) for the unfinished frames and the queued requests of all sessions of this server, besides 64 KiB that each
+    /// session may always use for
+    /// either; 1 to 1,048,576. Defaults to null: a quarter of the memory that the garbage collector may use.
+    /// </summary>
+    public int? MaxBufferedMegabytes { get; set; }
 
     /// <summary>
     /// Permissions of the files that <c>unix:///path</c> endpoints make, octal as in <c>0660</c>: who may write to the file may connect. 0000 to 0777. Defaults
@@ -106,7 +123,12 @@ public sealed class FastPortServerOptions
         PinLoops = section.Flag(nameof(PinLoops), PinLoops);
         ServerName = section.Text(nameof(ServerName), ServerName, static name => !string.IsNullOrWhiteSpace(name), "give the server a name");
         MaxConnections = section.Number(nameof(MaxConnections), MaxConnections, 1, 1_000_000);
-        MaxConnectionsPerAddress = section.Number(nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000);
+        MaxConnectionsPerAddress = section.OptionalNumber(
+            nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000, "allowed are 0 to 1000000");
+        MaxUnidentifiedConnections = section.OptionalNumber(
+            nameof(MaxUnidentifiedConnections), MaxUnidentifiedConnections, 0, 1_000_000, "allowed are 0 to 1000000");
+        MaxBufferedMegabytes = section.OptionalNumber(
+            nameof(MaxBufferedMegabytes), MaxBufferedMegabytes, 1, 1_048_576, "allowed are 1 to 1048576");
         UnixSocketPermissions = section.Text(
             nameof(UnixSocketPermissions),
             UnixSocketPermissions,

@@ -29,7 +29,8 @@ internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, S
             replies.Reply(header, received, default(EmptyBody));
         }
 
-        var reason = new CloseReason(CloseKind.PeerClosed, $"The peer said Goodbye ({goodbye.Code}): {goodbye.Text}", (uint)goodbye.Code);
+        string text = protocol.IsPeerKnown ? $": {PeerText.Escape(goodbye.Text)}" : ".";
+        var reason = new CloseReason(CloseKind.PeerClosed, $"The peer said Goodbye ({goodbye.Code}){text}", (uint)goodbye.Code);
         protocol.Settings.Host.OnGoodbye(protocol.Session, reason);
         end.PeerSaidGoodbye(reason);
     }

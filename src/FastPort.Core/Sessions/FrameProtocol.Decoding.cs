@@ -41,9 +41,14 @@ internal sealed partial class FrameProtocol
 
                     break;
                 case FrameReadStatus.Incomplete:
+                    if (_handshake is { AwaitsHello: true } && input.Length >= FrameHeader.Size)
+                    {
+                        RefuseUnlessHello(header, received);
+                    }
+
                     return ReceiveOutcome.Continue;
                 default:
-                    Violated(status, header);
+                    Violated(status, header, _settings.Options.MaxFrameBytes);
                     break;
             }
         }
@@ -81,15 +86,14 @@ internal sealed partial class FrameProtocol
     // False to see the same frame again after a resume.
     private bool Dispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
-        if (header.IsReply)
+        if (_handshake is { AwaitsHello: true } && RefuseUnlessHello(header, received))
         {
-            Requests.Deliver(header, input, received);
             return true;
         }
 
-        if (_handshake is not null && !_handshake.Admits(header))
+        if (header.IsReply)
         {
-            RefuseStranger(header, received);
+            Requests.Deliver(header, input, received);
             return true;
         }
 
@@ -120,18 +124,33 @@ internal sealed partial class FrameProtocol
 
     // Texts are made in methods of their own: room on the stack for them would have to be cleared for every frame.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void RefuseStranger(in FrameHeader header, long received) => RefuseUnauthenticated(
-        header,
-        received,
-        new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello."));
+    private bool RefuseUnlessHello(in FrameHeader header, long received)
+    {
+        if (header.Type != ControlType.Hello || header.IsReply)
+        {
+            RefuseUnauthenticated(
+                header,
+                received,
+                new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello."));
+            return true;
+        }
+
+        if (header.Length > Handshake.MaxHelloBytes)
+        {
+            Violated(FrameReadStatus.TooLarge, header, Handshake.MaxHelloBytes);
+            return true;
+        }
+
+        return false;
+    }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Violated(FrameReadStatus status, in FrameHeader header)
+    private void Violated(FrameReadStatus status, in FrameHeader header, int limit)
     {
         if (status == FrameReadStatus.TooLarge)
         {
             ProtocolError(
-                ErrorCode.FrameTooLarge, header.Type, $"The frame's length is {header.Length}; the limit is {_settings.Options.MaxFrameBytes} bytes.");
+                ErrorCode.FrameTooLarge, header.Type, $"The frame's length is {header.Length}; the limit is {limit} bytes.");
             return;
         }
 

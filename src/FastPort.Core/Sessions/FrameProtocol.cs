@@ -30,6 +30,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     private TurnBudget _turn = new();
     private bool _yielded;
     private bool _paused;
+    private CloseReason? _stopping;
     private volatile bool _closed;
 
     /// <param name="settings">Shared by the sessions of one server or client.</param>
@@ -38,7 +39,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     {
         _settings = settings;
         _connection = connection;
-        _deadlines = new SessionDeadlines(settings.Options, settings.Clock);
+        _deadlines = new SessionDeadlines(settings.Options, settings.Clock, settings.Memory);
         _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
         Output = new FrameOutput(connection, settings.Options) { MayPush = _handshake is null };
         Session = new Session(this, connection);
@@ -71,6 +72,17 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     public long MessagesReceived => Volatile.Read(ref _messagesReceived);
 
     public bool IsClosed => _closed;
+
+    /// <summary>Whether closing has begun: nobody but the requests in flight is served any more, and the routing id is free.</summary>
+    public bool IsEnding => _connection.IsClosing || EndReason is not null;
+
+    /// <summary>Why; null where it has not begun, or is not known yet.</summary>
+    public CloseReason? EndReason => _connection.ClosingReason ?? _end.Reason ?? Volatile.Read(ref _stopping);
+
+    /// <summary>
+    /// Whether what the peer writes may be logged: always on the connecting side, which chose its peer; on the accepting one after Hello.
+    /// </summary>
+    public bool IsPeerKnown => _handshake is null || Session.IsIdentified;
 
     public void OnOpened(Connection connection)
     {
@@ -209,8 +221,16 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     /// <summary>The frame at hand has made work beyond its own, as much as so many frames; loop only.</summary>
     public void SpendTurn(int frames) => _turn.Spend(frames);
 
-    /// <summary>Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello. Any thread.</summary>
-    public void Stop(CloseReason reason, TimeSpan grace) => OnLoop(protocol => protocol._end.Stop(reason, grace));
+    /// <summary>
+    /// Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello. Where that takes longer than the
+    /// timeout the connection is aborted. Any thread.
+    /// </summary>
+    public void Stop(CloseReason reason, TimeSpan grace, TimeSpan timeout)
+    {
+        // At once, for who asks for the routing id meanwhile; the rest on the loop.
+        Interlocked.CompareExchange(ref _stopping, reason, null);
+        OnLoop(protocol => protocol._end.Stop(reason, grace, timeout));
+    }
 
     /// <summary>Sends no more requests and closes when those in flight have their replies. Any thread.</summary>
     public void Leave(CloseReason reason) => OnLoop(protocol => protocol._end.Leave(reason));
@@ -246,12 +266,16 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     public void AfterHello() => _end.AfterHello();
 
     /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for. Any thread.</summary>
-    public void CloseWithGoodbye(CloseReason reason) => OnLoop(protocol =>
+    public void CloseWithGoodbye(CloseReason reason)
     {
-        protocol._end.Telling(reason);
-        protocol.SendGoodbye(reason);
-        protocol._connection.Close(reason);
-    });
+        Interlocked.CompareExchange(ref _stopping, reason, null);
+        OnLoop(protocol =>
+        {
+            protocol._end.Telling(reason);
+            protocol.SendGoodbye(reason);
+            protocol._connection.Close(reason);
+        });
+    }
 
     /// <summary>On the loop, where Goodbyes are written: at once where this is it.</summary>
     private void OnLoop(Action<FrameProtocol> action)
@@ -283,9 +307,13 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     }
 
     /// <summary>Answers Unauthenticated, where an answer is wanted, and closes.</summary>
-    public void RefuseUnauthenticated(in FrameHeader request, long received, CloseReason reason)
+    /// <param name="request">What is refused.</param>
+    /// <param name="received">When it was received.</param>
+    /// <param name="reason">Why, for the log.</param>
+    /// <param name="message">The sentence for the peer. Defaults to that of the reason.</param>
+    public void RefuseUnauthenticated(in FrameHeader request, long received, CloseReason reason, string? message = null)
     {
-        Replies.Refuse(request, received, ErrorCode.Unauthenticated, reason.Message);
+        Replies.Refuse(request, received, ErrorCode.Unauthenticated, message ?? reason.Message);
         _connection.Close(reason);
     }
 }

@@ -10,12 +10,19 @@ namespace FastPort.Sessions;
 /// </summary>
 internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protocol)
 {
+    /// <summary>The frame limit until Hello, where Hello is required.</summary>
+    public const int MaxHelloBytes = 16 * 1024;
+
+    // Taken routing ids that a peer may ask for before it is closed: each costs the authenticator a question.
+    private const int MaxDuplicates = 8;
+
     private readonly HookWait<AuthenticationResult>? _verdict = settings.Authenticator is null ? null : new(protocol, "authenticator");
+    private int _duplicates;
 
     public bool IsRequired => settings.IsRequired;
 
-    /// <summary>Whether a frame may pass in the present state.</summary>
-    public bool Admits(in FrameHeader header) => !settings.IsRequired || header.Type == ControlType.Hello || protocol.Session.IsIdentified;
+    /// <summary>Whether nothing but a Hello may come now.</summary>
+    public bool AwaitsHello { get; private set; } = settings.IsRequired;
 
     /// <summary>False while the verdict is awaited.</summary>
     public bool OnHello(in FrameHeader header, ReadOnlySequence<byte> body, long received)
@@ -36,7 +43,10 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         if (!IsName(hello.RoutingId) || !IsName(hello.ClientName))
         {
             protocol.Replies.Refuse(
-                header, received, ErrorCode.MalformedBody, $"routing_id and client_name have at most {IdentityRegistry.MaxIdLength} characters and no control characters.");
+                header,
+                received,
+                ErrorCode.MalformedBody,
+                $"routing_id and client_name have at most {IdentityRegistry.MaxIdLength} characters, none of category Cc, Cf, Zl or Zp.");
             return true;
         }
 
@@ -62,9 +72,11 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         if (!result!.IsAccepted)
         {
-            SessionLog.HelloRefused(protocol.Settings.Logger, session, result.Message);
+            // The authenticator may have quoted the peer.
+            string shown = PeerText.Escape(result.Message);
+            SessionLog.HelloRefused(protocol.Settings.Logger, session, shown);
             protocol.RefuseUnauthenticated(
-                header, received, new CloseReason(CloseKind.Unauthenticated, result.Message));
+                header, received, new CloseReason(CloseKind.Unauthenticated, shown), result.Message);
             return true;
         }
 
@@ -81,10 +93,21 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         if (hello.RoutingId.Length != 0
             && (identity = settings.Identities.TryClaim(hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
         {
+            if (++_duplicates > MaxDuplicates)
+            {
+                protocol.RefuseUnauthenticated(
+                    header,
+                    received,
+                    new CloseReason(
+                        CloseKind.Unauthenticated, $"The peer asked for routing ids of other sessions {_duplicates} times."));
+                return true;
+            }
+
             protocol.Replies.Refuse(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
             return true;
         }
 
+        AwaitsHello = false;
         session.Identity = identity;
         session.ClientName = hello.ClientName;
         session.User = result.User;
@@ -135,7 +158,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         $"The authenticator did not answer within {protocol.Settings.Options.HookTimeout.TotalSeconds:0.###} s.");
 
     // They stand in log lines: no line breaks, no megabytes.
-    private static bool IsName(string text) => text.Length <= IdentityRegistry.MaxIdLength && !text.AsSpan().ContainsAnyInRange('\0', '\x1f') && !text.Contains('\x7f', StringComparison.Ordinal);
+    private static bool IsName(string text) => text.Length <= IdentityRegistry.MaxIdLength && PeerText.IsPlain(text);
 
     private void EnterIdentity(RoutingIdentity identity)
     {
@@ -147,7 +170,10 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             {
                 if (loser is not null)
                 {
-                    protocol.Settings.Host.OnRoutingIdLost(loser, takenOver);
+                    // One that ends already has a reason of its own, and goes on to answer what is in flight.
+                    CloseReason? ends = loser.Protocol.EndReason;
+                    protocol.Settings.Host.OnRoutingIdLost(loser, ends ?? takenOver);
+                    loser = ends is null ? loser : null;
                 }
 
                 protocol.Settings.Host.OnRoutingIdTaken(protocol.Session);

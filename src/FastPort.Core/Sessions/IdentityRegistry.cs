@@ -40,7 +40,11 @@ internal sealed class IdentityRegistry
         }
     }
 
-    /// <summary>Claims an id; null where another session has it and <paramref name="takeOver"/> is not set.</summary>
+    /// <summary>
+    /// Claims an id; null where another session has it and <paramref name="takeOver"/> is not set. A session that has begun to close, which
+    /// takes as long as its
+    /// peer makes it, keeps nobody from its id.
+    /// </summary>
     /// <param name="routingId">The id, not empty.</param>
     /// <param name="session">The new owner.</param>
     /// <param name="takeOver">Whether the newcomer wins.</param>
@@ -55,7 +59,7 @@ internal sealed class IdentityRegistry
                 _identities[utf8] = identity;
                 _byText[routingId] = identity;
             }
-            else if (!takeOver)
+            else if (!takeOver && identity.Owner is { Protocol.IsEnding: false })
             {
                 return null;
             }

@@ -97,8 +97,7 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
             {
                 // Once: a peer must not be able to fill the log.
                 _peerErrorLogged = true;
-                (ErrorCode code, string message) = reply.ReadError();
-                SessionLog.PeerError(_settings.Logger, protocol.Session, code, message);
+                LogPeerError(in reply);
             }
 
             return;
@@ -112,6 +111,21 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
         else
         {
             _settings.Telemetry.Counters.ReplyToNothing();
+        }
+    }
+
+    private void LogPeerError(scoped in InboundReply reply)
+    {
+        if (protocol.IsPeerKnown)
+        {
+            (ErrorCode code, string message) = reply.ReadError();
+            SessionLog.PeerError(_settings.Logger, protocol.Session, code, PeerText.Escape(message));
+        }
+        else
+        {
+            // The code alone, which lies at the beginning.
+            CodeBody.TryRead(reply.Body.Slice(0, Math.Min(reply.Body.Length, 16)).ToArray(), out CodeBody error);
+            SessionLog.PeerError(_settings.Logger, protocol.Session, error.Code, "no text is logged of a peer that has not said Hello");
         }
     }
 

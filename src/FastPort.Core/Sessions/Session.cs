@@ -145,15 +145,20 @@ public sealed class Session
     /// <param name="cancellationToken">Gives up waiting.</param>
     public Task WhenWritableAsync(CancellationToken cancellationToken = default) => _protocol.Output.Room.WhenDrainedAsync(cancellationToken);
 
-    /// <summary>Says Goodbye with a reason, answers what is in flight, then closes.</summary>
+    /// <summary>
+    /// Says Goodbye with a reason, answers what is in flight, then closes. The routing id is free at once. What takes longer than
+    /// <see cref="SessionOptions.CloseTimeout"/> is aborted.
+    /// </summary>
     /// <param name="code">Code for the peer. Defaults to none.</param>
     /// <param name="message">Sentence for the peer and the log.</param>
     public void Close(ErrorCode code = ErrorCode.None, string message = "Closed by this program.") =>
-        _protocol.Stop(new CloseReason(CloseKind.LocalClosed, message, (uint)code), TimeSpan.Zero);
+        _protocol.Stop(new CloseReason(CloseKind.LocalClosed, message, (uint)code), TimeSpan.Zero, _protocol.Settings.Options.CloseTimeout);
 
     /// <summary>
     /// Says Goodbye with a reason, where the peer has said Hello, and closes without waiting for what is in flight. It is no ban: a FastPort client
-    /// reconnects; refuse it in the <see cref="Authenticator"/>.
+    /// reconnects; refuse it in the <see cref="Authenticator"/>. The routing id is free at once, and after <see
+    /// cref="SessionOptions.CloseTimeout"/> the
+    /// connection is aborted, whatever the peer has read by then.
     /// </summary>
     /// <param name="code">Code for the peer.</param>
     /// <param name="reason">Sentence for the peer and the log. Name no internals.</param>

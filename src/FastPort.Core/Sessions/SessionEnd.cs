@@ -16,6 +16,7 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
 
     // Later than any clock until it is set, as the clock may tick between the two steps of Stop.
     private long _graceEnds = long.MaxValue;
+    private long _abortAt = long.MaxValue;
     private long _receivedAtTick;
     private int _work;
     private int _refuses;
@@ -23,6 +24,9 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
 
     /// <summary>Whether new requests are answered with ShuttingDown.</summary>
     public bool RefusesRequests => Volatile.Read(ref _refuses) != 0;
+
+    /// <summary>Why the session has begun to end, whoever began; null before.</summary>
+    public CloseReason? Reason => Volatile.Read(ref _stop) ?? Volatile.Read(ref _finish) ?? Volatile.Read(ref _leave);
 
     public void BeginWork() => Interlocked.Increment(ref _work);
 
@@ -81,12 +85,14 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
 
     /// <summary>
     /// Says Goodbye, then gives requests that crossed it on the way a grace period, then refuses new ones; closes when all is answered.
-    /// A peer that answers with its own Goodbye ends the grace at once.
+    /// A peer that answers with its own Goodbye ends the grace at once. Aborts after the timeout.
     /// </summary>
-    public void Stop(CloseReason reason, TimeSpan grace)
+    public void Stop(CloseReason reason, TimeSpan grace, TimeSpan timeout)
     {
         // Before the stop is published: a tick that sees it must not see a grace that has ended long ago.
-        Interlocked.CompareExchange(ref _graceEnds, protocol.Settings.Clock.PreciseMilliseconds + (long)grace.TotalMilliseconds, long.MaxValue);
+        long now = protocol.Settings.Clock.PreciseMilliseconds;
+        Interlocked.CompareExchange(ref _abortAt, now + (long)timeout.TotalMilliseconds, long.MaxValue);
+        Interlocked.CompareExchange(ref _graceEnds, now + (long)grace.TotalMilliseconds, long.MaxValue);
         if (Interlocked.CompareExchange(ref _stop, reason, null) is not null)
         {
             return;
@@ -117,15 +123,28 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
     /// <summary>Coarse clock only. Returns when it has to be asked again; <see cref="Stop"/> asks for a tick itself.</summary>
     public long OnTick(long nowMilliseconds)
     {
-        if (Volatile.Read(ref _stop) is null || _finish is not null)
+        if (Volatile.Read(ref _stop) is not { } stop)
         {
             return ConnectionClock.Never;
+        }
+
+        // What is in flight may never end: a handler that waits for ever, replies that the peer takes one byte at a time.
+        long abortAt = Volatile.Read(ref _abortAt);
+        if (nowMilliseconds >= abortAt)
+        {
+            connection.Abort(stop);
+            return ConnectionClock.Never;
+        }
+
+        if (_finish is not null)
+        {
+            return abortAt;
         }
 
         long graceEnds = Volatile.Read(ref _graceEnds);
         if (nowMilliseconds < graceEnds)
         {
-            return graceEnds;
+            return Math.Min(graceEnds, abortAt);
         }
 
         // Refuses from here on, and goes on to do so while a backlog is still coming in: what is closed unread is lost to the peer, what is

@@ -27,6 +27,9 @@ internal static partial class SessionLog
     [LoggerMessage(2006, LogLevel.Warning, "{Session}: the peer reports {Code}: {Message}")]
     public static partial void PeerError(ILogger logger, Session session, ErrorCode code, string message);
 
+    [LoggerMessage(2011, LogLevel.Warning, "{Lines} more lines of event {Event} were left out; {LinesPerSecond} a second of one event are logged")]
+    public static partial void LinesLeftOut(ILogger logger, long lines, int @event, int linesPerSecond);
+
     [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Hook} did not answer within {Limit}; the peer is refused")]
     public static partial void HookTimedOut(ILogger logger, Session session, string hook, TimeSpan limit);
 

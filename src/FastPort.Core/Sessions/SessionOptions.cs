@@ -72,6 +72,20 @@ public sealed class SessionOptions
     public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
+    /// Bytes per second that a peer must take while bytes wait for it, on the average of <see cref="WriteTimeout"/>; 0 to 1 GiB, 0 for any
+    /// progress at all. A
+    /// peer that takes less is closed as by <see cref="WriteTimeout"/>, which also turns this off. Defaults to 1,024.
+    /// </summary>
+    public int MinimumSendRate { get; set; } = 1024;
+
+    /// <summary>
+    /// The longest that closing a session may take, whatever its peer and its handlers do; then it is aborted. A stopping server gives its
+    /// sessions
+    /// <see cref="Hosting.FastPortServerOptions.ShutdownTimeout"/> instead. 1 s to 1 day. Defaults to 30 s.
+    /// </summary>
+    public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>
     /// After a Hello: silence after which a Ping is sent; after as long again without any byte the session is closed. Zero turns it off.
     /// Defaults to 15 s.
     /// </summary>
@@ -116,6 +130,12 @@ public sealed class SessionOptions
         FrameTimeout = section.Timeout(nameof(FrameTimeout), FrameTimeout);
         IdleTimeout = section.Timeout(nameof(IdleTimeout), IdleTimeout);
         WriteTimeout = section.Timeout(nameof(WriteTimeout), WriteTimeout);
+        MinimumSendRate = section.Number(nameof(MinimumSendRate), MinimumSendRate, 0, 1024 * 1024 * 1024);
+        CloseTimeout = section.Time(
+            nameof(CloseTimeout),
+            CloseTimeout,
+            static time => time >= TimeSpan.FromSeconds(1) && time <= TimeSpan.FromDays(1),
+            "allowed are 00:00:01 to 1.00:00:00");
         HeartbeatInterval = section.Timeout(nameof(HeartbeatInterval), HeartbeatInterval);
         SlowHandlerThreshold = section.Timeout(nameof(SlowHandlerThreshold), SlowHandlerThreshold);
         KeepAlive = section.Timeout(nameof(KeepAlive), KeepAlive);
@@ -129,6 +149,8 @@ public sealed class SessionOptions
         Logger = logger,
         Pool = Pool,
         WriteTimeout = WriteTimeout,
+        MinimumSendRate = MinimumSendRate,
+        CloseTimeout = CloseTimeout,
         KeepAlive = KeepAlive,
         UserTimeout = UserTimeout,
         CongestionControl = CongestionControl,

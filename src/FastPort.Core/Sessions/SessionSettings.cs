@@ -53,6 +53,9 @@ internal sealed class SessionSettings
 
     public required SessionTelemetry Telemetry { get; init; }
 
+    /// <summary>What unfinished frames and queued requests of all sessions share. Defaults to one without a limit.</summary>
+    public MemoryBudget Memory { get; init; } = new(long.MaxValue);
+
     /// <summary>The accepting side's part of Hello; null on the connecting side.</summary>
     public HandshakeSettings? Handshake { get; init; }
 

@@ -14,6 +14,9 @@ public enum ConnectionRejection
 
     /// <summary>A rule of the embedding application refused it.</summary>
     Refused,
+
+    /// <summary>The limit of connections that have not said Hello was reached.</summary>
+    UnidentifiedLimit,
 }
 
 /// <summary>Why a frame was not sent or not handled.</summary>

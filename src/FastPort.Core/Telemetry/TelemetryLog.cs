@@ -20,6 +20,9 @@ internal static partial class TelemetryLog
     [LoggerMessage(5003, LogLevel.Warning, "Latency statistics cannot be written to the console; tried again at every interval")]
     internal static partial void ConsoleFailed(ILogger logger, Exception error);
 
+    [LoggerMessage(5005, LogLevel.Warning, "The last latency report was not written within {Limit}: the console or the disk takes nothing")]
+    internal static partial void ReportGivenUp(ILogger logger, TimeSpan limit);
+
     [LoggerMessage(5004, LogLevel.Information, "Latency statistics are written to the console again")]
     internal static partial void ConsoleRecovered(ILogger logger);
 }

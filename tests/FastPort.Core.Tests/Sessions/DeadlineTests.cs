@@ -210,12 +210,13 @@ public sealed class DeadlineTests
         await Patience.UntilAsync(() => session.MessagesReceived == 1 && session.Connection.PendingBytes > 4096, "the reply filled the queue");
         Assert.Equal(body, (await peer.ReadFrameAsync()).Body);
 
-        // The loop is resumed by the drain; until it has run, time stands still for the peer's sake.
+        // The loop is resumed by the drain; until it has run, time stands still for the peer's sake. In smaller steps than the time that a
+        // close may take.
         await Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "the queue was empty");
         await Patience.UntilAsync(
             () =>
             {
-                _time.Advance(TimeSpan.FromMinutes(1));
+                _time.Advance(TimeSpan.FromSeconds(20));
                 return session.IsClosed;
             },
             "the idle session was closed");
@@ -309,6 +310,97 @@ public sealed class DeadlineTests
             },
             "the session was over");
         Assert.Equal(CloseKind.LocalClosed, (await server.CloseReasonAsync()).Kind);
+    }
+
+    [Fact]
+    public async Task A_peer_that_takes_just_enough_once_in_a_while_is_cut_off_all_the_same()
+    {
+        byte[] body = Wire.Bytes(16_000_000);
+        await using TestServer server = await StartAsync(
+            static o => (o.MaxFrameBytes, o.SendQueueBytes, o.MinimumSendRate) = (32_000_000, 4096, 100_000),
+            h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
+        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        Session session = await server.SessionAsync();
+        await peer.SendAsync(Wire.Request(0x1001, 1));
+        await Patience.UntilAsync(() => session.Connection.BytesSent != 0, "the first bytes were sent");
+        await Patience.UntilSteadyAsync(() => session.Connection.BytesSent, "the kernel took no more");
+        _time.Advance(TimeSpan.FromMilliseconds(200));
+
+        // 3,000,000 bytes in 30 s are asked for.
+        long before = session.Connection.BytesSent;
+        _time.Advance(TimeSpan.FromSeconds(29));
+        while (session.Connection.BytesSent == before)
+        {
+            await peer.ReadBytesAsync(4096);
+        }
+
+        await Patience.UntilSteadyAsync(() => session.Connection.BytesSent, "the kernel took no more");
+        Assert.InRange(session.Connection.BytesSent - before, 1, 2_000_000);
+        Assert.False(session.IsClosed);
+        _time.Advance(TimeSpan.FromSeconds(2));
+        Assert.True(session.IsClosed);
+        _time.Advance(TimeSpan.FromSeconds(2));
+        Assert.Equal(CloseKind.WriteTimeout, (await server.CloseReasonAsync()).Kind);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_close_ends_at_the_close_timeout_however_well_the_peer_reads(bool kick)
+    {
+        byte[] body = Wire.Bytes(16_000_000);
+        await using TestServer server = await StartAsync(
+            static o => (o.MaxFrameBytes, o.SendQueueBytes, o.CloseTimeout, o.MinimumSendRate) = (32_000_000, 4096, TimeSpan.FromSeconds(5), 0),
+            h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
+        using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
+        Session session = await server.SessionAsync();
+
+        // The second request waits for room: the session is paused.
+        await peer.SendAsync(Wire.Request(0x1001, 1), Wire.Request(0x1001, 2));
+        await Patience.UntilAsync(() => session.Connection.BytesSent != 0, "the first bytes were sent");
+        if (kick)
+        {
+            session.Kick(FastPort.Framing.ErrorCode.None, "Out.");
+        }
+        else
+        {
+            session.Close();
+        }
+
+        // Something is taken in every second.
+        for (int second = 0; second < 6 && !session.Closed.IsCompleted; second++)
+        {
+            long before = session.Connection.BytesSent;
+            while (session.Connection.BytesSent == before && !session.Closed.IsCompleted)
+            {
+                await peer.ReadBytesAsync(4096);
+            }
+
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        await session.Closed.InTimeAsync();
+        Assert.Equal(CloseKind.LocalClosed, (await server.CloseReasonAsync()).Kind);
+    }
+
+    [Fact]
+    public async Task A_close_does_not_wait_for_ever_for_a_handler()
+    {
+        var release = new TaskCompletionSource();
+        await using TestServer server = await StartAsync(
+            static o => o.CloseTimeout = TimeSpan.FromSeconds(5), h => h.MapQueued(0x1001, async _ => await release.Task));
+        using RawPeer peer = await server.ConnectAsync();
+        Session session = await server.SessionAsync();
+        await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
+        await peer.ReadFrameAsync();
+
+        session.Close();
+        _time.Advance(TimeSpan.FromSeconds(4.8));
+        Assert.False(session.Closed.IsCompleted);
+        _time.Advance(TimeSpan.FromSeconds(0.4));
+
+        await session.Closed.InTimeAsync();
+        release.SetResult();
     }
 
     // A peer may have read what the sender has not booked yet; time must not run meanwhile.

@@ -84,6 +84,13 @@ public sealed class HandshakeTests
     [Theory]
     [InlineData("line\nbreak")]
     [InlineData("bell\a")]
+    [InlineData("next\u0085line")]
+    [InlineData("line\u2028separator")]
+    [InlineData("paragraph\u2029separator")]
+    [InlineData("escape\u009b31m")]
+    [InlineData("right-to-left \u202e")]
+    [InlineData("zero\u200bwidth")]
+    [InlineData("tag \U000E0041")]
     [InlineData("")]
     public async Task A_routing_id_that_would_spoil_a_log_line_is_no_valid_Hello(string routingId)
     {
@@ -107,6 +114,77 @@ public sealed class HandshakeTests
         Assert.Equal((Wire.Hello, 4u), (error.Type, error.ErrorCode));
         Assert.Contains("begins with '$'", error.TextAt(2), StringComparison.Ordinal);
         await peer.SayHelloAsync("server$");
+    }
+
+    [Theory]
+    [InlineData("next\u0085line")]
+    [InlineData("line\u2028separator")]
+    [InlineData("right-to-left \u202e")]
+    public async Task The_same_holds_for_a_client_name(string name)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+
+        Assert.Equal(4u, (await peer.CallAsync(Wire.HelloRequest(2, "tank", name: name))).ErrorCode);
+        WireFrame welcome = await peer.CallAsync(Wire.HelloRequest(3, "Größe 日本 🚜", name: "J. O'Neil"));
+        Assert.Equal((Wire.Hello, Wire.Reply), (welcome.Type, welcome.Flags));
+    }
+
+    [Fact]
+    public async Task A_peer_that_asks_for_taken_ids_again_and_again_is_closed()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer first = await server.ConnectAsync();
+        await first.SayHelloAsync("tank");
+        using RawPeer second = await server.ConnectAsync();
+        for (uint i = 1; i <= 8; i++)
+        {
+            Assert.Equal(11u, (await second.CallAsync(Wire.HelloRequest(i, "tank"))).ErrorCode);
+        }
+
+        Assert.Equal(5u, (await second.CallAsync(Wire.HelloRequest(9, "tank"))).ErrorCode);
+        await second.ExpectEndAsync();
+        second.Dispose();
+        Assert.Equal(CloseKind.Unauthenticated, (await server.CloseReasonAsync()).Kind);
+        await first.PingAsync();
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_routing_id_is_free_when_closing_begins(bool kick)
+    {
+        var time = new FakeTimeProvider();
+        byte[] body = Wire.Bytes(16_000_000);
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapInline(0x1001, (ref FastPort.Dispatch.InlineRequest r) => r.Reply(body)),
+            static o => o.Session.MaxFrameBytes = 32_000_000,
+            h => h.Time = time);
+        using RawPeer first = await server.ConnectAsync(receiveBuffer: 4096);
+        await first.SayHelloAsync("tank");
+        Session session = await server.SessionAsync();
+        await first.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
+        await Patience.UntilAsync(() => session.Connection.PendingBytes > 1_000_000, "the reply filled the queue");
+
+        if (kick)
+        {
+            session.Kick(FastPort.Framing.ErrorCode.None, "Out.");
+        }
+        else
+        {
+            session.Close();
+        }
+
+        using RawPeer second = await server.ConnectAsync();
+        await second.SayHelloAsync("tank");
+        Assert.Same(server.Opened[1], server.Server.FindSession("tank"));
+        Assert.False(session.Closed.IsCompleted);
+        session.Abort();
+        await session.Closed.InTimeAsync();
+        await Patience.UntilAsync(() => server.Closed.Count == 1, "the first session was over");
+        Assert.Equal(CloseKind.LocalClosed, server.Closed[0].Reason.Kind);
+        Assert.Same(server.Opened[1], server.Server.FindSession("tank"));
+        await second.PingAsync();
     }
 
     [Fact]

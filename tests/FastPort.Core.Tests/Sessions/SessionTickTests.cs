@@ -103,7 +103,7 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
         FrameProtocol protocol = Start();
         _time.Advance(TimeSpan.FromSeconds(1));
 
-        protocol.Stop(CloseReason.LocalClosed, TimeSpan.FromSeconds(2));
+        protocol.Stop(CloseReason.LocalClosed, TimeSpan.FromSeconds(2), TimeSpan.FromMinutes(1));
         _time.Advance(TimeSpan.FromSeconds(10));
 
         Assert.Equal([100, 1_100, 3_000, 3_100], _connection.Visits);

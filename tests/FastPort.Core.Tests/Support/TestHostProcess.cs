@@ -35,9 +35,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
     }
 
     /// <summary>A server that may open only so many descriptors and prints its log.</summary>
-    public static async Task<TestHostProcess> ServeWithDescriptorsAsync(TransportKind transport, int descriptors)
+    public static async Task<TestHostProcess> ServeWithDescriptorsAsync(TransportKind transport, int descriptors, int loops = 0)
     {
-        var host = new TestHostProcess("bash", "-c", $"ulimit -n {descriptors}; exec dotnet '{Program}' scarce {transport}");
+        var host = new TestHostProcess("bash", "-c", $"ulimit -n {descriptors}; exec dotnet '{Program}' scarce {transport} {loops}");
         host.Port = (int)(await host.ReadAsync())["port"];
         return host;
     }

@@ -1,0 +1,94 @@
+using System.Net;
+using FastPort.Core.Tests.Support;
+using FastPort.Hosting;
+using FastPort.Telemetry;
+using Xunit;
+
+namespace FastPort.Core.Tests.Hosting;
+
+public sealed class AdmissionTests
+{
+    [Fact]
+    public void By_default_an_address_has_a_quarter_of_the_connections_and_loopback_all()
+    {
+        var admission = new Admission(maxConnections: 40, maxPerAddress: null);
+        for (int i = 0; i < 10; i++)
+        {
+            Assert.Null(admission.TryEnter(Address("192.0.2.1")));
+            Assert.Null(admission.TryEnter(Address("127.0.0.1")));
+        }
+
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("192.0.2.1")));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("::ffff:192.0.2.1")));
+        Assert.Null(admission.TryEnter(Address("127.0.0.1")));
+        Assert.Null(admission.TryEnter(Address("::1")));
+        Assert.Null(admission.TryEnter(Address("192.0.2.2")));
+        admission.Leave(Address("::ffff:192.0.2.1"));
+        Assert.Null(admission.TryEnter(Address("192.0.2.1")));
+    }
+
+    [Fact]
+    public void A_number_holds_for_loopback_too_and_zero_for_nobody()
+    {
+        var one = new Admission(maxConnections: 40, maxPerAddress: 1);
+        Assert.Null(one.TryEnter(Address("127.0.0.1")));
+        Assert.Equal(ConnectionRejection.AddressLimit, one.TryEnter(Address("127.0.0.1")));
+
+        var none = new Admission(maxConnections: 40, maxPerAddress: 0);
+        Assert.All(Enumerable.Range(0, 40), _ => Assert.Null(none.TryEnter(Address("192.0.2.1"))));
+        Assert.Equal(ConnectionRejection.ConnectionLimit, none.TryEnter(Address("192.0.2.1")));
+    }
+
+    [Fact]
+    public void IPv6_counts_by_networks_of_64_bits()
+    {
+        var admission = new Admission(maxConnections: 40, maxPerAddress: 2);
+        Assert.Null(admission.TryEnter(Address("2001:db8:0:1::1")));
+        Assert.Null(admission.TryEnter(Address("2001:db8:0:1:ffff:ffff:ffff:ffff")));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("2001:db8:0:1:8000::")));
+        Assert.Null(admission.TryEnter(Address("2001:db8:0:2::1")));
+        admission.Leave(Address("2001:db8:0:1::1"));
+        Assert.Null(admission.TryEnter(Address("2001:db8:0:1::5")));
+    }
+
+    [Fact]
+    public async Task Connections_that_have_not_said_Hello_are_limited_where_it_is_required()
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => (o.RequireRoutingId, o.MaxConnections, o.MaxUnidentifiedConnections) = (true, 100, 2));
+        using RawPeer first = await server.ConnectAsync();
+        using RawPeer second = await server.ConnectAsync();
+        await server.SessionAsync(1);
+        using (RawPeer third = await server.ConnectAsync())
+        {
+            await third.ExpectGoneAsync();
+        }
+
+        Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.UnidentifiedLimit));
+        Assert.Contains("FastPort:MaxUnidentifiedConnections is 2", Assert.Single(server.Log.WithId(3001)).Text, StringComparison.Ordinal);
+
+        // Who says Hello makes room, and so does who leaves.
+        await first.SayHelloAsync("first");
+        using RawPeer fourth = await server.ConnectAsync();
+        await fourth.SayHelloAsync("fourth");
+        second.Dispose();
+        await Patience.UntilAsync(() => server.Closed.Count == 1, "the second was over");
+        using RawPeer fifth = await server.ConnectAsync();
+        using RawPeer sixth = await server.ConnectAsync();
+        await fifth.SayHelloAsync("fifth");
+        await sixth.SayHelloAsync("sixth");
+    }
+
+    [Fact]
+    public async Task Where_no_Hello_is_required_connections_may_stay_anonymous()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.MaxUnidentifiedConnections = 1);
+        using RawPeer first = await server.ConnectAsync();
+        using RawPeer second = await server.ConnectAsync();
+
+        await first.PingAsync();
+        await second.PingAsync();
+    }
+
+    private static IPEndPoint Address(string address) => new(IPAddress.Parse(address), 1);
+}

@@ -1,0 +1,135 @@
+using System.Text;
+using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Telemetry;
+using Microsoft.Extensions.Logging;
+using Xunit;
+
+namespace FastPort.Core.Tests.Hosting;
+
+/// <summary>A console that nobody reads, or a disk that does not answer, costs the last report and never the end of the host.</summary>
+public sealed class StalledOutputTests : IDisposable
+{
+    private readonly FakeTimeProvider _time = new();
+    private readonly StalledConsole _console = new();
+    private readonly RecordingLog _log = new();
+
+    public void Dispose() => _console.Dispose();
+
+    [Fact]
+    public async Task The_host_stops_when_its_token_says_so()
+    {
+        FastPortHostedService service = await StartAsync();
+        using var token = new CancellationTokenSource();
+        Task stop = service.StopAsync(token.Token);
+        await _console.IsStalled.InTimeAsync();
+        Assert.False(stop.IsCompleted);
+
+        await token.CancelAsync();
+
+        await stop.InTimeAsync();
+        await service.DisposeAsync().InTimeAsync();
+        await Patience.UntilAsync(() => _log.WithId(5005).Count == 1, "it was logged");
+    }
+
+    [Fact]
+    public async Task The_host_stops_after_the_shutdown_timeout()
+    {
+        FastPortHostedService service = await StartAsync();
+        Task stop = service.StopAsync(CancellationToken.None);
+        await _console.IsStalled.InTimeAsync();
+        _time.Advance(TimeSpan.FromSeconds(2.9));
+        Assert.False(stop.IsCompleted);
+
+        _time.Advance(TimeSpan.FromSeconds(0.2));
+
+        await stop.InTimeAsync();
+        await service.DisposeAsync().InTimeAsync();
+    }
+
+    [Fact]
+    public async Task A_server_stops_although_its_logger_blocks()
+    {
+        using var log = new BlockedLog();
+        var server = new FastPortServer(Options(), new MessageHandlers(), new FastPortServerHooks { Time = _time }, log);
+        await server.StartAsync();
+        log.Block();
+
+        Task stop = server.StopAsync();
+        await log.IsBlocked.InTimeAsync();
+        _time.Advance(TimeSpan.FromSeconds(13.1));
+
+        await stop.InTimeAsync();
+        await server.DisposeAsync().InTimeAsync();
+    }
+
+    private static FastPortServerOptions Options() =>
+        new() { Endpoints = { "tcp://127.0.0.1:0" }, ShutdownTimeout = TimeSpan.FromSeconds(3), ShutdownGrace = TimeSpan.Zero };
+
+    private async Task<FastPortHostedService> StartAsync()
+    {
+        var server = new FastPortServer(Options(), new MessageHandlers(), loggerFactory: _log);
+        var stats = new LatencyStats(LatencyRole.Server, time: _time);
+        var options = new LatencyStatsOptions { EnableConsoleOutput = true, EnableFileOutput = false };
+        var service = new FastPortHostedService(server, stats, options, _log, meters: null, _console);
+        await service.StartAsync(CancellationToken.None);
+        return service;
+    }
+
+    private sealed class StalledConsole : TextWriter
+    {
+        private readonly TaskCompletionSource _stalled = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly ManualResetEventSlim _released = new();
+
+        public override Encoding Encoding => Encoding.UTF8;
+
+        public Task IsStalled => _stalled.Task;
+
+        // As the console's own writer: on the caller's thread.
+        public override Task WriteAsync(string? value)
+        {
+            _stalled.TrySetResult();
+            _released.Wait(Patience.Limit);
+            return Task.CompletedTask;
+        }
+
+        protected override void Dispose(bool disposing)
+        {
+            _released.Set();
+            base.Dispose(disposing);
+        }
+    }
+
+    private sealed class BlockedLog : ILoggerFactory, ILogger
+    {
+        private readonly TaskCompletionSource _blocked = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly ManualResetEventSlim _open = new(initialState: true);
+
+        public Task IsBlocked => _blocked.Task;
+
+        public void Block() => _open.Reset();
+
+        public ILogger CreateLogger(string categoryName) => this;
+
+        public void AddProvider(ILoggerProvider provider)
+        {
+        }
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        {
+            if (!_open.IsSet)
+            {
+                _blocked.TrySetResult();
+                _open.Wait(Patience.Limit);
+            }
+        }
+
+        public void Dispose() => _open.Set();
+    }
+}
