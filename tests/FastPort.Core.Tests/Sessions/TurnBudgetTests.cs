@@ -112,7 +112,7 @@ public sealed class TurnBudgetTests
         }
 
         session.Connection.Offer();
-        session.Protocol.Stop(FastPort.Connections.CloseReason.Stopping, TimeSpan.Zero);
+        session.Protocol.Stop(FastPort.Connections.CloseReason.Stopping, TimeSpan.Zero, Patience.Limit);
 
         // Requests that were received are answered before it ends.
         Assert.Null(session.Connection.Reason);

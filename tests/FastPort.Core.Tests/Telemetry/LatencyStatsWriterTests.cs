@@ -142,7 +142,7 @@ public sealed class LatencyStatsWriterTests : IDisposable
         }
 
         File.WriteAllText(_directory["blocked"], "");
-        var files = new LatencyStatsFiles(Path.Combine(_directory["blocked"], "Stats"), "p", _clock.GetUtcNow(), LatencyRole.Client);
+        var files = new LatencyStatsFiles(Path.Combine(_directory["blocked"], "Stats"), "p", _clock.GetUtcNow(), LatencyRole.Client, histogramLog: false);
         for (int i = 0; i < 10; i++)
         {
             await files.WriteAsync(_stats.Read(), final: false);
