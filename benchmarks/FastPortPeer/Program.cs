@@ -1,4 +1,5 @@
 using System.CommandLine;
+using FastPort.Sessions;
 using FastPortPeer;
 
 try
@@ -8,7 +9,7 @@ try
     int result = await parsed.InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
     return parsed.Errors.Count > 0 ? 2 : result;
 }
-catch (Exception e) when (e is PeerException or IOException or ArgumentException or FastPort.Clients.RequestFailedException)
+catch (Exception e) when (e is PeerException or IOException or ArgumentException or RequestFailedException)
 {
     await Console.Error.WriteLineAsync($"FastPortPeer: {e.Message}");
     return 1;

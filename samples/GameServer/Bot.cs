@@ -1,7 +1,7 @@
 using FastPort.Clients;
 using FastPort.Dispatch;
+using FastPort.Protocol;
 using FastPort.Protocol.Clients;
-using FastPort.Protocol.Handlers;
 using GameServer.Messages;
 
 namespace GameServer;

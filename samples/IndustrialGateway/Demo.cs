@@ -3,6 +3,7 @@ using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol.Clients;
+using FastPort.Sessions;
 using IndustrialGateway.Messages;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

@@ -1,5 +1,5 @@
 using FastPort.Hosting;
-using FastPort.Protocol.Handlers;
+using FastPort.Protocol;
 using IndustrialGateway;
 using IndustrialGateway.Handlers;
 using IndustrialGateway.Messages;

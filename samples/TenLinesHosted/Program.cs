@@ -1,6 +1,5 @@
-using FastPort.Hosting;
 using FastPort.Protocol;
-using FastPort.Protocol.Handlers;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
 HostApplicationBuilder builder = Host.CreateApplicationBuilder(args);

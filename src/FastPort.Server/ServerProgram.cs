@@ -2,8 +2,9 @@ using FastPort.Hosting;
 using FastPort.Programs;
 using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
-using FastPort.Protocol.Handlers;
+using FastPort.Telemetry;
 using FastPort.Transports;
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Serilog;
@@ -41,8 +42,6 @@ internal static class ServerProgram
         builder.Services.AddSerilog();
         builder.Services.AddMetrics();
 
-        // This program reports also where its appsettings.json has no such section.
-        builder.Services.AddSingleton(_ => FastPortConfiguration.BindLatencyStats(builder.Configuration));
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)
             .Map(handlers =>
@@ -55,6 +54,12 @@ internal static class ServerProgram
                             new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Lent);
                 }
             });
+        if (!builder.Configuration.GetSection(LatencyStatsOptions.SectionName).Exists())
+        {
+            // This program reports also where its appsettings.json has lost the section.
+            builder.Services.Configure<LatencyStatsOptions>(static o => o.EnableConsoleOutput = o.EnableFileOutput = true);
+        }
+
         return builder.Build();
     }
 }

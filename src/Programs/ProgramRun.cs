@@ -4,6 +4,7 @@ using System.Reflection;
 using FastPort.Hosting;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Options;
 using Serilog;
 using Serilog.Core;
 using Serilog.Events;
@@ -56,6 +57,16 @@ internal static class ProgramRun
         catch (FastPortOptionsException e)
         {
             return await FailAsync(ExitCode.Usage, [.. e.Problems]).ConfigureAwait(false);
+        }
+        catch (OptionsValidationException e)
+        {
+            return await FailAsync(ExitCode.Usage, [.. e.Failures]).ConfigureAwait(false);
+        }
+        catch (AggregateException e) when (e.InnerExceptions.All(static i => i is OptionsValidationException))
+        {
+            // The host's, where options of several kinds are wrong.
+            IEnumerable<string> failures = e.InnerExceptions.SelectMany(static i => ((OptionsValidationException)i).Failures);
+            return await FailAsync(ExitCode.Usage, [.. failures]).ConfigureAwait(false);
         }
         catch (EndpointException e)
         {

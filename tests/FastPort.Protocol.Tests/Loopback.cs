@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Hosting;
+using FastPort.Sessions;
 using Google.Protobuf;
 using Microsoft.Extensions.Logging;
 using Xunit;

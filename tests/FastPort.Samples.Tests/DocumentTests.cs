@@ -3,38 +3,49 @@ using Xunit;
 namespace FastPort.Samples.Tests;
 
 /// <summary>
-/// The C# in docs/embedding.md is compiled code: above each block a comment names its source, either a whole file or the lines between
+/// The C# in docs/embedding.md and docs/custom-protocols.md is compiled code: above each block a comment names its source, either a whole
+/// file or the lines between
 /// <c>// docs: name</c> and the next <c>// docs: end</c> of one.
 /// </summary>
 public sealed class DocumentTests
 {
     private const string SourceMark = "<!-- source: ";
-    private static readonly string[] Document = File.ReadAllLines(Path.Combine(Repository.Root, "docs", "embedding.md"));
+    private static readonly Dictionary<string, string[]> Documents = new[] { "embedding.md", "custom-protocols.md" }
+        .ToDictionary(
+            static name => name, static name => File.ReadAllLines(Path.Combine(Repository.Root, "docs", name)), StringComparer.Ordinal);
 
-    public static TheoryData<int, string> Blocks
+    private static IEnumerable<string> Sources => Blocks.Select(static b => b.Data.Item3);
+
+    public static TheoryData<string, int, string> Blocks
     {
         get
         {
-            var blocks = new TheoryData<int, string>();
-            for (int i = 0; i < Document.Length; i++)
+            var blocks = new TheoryData<string, int, string>();
+            foreach ((string name, string[] document) in Documents)
             {
-                if (Document[i] == "```csharp")
-                {
-                    string mark = i > 0 ? Document[i - 1] : string.Empty;
-                    blocks.Add(
-                        i + 1, mark.StartsWith(SourceMark, StringComparison.Ordinal)
-                            ? mark[SourceMark.Length..].Replace(" -->", string.Empty, StringComparison.Ordinal)
-                            : string.Empty);
-                }
+                Add(name, document);
             }
 
             return blocks;
+
+            void Add(string name, string[] document)
+            {
+                for (int i = 0; i < document.Length; i++)
+                {
+                    if (document[i] == "```csharp")
+                    {
+                        string mark = i > 0 ? document[i - 1] : string.Empty;
+                        string source = mark.StartsWith(SourceMark, StringComparison.Ordinal) ? mark[SourceMark.Length..] : string.Empty;
+                        blocks.Add(name, i + 1, source.Replace(" -->", string.Empty, StringComparison.Ordinal));
+                    }
+                }
+            }
         }
     }
 
     [Theory]
     [MemberData(nameof(Blocks))]
-    public void Every_block_of_the_document_is_its_compiled_source(int line, string source)
+    public void Every_block_of_a_document_is_its_compiled_source(string document, int line, string source)
     {
         Assert.True(source.Length != 0, $"The block in line {line} names no source above it.");
         string[] parts = source.Split('#');
@@ -42,7 +53,7 @@ public sealed class DocumentTests
 
         string[] expected = parts.Length == 1 ? file : Part(file, parts[1]);
 
-        Assert.Equal(string.Join('\n', expected), string.Join('\n', Document.Skip(line).TakeWhile(static l => l != "```")));
+        Assert.Equal(string.Join('\n', expected), string.Join('\n', Documents[document].Skip(line).TakeWhile(static l => l != "```")));
     }
 
     [Fact]
@@ -53,8 +64,22 @@ public sealed class DocumentTests
             string[] lines = File.ReadAllLines(Path.Combine(Repository.Root, "samples", sample, "Program.cs"));
             int statements = lines.Count(static l => l.Length != 0 && !l.StartsWith("using ", StringComparison.Ordinal));
             Assert.InRange(statements, 1, 10);
-            Assert.Contains($"samples/{sample}/Program.cs", Blocks.Select(static b => b.Data.Item2));
+            Assert.Contains($"samples/{sample}/Program.cs", Sources);
         }
+    }
+
+    [Fact]
+    public void The_line_protocol_has_sixty_lines_at_most_with_server_and_client()
+    {
+        string[] files = ["LineProtocol.cs", "Program.cs"];
+        string[] lines = [.. files.SelectMany(static f => File.ReadAllLines(Path.Combine(Repository.Root, "samples", "LineProtocol", f)))];
+
+        int code = lines.Select(static l => l.Trim()).Count(static l =>
+            l.Length > 1
+            && !l.StartsWith("//", StringComparison.Ordinal)
+            && (!l.StartsWith("using ", StringComparison.Ordinal) || l.Contains('=', StringComparison.Ordinal)));
+        Assert.InRange(code, 1, 60);
+        Assert.All(files, static f => Assert.Contains($"samples/LineProtocol/{f}", Sources));
     }
 
     private static string[] Part(string[] file, string name)

@@ -51,6 +51,9 @@ internal sealed class SampleProcess : IDisposable
         throw new InvalidOperationException($"The program ended without '{text}'. It wrote:\n{Output}\n{await _errors}");
     }
 
+    /// <summary>Types a line.</summary>
+    public void Type(string line) => _process.StandardInput.WriteLine(line);
+
     /// <summary>Ends the program's standard input.</summary>
     public void CloseInput() => _process.StandardInput.Close();
 

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net.Sockets;
 using System.Text.RegularExpressions;
 using FastPort.Clients;
 using FastPort.Protocol;
@@ -84,6 +85,25 @@ public sealed class SampleTests
         await server.TerminateAsync();
 
         Assert.Equal(0, await server.WaitAsync());
+    }
+
+    [Fact]
+    public async Task LineProtocol_answers_its_own_client_and_others()
+    {
+        using SampleProcess sample = SampleProcess.Start("LineProtocol", "line://127.0.0.1:0/some/path");
+        string endpoint = await sample.ReadWordAfterAsync("listening on ");
+        Assert.Matches(@"^line://127\.0\.0\.1:[1-9]\d*/some/path$", endpoint);
+        using var peer = new TcpClient();
+        await peer.ConnectAsync("127.0.0.1", FastPort.Transports.Endpoint.Parse(endpoint).Port);
+        await peer.GetStream().WriteAsync("one\ntwo\n"u8.ToArray());
+        using var reader = new StreamReader(peer.GetStream());
+        Assert.Equal(("ONE", "TWO"), (await reader.ReadLineAsync(), await reader.ReadLineAsync()));
+
+        sample.Type("typed");
+        await sample.ReadWordAfterAsync("TYPED");
+        sample.CloseInput();
+
+        Assert.Equal(0, await sample.WaitAsync());
     }
 
     private static async Task EchoAsync(string endpoint)

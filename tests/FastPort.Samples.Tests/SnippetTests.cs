@@ -8,7 +8,6 @@ using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
-using FastPort.Protocol.Handlers;
 using FastPort.Samples.Tests.Snippets;
 using FastPort.Sessions;
 using FastPort.Transports;

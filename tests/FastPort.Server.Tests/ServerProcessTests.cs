@@ -7,6 +7,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;
 

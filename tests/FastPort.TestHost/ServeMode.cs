@@ -3,7 +3,6 @@ using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
-using FastPort.Protocol.Handlers;
 
 namespace FastPort.TestHost;
 

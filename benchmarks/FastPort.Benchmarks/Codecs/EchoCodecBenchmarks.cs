@@ -3,7 +3,6 @@ using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
-using FastPort.Protocol.Handlers;
 using Google.Protobuf;
 
 namespace FastPort.Benchmarks.Codecs;

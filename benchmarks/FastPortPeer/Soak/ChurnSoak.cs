@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using FastPort.Clients;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
 using FastPort.Transports;
 
 namespace FastPortPeer.Soak;

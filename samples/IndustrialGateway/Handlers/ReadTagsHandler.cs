@@ -1,6 +1,6 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Protocol.Handlers;
+using FastPort.Protocol;
 using IndustrialGateway.Messages;
 using IndustrialGateway.Tags;
 

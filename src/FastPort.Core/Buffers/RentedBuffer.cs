@@ -10,7 +10,7 @@ namespace FastPort.Buffers;
 /// a second owner, and disposing both returns the array twice, which corrupts the pool. Keep it in one non-readonly field, pass it by ref, and
 /// when ownership moves to another variable set the old one to default. Not thread-safe. The default value owns nothing and is empty.
 /// </remarks>
-internal struct RentedBuffer : IDisposable
+public struct RentedBuffer : IDisposable
 {
     private const int DisposedLength = -1;
 

@@ -24,7 +24,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     private readonly ConnectionClock _clock;
     private readonly bool _ownsClock;
     private readonly SessionOpener _opener;
-    private readonly ReconnectDelays _delays;
+    private readonly ReconnectBackoff _delays;
     private readonly SessionSlot _slot = new();
     private readonly CancellationTokenSource _closing = new();
     private readonly Lock _gate = new();
@@ -36,7 +36,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <param name="handlers">Handlers for what the server sends unasked. Defaults to none.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <param name="clock">A clock shared by many clients of a process; not disposed here. Defaults to one of its own.</param>
-    /// <param name="transport">The transport, perhaps a <see cref="TransportCollection"/>. Defaults to the library's own, as the options name it.</param>
+    /// <param name="transport">The transport, perhaps a <see cref="TransportCollection"/>. Defaults to the library's own, as the options
+    /// name it.</param>
     /// <exception cref="ArgumentException">Options are out of range; the message lists all.</exception>
     public FastPortClient(
         FastPortClientOptions options,
@@ -80,7 +81,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             Telemetry = new SessionTelemetry(Counters),
         };
         _opener = new SessionOpener(options, settings, transport.CreateConnector(endpoint, options.Session.ToConnectionSettings(_clock, _logger)));
-        _delays = new ReconnectDelays(options.ReconnectDelay, options.MaxReconnectDelay, new Random());
+        _delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay, new Random());
     }
 
     /// <summary>A session is ready for requests; raised once per session. Must not block.</summary>

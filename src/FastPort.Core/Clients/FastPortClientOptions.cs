@@ -5,9 +5,13 @@ using FastPort.Transports.Epoll;
 
 namespace FastPort.Clients;
 
-/// <summary>Options of a client. Every value has a default and is checked when the client is made.</summary>
+/// <summary>Options of a client; in a host bound from configuration section <c>FastPortClient</c>. Every value has a default and is
+/// checked when the client is made.</summary>
 public sealed class FastPortClientOptions
 {
+    /// <summary>The configuration section.</summary>
+    public const string SectionName = "FastPortClient";
+
     /// <summary>The server, as a URI. Defaults to <c>tcp://127.0.0.1:6628</c>.</summary>
     public string Endpoint { get; set; } = "tcp://127.0.0.1:6628";
 
@@ -79,28 +83,40 @@ public sealed class FastPortClientOptions
     public IReadOnlyList<string> Validate()
     {
         List<string> problems = [];
-        OptionSection.Visit("FastPortClient", problems, configured: null, Check);
+        OptionSection.Visit(SectionName, problems, configured: null, Describe);
         return problems;
     }
 
-    private void Check(OptionSection section)
+    internal void Describe(OptionSection section)
     {
+        Endpoint = section.Text(nameof(Endpoint), Endpoint, static _ => true, string.Empty);
         if (!Transports.Endpoint.TryParse(Endpoint, out _, out string? problem))
         {
             section.Add(nameof(Endpoint), problem);
         }
 
-        TransportSelection.Describe(section, nameof(Transport), Transport);
-        ToEpollOptions().Check(section);
-        Positive(nameof(ConnectTimeout), ConnectTimeout);
-        Positive(nameof(ReconnectDelay), ReconnectDelay);
-        section.Time(
+        Transport = TransportSelection.Describe(section, nameof(Transport), Transport);
+        Loops = EpollOptions.DescribeLoops(section, nameof(Loops), Loops);
+        SpinMicroseconds = EpollOptions.DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);
+        PinLoops = section.Flag(nameof(PinLoops), PinLoops);
+        ConnectTimeout = Positive(nameof(ConnectTimeout), ConnectTimeout);
+        RetryConnect = section.Flag(nameof(RetryConnect), RetryConnect);
+        Reconnect = section.Flag(nameof(Reconnect), Reconnect);
+        ReconnectDelay = Positive(nameof(ReconnectDelay), ReconnectDelay);
+        MaxReconnectDelay = section.Time(
             nameof(MaxReconnectDelay), MaxReconnectDelay, time => time >= ReconnectDelay, $"allowed are values from ReconnectDelay ({ReconnectDelay:c}) upwards");
-        section.Timeout(nameof(RequestTimeout), RequestTimeout);
-        section.Timeout(nameof(CloseTimeout), CloseTimeout);
+        RequestTimeout = section.Timeout(nameof(RequestTimeout), RequestTimeout);
+        CloseTimeout = section.Timeout(nameof(CloseTimeout), CloseTimeout);
+        RoutingId = Optional(nameof(RoutingId), RoutingId);
+        Token = Optional(nameof(Token), Token);
+        ClientName = Optional(nameof(ClientName), ClientName);
+        Timing = section.Flag(nameof(Timing), Timing);
         section.Section(nameof(Session), Session.Describe);
 
-        void Positive(string key, TimeSpan value) => section.Time(key, value, static time => time > TimeSpan.Zero, "allowed are values above 00:00:00");
+        string Optional(string key, string value) => section.Text(key, value, static text => text is not null, "give a text, empty for none");
+
+        TimeSpan Positive(string key, TimeSpan value) =>
+            section.Time(key, value, static time => time > TimeSpan.Zero, "allowed are values above 00:00:00");
     }
 
     internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops };

@@ -56,7 +56,8 @@ public enum CloseKind
 /// <param name="Kind">The class of reason.</param>
 /// <param name="Message">One sentence for a log line, with the value that was wrong.</param>
 /// <param name="ProtocolCode">
-/// A number of the protocol's own for the same reason, which it tells the peer or was told by it. Defaults to 0: none, <paramref name="Kind"/> says it all.
+/// A number of the protocol's own for the same reason, which it tells the peer or was told by it. Defaults to 0: none,
+/// <paramref name="Kind"/> says it all.
 /// </param>
 /// <param name="Exception">What was thrown, if anything was. Defaults to null.</param>
 public sealed record CloseReason(CloseKind Kind, string Message, uint ProtocolCode = 0, Exception? Exception = null)
@@ -65,7 +66,8 @@ public sealed record CloseReason(CloseKind Kind, string Message, uint ProtocolCo
     public static readonly CloseReason PeerClosed = new(CloseKind.PeerClosed, "The peer closed the connection.");
 
     /// <summary>The peer closed the connection in the middle of a message.</summary>
-    public static readonly CloseReason PeerTruncated = new(CloseKind.PeerTruncated, "The peer closed the connection in the middle of a message.");
+    public static readonly CloseReason PeerTruncated =
+        new(CloseKind.PeerTruncated, "The peer closed the connection in the middle of a message.");
 
     /// <summary>This program closed the connection.</summary>
     public static readonly CloseReason LocalClosed = new(CloseKind.LocalClosed, "Closed by this program.");

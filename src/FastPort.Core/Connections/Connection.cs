@@ -89,6 +89,9 @@ public abstract class Connection
     /// <summary>Where rings of this class's own get their arrays.</summary>
     internal virtual ArrayPool<byte> RingPool => ArrayPool<byte>.Shared;
 
+    /// <summary>Who counts the connection; set before the start.</summary>
+    internal IConnectionOwner? Owner { get; set; }
+
     /// <summary>Completes with the reason when the connection is over and all it held has been given back.</summary>
     public Task<CloseReason> Closed => _closed.Task;
 
@@ -298,5 +301,9 @@ public abstract class Connection
 
     /// <summary>Reports the end, once; to be called by the transport as its last act.</summary>
     /// <param name="reason">Why.</param>
-    protected void CompleteClosed(CloseReason reason) => _closed.TrySetResult(reason);
+    protected void CompleteClosed(CloseReason reason)
+    {
+        Owner?.OnEnded();
+        _closed.TrySetResult(reason);
+    }
 }

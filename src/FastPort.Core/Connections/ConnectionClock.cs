@@ -56,8 +56,10 @@ public sealed class ConnectionClock : IDisposable
     /// <summary>Milliseconds since the clock was made, read now.</summary>
     public long PreciseMilliseconds => (long)_time.GetElapsedTime(_origin).TotalMilliseconds;
 
-    /// <summary>Takes a connection in, once; it is visited by the next tick.</summary>
-    internal void Add(Connection connection)
+    /// <summary>Takes a connection in, once; it is visited by the next tick. For transports, once the connection has its
+    /// protocol.</summary>
+    /// <param name="connection">The connection.</param>
+    public void Add(Connection connection)
     {
         lock (_gate)
         {
@@ -76,7 +78,8 @@ public sealed class ConnectionClock : IDisposable
     }
 
     /// <summary>Forgets a connection, also one that was never added. A tick that runs meanwhile may still visit it once.</summary>
-    internal void Remove(Connection connection)
+    /// <param name="connection">The connection.</param>
+    public void Remove(Connection connection)
     {
         lock (_gate)
         {

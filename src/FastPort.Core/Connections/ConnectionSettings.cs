@@ -57,8 +57,8 @@ public sealed record ConnectionSettings
     /// <summary>Where defects are logged.</summary>
     public required ILogger Logger { get; init; }
 
-    /// <summary>Where the rings' arrays come from and go back to; tests count them. Defaults to <see cref="ArrayPool{T}.Shared"/>.</summary>
-    internal ArrayPool<byte> Pool { get; init; } = ArrayPool<byte>.Shared;
+    /// <summary>Where the rings' arrays come from and go back to. Must be thread-safe. Defaults to <see cref="ArrayPool{T}.Shared"/>.</summary>
+    public ArrayPool<byte> Pool { get; init; } = ArrayPool<byte>.Shared;
 
     /// <summary>The same for receive rings, which may have a budget. Defaults to <see cref="Pool"/>.</summary>
     internal ArrayPool<byte> ReceivePool

@@ -60,6 +60,15 @@ public interface IConnectionProtocol
     /// </returns>
     long OnTick(long nowMilliseconds);
 
+    /// <summary>
+    /// The server stops: the place to say goodbye and to finish what is under way. The connection is aborted when the server's time is
+    /// over.
+    /// </summary>
+    /// <param name="reason">Why the connection shall end.</param>
+    /// <returns>Whether the protocol closes the connection itself, now or later. With false, as unless implemented, the server closes it
+    /// in order at once.</returns>
+    bool OnStopping(CloseReason reason) => false;
+
     /// <summary>The connection is over; called exactly once, after the last of the other calls on the loop. Nothing can be written any more.</summary>
     /// <param name="reason">Why.</param>
     void OnClosed(CloseReason reason);

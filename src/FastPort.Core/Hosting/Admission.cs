@@ -32,18 +32,49 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress)
             return ConnectionRejection.ConnectionLimit;
         }
 
-        if (CountedAddress(remote) is { } address && _perAddress.AddOrUpdate(address, 1, static (_, n) => n + 1) > MaxPerAddress)
+        if (!TryAdd(remote))
         {
-            Leave(remote);
+            Interlocked.Decrement(ref _count);
             return ConnectionRejection.AddressLimit;
         }
 
         return null;
     }
 
+    /// <summary>
+    /// A connection that was let in turns out to come from elsewhere. Where that address is at its limit, the connection stays with the old one,
+    /// and false is returned.
+    /// </summary>
+    public bool TryMove(EndPoint? from, EndPoint? to)
+    {
+        if (!TryAdd(to))
+        {
+            return false;
+        }
+
+        Remove(from);
+        return true;
+    }
+
     public void Leave(EndPoint? remote)
     {
         Interlocked.Decrement(ref _count);
+        Remove(remote);
+    }
+
+    private bool TryAdd(EndPoint? remote)
+    {
+        if (CountedAddress(remote) is { } address && _perAddress.AddOrUpdate(address, 1, static (_, n) => n + 1) > MaxPerAddress)
+        {
+            Remove(remote);
+            return false;
+        }
+
+        return true;
+    }
+
+    private void Remove(EndPoint? remote)
+    {
         if (CountedAddress(remote) is { } address && _perAddress.AddOrUpdate(address, 0, static (_, n) => n - 1) == 0)
         {
             // Only where it is still 0: a newcomer's count stays.

@@ -7,13 +7,20 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;
 
-/// <summary>What <see cref="FastPortServiceCollectionExtensions.AddFastPort"/> returns: where handlers and hooks are added. Used while the host is being built.</summary>
+/// <summary>What <c>services.AddFastPort</c> returns: where handlers and hooks are added. Used while the host is being built.</summary>
 public sealed class FastPortBuilder
 {
-    internal FastPortBuilder(IServiceCollection services) => Services = services;
+    internal FastPortBuilder(IServiceCollection services, string name)
+    {
+        Services = services;
+        Name = name;
+    }
 
     /// <summary>The host's services.</summary>
     public IServiceCollection Services { get; }
+
+    /// <summary>The server's name; empty for the host's one without.</summary>
+    public string Name { get; }
 
     internal List<Action<IServiceProvider, MessageHandlers>> Maps { get; } = [];
 
@@ -108,6 +115,16 @@ public sealed class FastPortBuilder
     {
         ArgumentNullException.ThrowIfNull(opened);
         Subscriptions.Add((provider, server) => server.SessionOpened += session => opened(provider, session));
+        return this;
+    }
+
+    /// <summary>Subscribes to <see cref="FastPortServer.SessionIdentified"/> when the server is made, so before its first
+    /// session.</summary>
+    /// <param name="identified">Gets the root service provider and the session. Runs on the session's loop; must not block.</param>
+    public FastPortBuilder OnSessionIdentified(Action<IServiceProvider, Session> identified)
+    {
+        ArgumentNullException.ThrowIfNull(identified);
+        Subscriptions.Add((provider, server) => server.SessionIdentified += session => identified(provider, session));
         return this;
     }
 

@@ -12,6 +12,7 @@ internal sealed class FastPortHostedService(
     LatencyStatsOptions options,
     ILoggerFactory loggerFactory,
     IMeterFactory? meters,
+    string? name = null,
     TextWriter? console = null)
     : IHostedService, IAsyncDisposable
 {
@@ -24,7 +25,7 @@ internal sealed class FastPortHostedService(
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await server.StartAsync(cancellationToken).ConfigureAwait(false);
-        _meter = new FastPortMeter(server.Counters, meters);
+        _meter = new FastPortMeter(server.Counters, meters, name);
         stats.Meter = _meter;
         if (options.EnableConsoleOutput || options.EnableFileOutput)
         {

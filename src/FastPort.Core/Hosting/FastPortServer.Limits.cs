@@ -1,4 +1,3 @@
-using System.Net;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
@@ -30,18 +29,12 @@ public sealed partial class FastPortServer
 
     private int MaxUnidentified => _options.MaxUnidentifiedConnections ?? Math.Max(1, _options.MaxConnections / 4);
 
-    private ConnectionRejection? TryEnter(EndPoint? remote)
+    private (ConnectionRejection, string)? TryEnter()
     {
-        if (_admission.TryEnter(remote) is { } rejection)
-        {
-            return rejection;
-        }
-
         if (IsHelloRequired && Interlocked.Increment(ref _unidentified) > MaxUnidentified && MaxUnidentified != 0)
         {
             Interlocked.Decrement(ref _unidentified);
-            _admission.Leave(remote);
-            return ConnectionRejection.UnidentifiedLimit;
+            return (ConnectionRejection.UnidentifiedLimit, $"{_options.Section}:MaxUnidentifiedConnections is {MaxUnidentified}");
         }
 
         return null;
@@ -55,14 +48,13 @@ public sealed partial class FastPortServer
         }
     }
 
-    private void Leave(Session session)
+    // Also where the protocol was never opened: then nobody was identified.
+    private void Leave(Connection? connection)
     {
-        if (!session.IsIdentified)
+        if (connection?.Protocol is not FrameProtocol { Session.IsIdentified: true })
         {
             Identified();
         }
-
-        _admission.Leave(session.RemoteEndPoint);
     }
 
     private MemoryBudget CreateMemoryBudget()
@@ -123,7 +115,7 @@ public sealed partial class FastPortServer
     private List<Task> CloseForMemory(long excess)
     {
         List<Task> closed = [];
-        foreach ((Session session, int bytes) in _sessions.Values
+        foreach ((Session session, int bytes) in Sessions
             .Select(static s => (Session: s, Bytes: s.Protocol.Deadlines.HeldBytes))
             .Where(static s => s.Bytes > MemoryBudget.FreeBytes && !s.Session.IsClosed && MayBeClosedForMemory(s.Session))
             .OrderBy(static s => s.Session.IsIdentified)

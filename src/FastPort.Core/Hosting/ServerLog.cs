@@ -12,18 +12,24 @@ internal static partial class ServerLog
     [LoggerMessage(3001, LogLevel.Warning, "A connection from {RemoteEndPoint} was rejected: {Reason} ({Rejected} rejected so far)")]
     public static partial void Rejected(ILogger logger, System.Net.EndPoint? remoteEndPoint, string reason, long rejected);
 
-    [LoggerMessage(3002, LogLevel.Warning, "FastPort:MaxConnections is {MaxConnections}, but this process may open only {DescriptorLimit} descriptors: {Connections} connections are let in, more are closed at once. Raise the limit (ulimit -n) or lower the option")]
-    public static partial void DescriptorLimit(ILogger logger, int maxConnections, long descriptorLimit, int connections);
+    [LoggerMessage(3002, LogLevel.Warning, "{Section}:MaxConnections is {MaxConnections}, but this process may open only {DescriptorLimit} descriptors: {Connections} connections are let in, more are closed at once. Raise the limit (ulimit -n) or lower the option")]
+    public static partial void DescriptorLimit(ILogger logger, string section, int maxConnections, long descriptorLimit, int connections);
 
-    [LoggerMessage(3003, LogLevel.Information, "Stopping: {Sessions} sessions get up to {Timeout} to finish")]
-    public static partial void Stopping(ILogger logger, int sessions, TimeSpan timeout);
+    [LoggerMessage(3003, LogLevel.Information, "Stopping: {Connections} connections get up to {Timeout} to finish")]
+    public static partial void Stopping(ILogger logger, int connections, TimeSpan timeout);
 
-    [LoggerMessage(3004, LogLevel.Warning, "{Sessions} sessions did not finish within {Timeout} and are aborted")]
-    public static partial void StopAborts(ILogger logger, int sessions, TimeSpan timeout);
+    [LoggerMessage(3004, LogLevel.Warning, "{Connections} connections did not finish within {Timeout} and are aborted")]
+    public static partial void StopAborts(ILogger logger, int connections, TimeSpan timeout);
 
     [LoggerMessage(3005, LogLevel.Information, "Stopped")]
     public static partial void Stopped(ILogger logger);
 
     [LoggerMessage(3006, LogLevel.Error, "{Session}: a subscriber of {Event} threw")]
     public static partial void SubscriberFailed(ILogger logger, Sessions.Session session, string @event, Exception exception);
+
+    [LoggerMessage(3007, LogLevel.Error, "The protocol of a connection from {RemoteEndPoint} could not be made or started")]
+    public static partial void OpenFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);
+
+    [LoggerMessage(3008, LogLevel.Debug, "A stage of a connection from {RemoteEndPoint} failed")]
+    public static partial void StageFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);
 }

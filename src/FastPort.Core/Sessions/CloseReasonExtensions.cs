@@ -8,7 +8,8 @@ public static class CloseReasonExtensions
 {
     /// <summary>The code that a Goodbye with this reason carries, or carried where the peer said it.</summary>
     /// <param name="reason">Why a session ended.</param>
-    /// <returns>The code that was given with the reason; else the one that belongs to its <see cref="CloseReason.Kind"/>, None where there is none.</returns>
+    /// <returns>The code that was given with the reason; else the one that belongs to its <see cref="CloseReason.Kind"/>, None where there
+    /// is none.</returns>
     public static ErrorCode GetErrorCode(this CloseReason reason)
     {
         ArgumentNullException.ThrowIfNull(reason);

@@ -185,6 +185,13 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         return Dispatcher.Watch(nowMilliseconds, burstIsDue);
     }
 
+    public bool OnStopping(CloseReason reason)
+    {
+        // Its end is the server's, which aborts what is left then.
+        _end.Stop(reason, _settings.ShutdownGrace, TimeSpan.FromDays(1));
+        return true;
+    }
+
     public void OnClosed(CloseReason reason)
     {
         _closed = true;

@@ -79,7 +79,7 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
         }
 
         SendCancel(correlation);
-        pending!.OnFailed(RequestFailure.Cancelled, "The request was cancelled.");
+        pending!.OnFailed(RequestFailure.Canceled, "The request was cancelled.");
         end.AfterReply();
         return true;
     }

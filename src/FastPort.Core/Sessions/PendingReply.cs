@@ -12,14 +12,18 @@ public enum RequestFailure
     /// <summary>The request's own deadline passed.</summary>
     TimedOut,
 
-    /// <summary>The caller cancelled it.</summary>
-    Cancelled,
+    /// <summary>The caller canceled it.</summary>
+    Canceled,
 
-    /// <summary>The client was closed, or has lost its connection and does not reconnect.</summary>
+    /// <summary>The session was closed already, or the client was, or has lost its connection and does not reconnect. The request was not
+    /// sent.</summary>
     Closed,
 
     /// <summary>Connecting failed or was cancelled, and nobody tries again until the client's ConnectAsync is called. The request was not sent.</summary>
     NotConnected,
+
+    /// <summary>The peer has not said Hello yet, so nothing is sent to it unasked. The request was not sent.</summary>
+    NotReady,
 }
 
 /// <summary>A reply while it is being delivered, on the session's loop. The body is valid until the call returns.</summary>

@@ -10,7 +10,7 @@ namespace FastPort.Sessions;
 /// as its connection; a client that reconnects gets a new one. On the accepting side all sends here say <see cref="SendStatus.NotReady"/> until
 /// the peer has said Hello.
 /// </summary>
-public sealed class Session
+public sealed partial class Session
 {
     private static long _lastId;
     private readonly FrameProtocol _protocol;
@@ -146,13 +146,21 @@ public sealed class Session
     public Task WhenWritableAsync(CancellationToken cancellationToken = default) => _protocol.Output.Room.WhenDrainedAsync(cancellationToken);
 
     /// <summary>
-    /// Says Goodbye with a reason, answers what is in flight, then closes. The routing id is free at once. What takes longer than
+    /// Closes in order: says Goodbye with a reason, takes no more requests, answers what is in flight, then ends the connection. Begins at
+    /// once, whether the task is awaited or not. The routing id is free at once. What takes longer than
     /// <see cref="SessionOptions.CloseTimeout"/> is aborted.
+    /// Not to be awaited in a handler of this session, whose own reply is in flight.
     /// </summary>
     /// <param name="code">Code for the peer. Defaults to none.</param>
-    /// <param name="message">Sentence for the peer and the log.</param>
-    public void Close(ErrorCode code = ErrorCode.None, string message = "Closed by this program.") =>
+    /// <param name="message">Sentence for the peer and the log. Defaults to a general one.</param>
+    /// <param name="cancellationToken">Ends the connection at once, whatever is in flight.</param>
+    /// <returns>Completes when the session is over, with the reason.</returns>
+    public Task<CloseReason> CloseAsync(
+        ErrorCode code = ErrorCode.None, string message = "Closed by this program.", CancellationToken cancellationToken = default)
+    {
         _protocol.Stop(new CloseReason(CloseKind.LocalClosed, message, (uint)code), TimeSpan.Zero, _protocol.Settings.Options.CloseTimeout);
+        return cancellationToken.CanBeCanceled ? AbortIfCanceledAsync(cancellationToken) : Closed;
+    }
 
     /// <summary>
     /// Says Goodbye with a reason, where the peer has said Hello, and closes without waiting for what is in flight. It is no ban: a FastPort client
@@ -188,6 +196,12 @@ public sealed class Session
     {
         SendStatus status = TrySendAsked(type, in body);
         return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
+    }
+
+    private async Task<CloseReason> AbortIfCanceledAsync(CancellationToken cancellationToken)
+    {
+        using CancellationTokenRegistration _ = cancellationToken.UnsafeRegister(static session => ((Session)session!).Abort(), this);
+        return await Closed.ConfigureAwait(false);
     }
 
     private SendStatus NotReady => IsClosed ? SendStatus.Closed : SendStatus.NotReady;

@@ -81,7 +81,7 @@ public sealed class SessionOptions
     /// <summary>
     /// The longest that closing a session may take, whatever its peer and its handlers do; then it is aborted. A stopping server gives its
     /// sessions
-    /// <see cref="Hosting.FastPortServerOptions.ShutdownTimeout"/> instead. 1 s to 1 day. Defaults to 30 s.
+    /// <see cref="Hosting.ServerOptions.ShutdownTimeout"/> instead. 1 s to 1 day. Defaults to 30 s.
     /// </summary>
     public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(30);
 

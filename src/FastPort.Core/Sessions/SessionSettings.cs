@@ -61,6 +61,9 @@ internal sealed class SessionSettings
 
     public Authoriser? Authoriser { get; init; }
 
+    /// <summary>Time in which a stopping server still takes requests that crossed its Goodbye.</summary>
+    public TimeSpan ShutdownGrace { get; init; }
+
     /// <summary>Where each session's latencies are recorded; null for nowhere.</summary>
     public Telemetry.LatencyStats? SessionStats { get; init; }
 }

@@ -12,11 +12,20 @@ public enum ConnectionRejection
     /// <summary>The server was stopping.</summary>
     ShuttingDown,
 
-    /// <summary>A rule of the embedding application refused it.</summary>
+    /// <summary>A stage before the protocol refused it.</summary>
     Refused,
 
     /// <summary>The limit of connections that have not said Hello was reached.</summary>
     UnidentifiedLimit,
+
+    /// <summary>The limit of connections in stages before the protocol was reached.</summary>
+    StageLimit,
+
+    /// <summary>Its stages did not end in time.</summary>
+    StageTimeout,
+
+    /// <summary>A stage failed.</summary>
+    StageFailed,
 }
 
 /// <summary>Why a frame was not sent or not handled.</summary>

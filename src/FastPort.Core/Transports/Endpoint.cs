@@ -9,11 +9,13 @@ namespace FastPort.Transports;
 /// </summary>
 /// <param name="Scheme">The transport's scheme, in lower case.</param>
 /// <param name="Host">
-/// Host name or address without brackets; with <c>unix</c> and <c>inproc</c> the path or name, taken as it is written. Empty where the URI names none,
+/// Host name or address without brackets; with <c>unix</c> and <c>inproc</c> the path or name, taken as it is written. Empty where the URI
+/// names none,
 /// as in <c>serial:///dev/ttyS0</c>.
 /// </param>
 /// <param name="Port">
-/// Port, 0 to 65535; 0 lets the operating system choose one when listening. -1 where none is given and the scheme has no default known here. 0 with
+/// Port, 0 to 65535; 0 lets the operating system choose one when listening. -1 where none is given and the scheme has no default known
+/// here. 0 with
 /// <c>unix</c> and <c>inproc</c>, which have no ports.
 /// </param>
 /// <param name="Path">The path as it is written, with its leading slash; empty for none. Defaults to none.</param>

@@ -17,12 +17,14 @@ internal sealed record SchemeAlias(string Over, int? DefaultPort)
 
         int port = endpoint.Port >= 0
             ? endpoint.Port
-            : DefaultPort ?? throw new EndpointException(endpoint, $"{endpoint} names no port, and '{endpoint.Scheme}' has no default; write one behind the host.");
+            : DefaultPort ?? throw new EndpointException(
+                endpoint, $"{endpoint} names no port, and '{endpoint.Scheme}' has no default; write one behind the host.");
         return new Endpoint(Over, endpoint.Host, port);
     }
 
     /// <summary>The same failure, told of the endpoint that the user wrote.</summary>
-    public static EndpointException ToldOf(Endpoint endpoint, EndpointException failure) => new(endpoint, $"{endpoint}: {failure.Message}", failure);
+    public static EndpointException ToldOf(Endpoint endpoint, EndpointException failure) =>
+        new(endpoint, $"{endpoint}: {failure.Message}", failure);
 }
 
 /// <summary>Listens at an alias's endpoint through the transport below.</summary>

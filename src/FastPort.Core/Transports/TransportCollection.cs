@@ -5,14 +5,17 @@ using FastPort.Transports.Epoll;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Transports and the schemes that are served through them. The first transport that serves an endpoint's scheme is taken, and where none does, the alias
-/// with its name. A transport itself, so a client or a listener of one's own can be given all of them. Fill it before it is used; using it is thread-safe.
+/// Transports and the schemes that are served through them. The first transport that serves an endpoint's scheme is taken, and where none
+/// does, the alias
+/// with its name. A transport itself, so a client or a listener of one's own can be given all of them. Fill it before it is used; using it
+/// is thread-safe.
 /// </summary>
 public sealed class TransportCollection : Collection<ITransport>, ITransport
 {
     private readonly Dictionary<string, SchemeAlias> _aliases;
 
-    /// <summary>Makes a collection without transports. A server or client that gets it uses the library's own, as its options name them.</summary>
+    /// <summary>Makes a collection without transports. A server or client that gets it uses the library's own, as its options name
+    /// them.</summary>
     public TransportCollection()
         : this([], [])
     {
@@ -29,7 +32,8 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
         new(TransportSelection.Create(kind, options ?? new EpollOptions()), []);
 
     /// <summary>
-    /// The library's own transports, with event loops that everybody in this process shares who asks for the same kind and options: for clients. They have no
+    /// The library's own transports, with event loops that everybody in this process shares who asks for the same kind and options: for
+    /// clients. They have no
     /// threads while they have no connections.
     /// </summary>
     /// <param name="kind">What carries TCP and Unix sockets. Defaults to <see cref="TransportKind.Auto"/>.</param>
@@ -38,10 +42,12 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
     public static TransportCollection CreateShared(TransportKind kind = TransportKind.Auto, EpollOptions? options = null) =>
         new(TransportSelection.Shared(kind, options ?? new EpollOptions()), []);
 
-    /// <summary>Serves a scheme through a transport that serves another one: <c>transports.MapScheme("opc.tcp", over: "tcp", defaultPort: 4840)</c>.</summary>
+    /// <summary>Serves a scheme through a transport that serves another one: <c>transports.MapScheme("opc.tcp", over: "tcp", defaultPort:
+    /// 4840)</c>.</summary>
     /// <param name="scheme">The new scheme; letters, digits, '+', '-' and '.', in any case.</param>
     /// <param name="over">The scheme whose transport carries the bytes; it gets host and port, and neither path nor query.</param>
-    /// <param name="defaultPort">Port of endpoints that name none, 0 to 65535. Defaults to null: an endpoint has to name one where <paramref name="over"/> needs it.</param>
+    /// <param name="defaultPort">Port of endpoints that name none, 0 to 65535. Defaults to null: an endpoint has to name one where
+    /// <paramref name="over"/> needs it.</param>
     /// <returns>This collection.</returns>
     /// <exception cref="ArgumentException">The scheme is one of the library's own or mapped already.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The port is out of range.</exception>
@@ -89,13 +95,15 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
     }
 
     /// <summary>These transports, or the given ones where there are none; with these aliases.</summary>
-    internal TransportCollection OrElse(Func<TransportCollection> others) => Count != 0 ? this : new TransportCollection(others().Items, _aliases);
+    internal TransportCollection OrElse(Func<TransportCollection> others) =>
+        Count != 0 ? this : new TransportCollection(others().Items, _aliases);
 
     private ITransport Find(Endpoint endpoint, out SchemeAlias? alias)
     {
         ArgumentNullException.ThrowIfNull(endpoint);
         return Find(endpoint.Scheme, out alias)
-            ?? throw new EndpointException(endpoint, $"No transport serves '{endpoint.Scheme}' of {endpoint}. Use {TransportSelection.Examples}.");
+            ?? throw new EndpointException(
+                endpoint, $"No transport serves '{endpoint.Scheme}' of {endpoint}. Use {TransportSelection.Examples}.");
     }
 
     private ITransport? Find(string scheme, out SchemeAlias? alias)

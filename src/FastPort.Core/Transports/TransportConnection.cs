@@ -349,6 +349,7 @@ internal abstract class TransportConnection : Connection
     protected void CompleteEnd()
     {
         _calls.End(Fault);
+        Owner?.OnEnding();
         try
         {
             Protocol?.OnClosed(_reason!);

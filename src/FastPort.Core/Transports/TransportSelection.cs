@@ -28,7 +28,10 @@ internal static class TransportSelection
 
     /// <summary>Transports with the process's loops for these options. Of the one within the process nothing is worth sharing.</summary>
     public static ITransport[] Shared(TransportKind kind, EpollOptions options) =>
-        [UsesEpoll(kind) ? SharedEpoll.GetOrAdd(options, static o => new EpollTransport(o)) : Sockets, new InProcessTransport(options.SpinMicroseconds)];
+        [
+            UsesEpoll(kind) ? SharedEpoll.GetOrAdd(options, static o => new EpollTransport(o)) : Sockets,
+            new InProcessTransport(options.SpinMicroseconds),
+        ];
 
     /// <summary>The option that names the kind.</summary>
     public static TransportKind Describe(OptionSection section, string key, TransportKind value)

@@ -1,5 +1,4 @@
 using FastPort.Clients;
-using FastPort.Protocol.Handlers;
 using FastPort.Sessions;
 using Google.Protobuf;
 
@@ -30,8 +29,7 @@ public static class ProtobufClientExtensions
         return await client.RequestAsync(
             type,
             new ProtobufBody(request),
-            (scoped in InboundReply reply) =>
-                reply.Body.IsSingleSegment ? parser.ParseFrom(reply.Body.FirstSpan) : parser.ParseFrom(reply.Body),
+            Reader(parser),
             timeout,
             cancellationToken).ConfigureAwait(false);
     }
@@ -46,6 +44,30 @@ public static class ProtobufClientExtensions
     {
         ArgumentNullException.ThrowIfNull(client);
         return client.SendAsync(type, new ProtobufBody(message), cancellationToken);
+    }
+
+    /// <summary>Sends a request to a session's peer and parses its reply: a server asks its client. Do not await it in an inline
+    /// handler.</summary>
+    /// <param name="session">The session; on the accepting side its peer must have said Hello.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="request">The request; must not change until the task ends.</param>
+    /// <param name="parser">The reply's parser: <c>MyReply.Parser</c>.</param>
+    /// <param name="timeout">Time for all of it; zero for no limit. Defaults to 30 s.</param>
+    /// <param name="cancellationToken">Gives the request up; the peer is told.</param>
+    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came.</exception>
+    public static async Task<TReply> RequestAsync<TReply>(
+        this Session session,
+        ushort type,
+        IMessage request,
+        MessageParser<TReply> parser,
+        TimeSpan? timeout = null,
+        CancellationToken cancellationToken = default)
+        where TReply : IMessage<TReply>
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        ArgumentNullException.ThrowIfNull(parser);
+        return await session
+            .RequestAsync(type, new ProtobufBody(request), Reader(parser), timeout, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>
@@ -82,4 +104,9 @@ public static class ProtobufClientExtensions
         ArgumentNullException.ThrowIfNull(group);
         return group.Broadcast(type, new ProtobufBody(message));
     }
+
+    private static ReplyReader<TReply> Reader<TReply>(MessageParser<TReply> parser)
+        where TReply : IMessage<TReply> =>
+        (scoped in InboundReply reply) =>
+            reply.Body.IsSingleSegment ? parser.ParseFrom(reply.Body.FirstSpan) : parser.ParseFrom(reply.Body);
 }

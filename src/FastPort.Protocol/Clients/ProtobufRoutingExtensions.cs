@@ -1,7 +1,6 @@
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Protocol.Handlers;
 using FastPort.Routing;
 using FastPort.Sessions;
 using Google.Protobuf;

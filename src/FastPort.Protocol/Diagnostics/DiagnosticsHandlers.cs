@@ -1,6 +1,5 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Protocol.Handlers;
 using FastPort.Sessions;
 
 namespace FastPort.Protocol.Diagnostics;

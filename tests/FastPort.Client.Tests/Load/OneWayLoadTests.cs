@@ -4,7 +4,6 @@ using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
-using FastPort.Protocol.Handlers;
 using Xunit;
 
 namespace FastPort.Client.Tests.Load;

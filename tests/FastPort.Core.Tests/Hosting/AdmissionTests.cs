@@ -52,6 +52,20 @@ public sealed class AdmissionTests
     }
 
     [Fact]
+    public void A_connection_that_turns_out_to_come_from_elsewhere_counts_there()
+    {
+        var admission = new Admission(maxConnections: 10, maxPerAddress: 1);
+        Assert.Null(admission.TryEnter(Address("10.0.0.1")));
+        Assert.True(admission.TryMove(Address("10.0.0.1"), Address("10.0.0.2")));
+
+        Assert.Null(admission.TryEnter(Address("10.0.0.1")));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("10.0.0.2")));
+        Assert.False(admission.TryMove(Address("10.0.0.1"), Address("10.0.0.2")));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("10.0.0.1")));
+        Assert.Equal(2, admission.Count);
+    }
+
+    [Fact]
     public async Task Connections_that_have_not_said_Hello_are_limited_where_it_is_required()
     {
         await using TestServer server = await TestServer.StartAsync(

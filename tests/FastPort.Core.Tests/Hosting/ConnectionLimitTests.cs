@@ -25,6 +25,7 @@ public sealed class ConnectionLimitTests
 
         await first.PingAsync();
         await second.PingAsync();
+        await Patience.UntilAsync(() => server.Log.WithId(3001).Count != 0, "the rejection was logged");
         LogLine line = Assert.Single(server.Log.WithId(3001));
         Assert.Equal(LogLevel.Warning, line.Level);
         Assert.Contains("FastPort:MaxConnections is 2", line.Text, StringComparison.Ordinal);
@@ -56,6 +57,7 @@ public sealed class ConnectionLimitTests
             using RawPeer extra = await server.ConnectAsync();
             await extra.ExpectGoneAsync();
             Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.AddressLimit));
+            await Patience.UntilAsync(() => server.Log.WithId(3001).Count != 0, "the rejection was logged");
             Assert.Contains("FastPort:MaxConnectionsPerAddress is 1", Assert.Single(server.Log.WithId(3001)).Text, StringComparison.Ordinal);
         }
 

@@ -72,7 +72,7 @@ public sealed class StalledOutputTests : IDisposable
         var server = new FastPortServer(Options(), new MessageHandlers(), loggerFactory: _log);
         var stats = new LatencyStats(LatencyRole.Server, time: _time);
         var options = new LatencyStatsOptions { EnableConsoleOutput = true, EnableFileOutput = false };
-        var service = new FastPortHostedService(server, stats, options, _log, meters: null, _console);
+        var service = new FastPortHostedService(server, stats, options, _log, meters: null, console: _console);
         await service.StartAsync(CancellationToken.None);
         return service;
     }

@@ -276,7 +276,7 @@ public sealed class RentedArrayTests
                 (await server.SessionAsync()).Abort();
                 break;
             case Death.Close:
-                (await server.SessionAsync()).Close();
+                _ = (await server.SessionAsync()).CloseAsync();
                 break;
         }
     }

@@ -296,7 +296,7 @@ public sealed class DeadlineTests
         await peer.SendAsync(Wire.Request(0x1001, 1));
         await WhileStuckAsync(session, () =>
         {
-            session.Close();
+            _ = session.CloseAsync();
             server.Settle();
         });
         Assert.True(session.IsClosed);
@@ -364,7 +364,7 @@ public sealed class DeadlineTests
         }
         else
         {
-            session.Close();
+            _ = session.CloseAsync();
         }
 
         // Something is taken in every second.
@@ -394,7 +394,7 @@ public sealed class DeadlineTests
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
         await peer.ReadFrameAsync();
 
-        session.Close();
+        _ = session.CloseAsync();
         _time.Advance(TimeSpan.FromSeconds(4.8));
         Assert.False(session.Closed.IsCompleted);
         _time.Advance(TimeSpan.FromSeconds(0.4));

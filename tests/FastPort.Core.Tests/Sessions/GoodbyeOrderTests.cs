@@ -25,7 +25,7 @@ public sealed class GoodbyeOrderTests
             Session session = await server.SessionAsync(round);
             Task[] senders = [.. Enumerable.Range(0, 2).Select(_ => Task.Run(() => SendUntilRefused(session, batches: false))), Task.Run(() => SendUntilRefused(session, batches: true))];
             await peer.SendAsync([.. Enumerable.Range(0, 50).Select(static i => Wire.Request(0x1001, (uint)i + 1))]);
-            session.Close();
+            _ = session.CloseAsync();
 
             bool goodbye = false;
             while (await peer.ReadAsync() is { } frame)
@@ -66,7 +66,7 @@ public sealed class GoodbyeOrderTests
         await peer.SendAsync(Wire.Request(0x1003, 2));
         Assert.Equal(SendStatus.Queued, await last.Task.InTimeAsync());
 
-        session.Close();
+        _ = session.CloseAsync();
 
         while (await peer.ReadAsync() is { } frame)
         {

@@ -172,7 +172,7 @@ public sealed class HandshakeTests
         }
         else
         {
-            session.Close();
+            _ = session.CloseAsync();
         }
 
         using RawPeer second = await server.ConnectAsync();

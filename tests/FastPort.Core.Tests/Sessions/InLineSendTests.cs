@@ -104,7 +104,7 @@ public sealed class InLineSendTests
         Session session = client.Session!;
 
         Assert.Equal(SendStatus.TooLarge, session.TrySend(Push, new byte[2_000_000]));
-        session.Close();
+        _ = session.CloseAsync();
         Assert.Equal(SendStatus.Closed, session.TrySend(Push, new byte[Large]));
 
         await session.Closed.InTimeAsync();

@@ -237,7 +237,7 @@ public sealed class SendBatchTests
             using SendBatch batch = session.BeginBatch();
             batch.TrySend(0x1001, [1]);
             batch.TrySend(0x1001, [2]);
-            session.Close();
+            _ = session.CloseAsync();
             return batch.Flush();
         }
     }
@@ -253,7 +253,7 @@ public sealed class SendBatchTests
         {
             Assert.Equal(SendStatus.Queued, batch.TrySend(0x1001, [1]));
             Assert.Equal(SendStatus.Queued, batch.TrySend(0x1001, [2]));
-            session.Close();
+            _ = session.CloseAsync();
         }
 
         Assert.Equal(2, session.MessagesDropped);
@@ -271,7 +271,7 @@ public sealed class SendBatchTests
         using (SendBatch batch = session.BeginBatch())
         {
             batch.TrySend(0x1001, [1]);
-            session.Close();
+            _ = session.CloseAsync();
             Assert.Equal(SendStatus.Closed, batch.Flush());
             Assert.Equal(SendStatus.Closed, batch.TrySend(0x1001, [2]));
         }

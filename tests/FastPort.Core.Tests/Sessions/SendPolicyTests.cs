@@ -136,7 +136,7 @@ public sealed class SendPolicyTests
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
         Assert.Equal(2u, (await peer.ReadFrameAsync()).Correlation);
 
-        (await server.SessionAsync()).Close(FastPort.Framing.ErrorCode.Overloaded, "Enough.");
+        _ = (await server.SessionAsync()).CloseAsync(FastPort.Framing.ErrorCode.Overloaded, "Enough.");
 
         WireFrame goodbye = await peer.ReadFrameAsync();
         Assert.Equal((Wire.Goodbye, 8u, "Enough."), (goodbye.Type, goodbye.ErrorCode, goodbye.TextAt(2)));

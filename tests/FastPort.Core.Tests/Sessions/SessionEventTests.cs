@@ -41,7 +41,7 @@ public sealed class SessionEventTests
                     expected = CloseKind.LocalClosed;
                     session.Abort();
                     session.Abort();
-                    session.Close();
+                    _ = session.CloseAsync();
                     break;
                 default:
                     expected = CloseKind.PeerClosed;

@@ -4,6 +4,7 @@ using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Routing;
+using FastPort.Sessions;
 using Xunit;
 
 namespace FastPort.Interop.Tests.NodeServer;

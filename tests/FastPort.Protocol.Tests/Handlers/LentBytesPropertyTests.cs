@@ -1,6 +1,6 @@
 using FastPort.Clients;
 using FastPort.Dispatch;
-using FastPort.Protocol.Handlers;
+using FastPort.Sessions;
 using FsCheck;
 using FsCheck.Fluent;
 using Google.Protobuf;

@@ -4,7 +4,6 @@ using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol.Clients;
-using FastPort.Protocol.Handlers;
 using FastPort.Sessions;
 using Google.Protobuf;
 using Xunit;

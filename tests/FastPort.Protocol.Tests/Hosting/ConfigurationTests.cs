@@ -6,6 +6,7 @@ using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Options;
 using Xunit;
 
 namespace FastPort.Protocol.Tests.Hosting;
@@ -28,7 +29,7 @@ public sealed class ConfigurationTests
             ("FastPort:Routing:MaxTopicBytes", "77"),
         ]);
 
-        var options = host.Host.Services.GetRequiredService<FastPortServerOptions>();
+        var options = host.Host.Services.GetRequiredService<IOptions<FastPortServerOptions>>().Value;
 
         Assert.Equal(["tcp://127.0.0.1:0"], options.Endpoints);
         Assert.Equal("plant 7", options.ServerName);
@@ -76,7 +77,7 @@ public sealed class ConfigurationTests
             static options => options.MaxConnections *= 2);
         using ServiceProvider provider = services.BuildServiceProvider();
 
-        Assert.Equal(34, provider.GetRequiredService<FastPortServerOptions>().MaxConnections);
+        Assert.Equal(34, provider.GetRequiredService<IOptions<FastPortServerOptions>>().Value.MaxConnections);
     }
 
     [Theory]
@@ -101,9 +102,9 @@ public sealed class ConfigurationTests
     {
         using IHost host = TestHost.Build(settings: [(key == "FastPort:Endpoints" ? "FastPort:Endpoints:0" : key, value)]);
 
-        FastPortOptionsException failure = await Assert.ThrowsAsync<FastPortOptionsException>(() => host.StartAsync());
+        OptionsValidationException failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
-        string problem = Assert.Single(failure.Problems);
+        string problem = Assert.Single(failure.Failures);
         Assert.Contains(key, problem, StringComparison.Ordinal);
         Assert.Contains(shown, problem, StringComparison.Ordinal);
         Assert.Contains(allowed, problem, StringComparison.Ordinal);
@@ -132,9 +133,9 @@ public sealed class ConfigurationTests
     {
         using IHost host = TestHost.Build(settings: [(key, value)]);
 
-        FastPortOptionsException failure = await Assert.ThrowsAsync<FastPortOptionsException>(() => host.StartAsync());
+        OptionsValidationException failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
-        Assert.Equal($"{key} is '{value}'; {allowed}.", Assert.Single(failure.Problems));
+        Assert.Equal($"{key} is '{value}'; {allowed}.", Assert.Single(failure.Failures));
     }
 
     [Fact]
@@ -231,9 +232,9 @@ public sealed class ConfigurationTests
     {
         using IHost host = TestHost.Build(settings: [(key, "1")]);
 
-        FastPortOptionsException failure = await Assert.ThrowsAsync<FastPortOptionsException>(() => host.StartAsync());
+        OptionsValidationException failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
-        string problem = Assert.Single(failure.Problems);
+        string problem = Assert.Single(failure.Failures);
         Assert.StartsWith($"{key} is no known key", problem, StringComparison.Ordinal);
         Assert.Contains(known, problem, StringComparison.Ordinal);
     }
@@ -253,7 +254,7 @@ public sealed class ConfigurationTests
         await using TestHost host = await TestHost.StartAsync(
             settings: [("fastport:maxconnections", "3"), ("FASTPORT:SESSION:MAXCONCURRENCY", "2")]);
 
-        var options = host.Host.Services.GetRequiredService<FastPortServerOptions>();
+        var options = host.Host.Services.GetRequiredService<IOptions<FastPortServerOptions>>().Value;
 
         Assert.Equal(3, options.MaxConnections);
         Assert.Equal(2, options.Session.MaxConcurrency);
@@ -264,9 +265,9 @@ public sealed class ConfigurationTests
     {
         using IHost host = TestHost.Build(settings: [("FastPort:MaxConnections", "0"), ("FastPort:Session:MaxConcurrency", "0")]);
 
-        FastPortOptionsException failure = await Assert.ThrowsAsync<FastPortOptionsException>(() => host.StartAsync());
+        OptionsValidationException failure = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
-        Assert.Equal(2, failure.Problems.Count);
+        Assert.Equal(2, failure.Failures.Count());
     }
 
     private static FastPortServerOptions Bind(params (string Key, string? Value)[] settings) =>

@@ -7,6 +7,7 @@ using FastPort.Protocol.Clients;
 using FastPort.Sessions;
 using FastPort.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
 using Xunit;
 
 namespace FastPort.Protocol.Tests.Hosting;
@@ -22,7 +23,7 @@ public sealed class EmbeddingTests
         await using TestHost host = await TestHost.StartAsync(MapEmpty);
         await HandleOneAsync(host);
 
-        var options = host.Host.Services.GetRequiredService<LatencyStatsOptions>();
+        var options = host.Host.Services.GetRequiredService<IOptions<LatencyStatsOptions>>().Value;
         Assert.Equal((false, false), (options.EnableConsoleOutput, options.EnableFileOutput));
         Assert.Empty(host.Host.Services.GetRequiredService<LatencyStats>().Read().Types);
     }
@@ -36,7 +37,7 @@ public sealed class EmbeddingTests
     {
         using var host = TestHost.Build(MapEmpty, ($"LatencyStats:{key}", value));
 
-        var options = host.Services.GetRequiredService<LatencyStatsOptions>();
+        var options = host.Services.GetRequiredService<IOptions<LatencyStatsOptions>>().Value;
 
         Assert.Equal((console, files), (options.EnableConsoleOutput, options.EnableFileOutput));
     }
@@ -47,7 +48,7 @@ public sealed class EmbeddingTests
         await using TestHost host = await TestHost.StartAsync(static builder => MapEmpty(builder.MeasureLatencies()));
         await HandleOneAsync(host);
 
-        var options = host.Host.Services.GetRequiredService<LatencyStatsOptions>();
+        var options = host.Host.Services.GetRequiredService<IOptions<LatencyStatsOptions>>().Value;
         Assert.Equal((false, false), (options.EnableConsoleOutput, options.EnableFileOutput));
         Assert.Equal(1, host.Host.Services.GetRequiredService<LatencyStats>().Read().Types.Single(static t => t.Key == Type).LifetimeCount);
     }

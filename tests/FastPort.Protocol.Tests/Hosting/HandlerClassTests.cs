@@ -4,7 +4,7 @@ using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Protocol.Clients;
-using FastPort.Protocol.Handlers;
+using FastPort.Sessions;
 using Google.Protobuf;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

@@ -3,7 +3,6 @@ using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
-using FastPort.Protocol.Handlers;
 using FastPort.Sessions;
 using Google.Protobuf;
 

@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol;
-using FastPort.Protocol.Handlers;
 using Google.Protobuf;
 
 namespace FastPort.Samples.Tests.Snippets;

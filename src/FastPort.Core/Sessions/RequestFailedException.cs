@@ -1,7 +1,6 @@
 using FastPort.Framing;
-using FastPort.Sessions;
 
-namespace FastPort.Clients;
+namespace FastPort.Sessions;
 
 /// <summary>A request got an error reply, or none.</summary>
 public sealed class RequestFailedException : Exception

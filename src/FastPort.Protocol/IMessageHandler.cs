@@ -1,7 +1,7 @@
 using FastPort.Dispatch;
 using Google.Protobuf;
 
-namespace FastPort.Protocol.Handlers;
+namespace FastPort.Protocol;
 
 /// <summary>
 /// A queued handler as a class with a typed request and reply, for handlers that want services injected. Register it with

@@ -3,7 +3,7 @@ using FastPort.Hosting;
 using Google.Protobuf;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace FastPort.Protocol.Handlers;
+namespace FastPort.Protocol;
 
 /// <summary>
 /// Registers typed handler classes with a server in a host. They are queued handlers. With <see cref="ServiceLifetime.Scoped"/> or

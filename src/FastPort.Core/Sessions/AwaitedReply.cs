@@ -1,7 +1,6 @@
 using FastPort.Framing;
-using FastPort.Sessions;
 
-namespace FastPort.Clients;
+namespace FastPort.Sessions;
 
 /// <summary>Reads a reply's body on the session's loop, while it is still in the receive ring. Must not block.</summary>
 /// <typeparam name="TResult">What comes of it.</typeparam>
@@ -40,7 +39,7 @@ internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader) : Pendi
 
     protected internal override void OnFailed(RequestFailure failure, string message)
     {
-        if (failure == RequestFailure.Cancelled)
+        if (failure == RequestFailure.Canceled)
         {
             _result.TrySetCanceled();
         }

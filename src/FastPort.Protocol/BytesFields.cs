@@ -1,6 +1,6 @@
 using Google.Protobuf;
 
-namespace FastPort.Protocol.Handlers;
+namespace FastPort.Protocol;
 
 /// <summary>
 /// Who owns the memory of a request's <c>bytes</c> fields. A copy clears and fills fresh memory. Avoiding it pays from a kilobyte on, for

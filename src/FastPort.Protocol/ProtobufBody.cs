@@ -1,7 +1,7 @@
 using FastPort.Framing;
 using Google.Protobuf;
 
-namespace FastPort.Protocol.Handlers;
+namespace FastPort.Protocol;
 
 /// <summary>
 /// A Protocol Buffers message as a frame body: its size is computed once, then it is encoded straight into the send ring.

@@ -1,9 +1,10 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Protocol.Handlers;
 using FastPort.Sessions;
 using Google.Protobuf;
 
-namespace FastPort.Protocol.Handlers;
+namespace FastPort.Protocol;
 
 /// <summary>
 /// Registers handlers that take and return Protocol Buffers messages. The built-in diagnostics use the same methods. A body that does not

@@ -3,12 +3,12 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Clients;
 
-public sealed class ReconnectDelaysTests
+public sealed class ReconnectBackoffTests
 {
     [Fact]
     public void Tries_at_once_then_doubles_up_to_the_longest_delay()
     {
-        ReconnectDelays delays = Make(new Middle());
+        ReconnectBackoff delays = Make(new Middle());
 
         double[] milliseconds = [.. Enumerable.Range(0, 7).Select(_ => delays.Next().TotalMilliseconds)];
 
@@ -18,7 +18,7 @@ public sealed class ReconnectDelaysTests
     [Fact]
     public void Starts_anew_after_a_reset()
     {
-        ReconnectDelays delays = Make(new Middle());
+        ReconnectBackoff delays = Make(new Middle());
         delays.Next();
         delays.Next();
 
@@ -31,7 +31,7 @@ public sealed class ReconnectDelaysTests
     [Fact]
     public void Jitters_by_a_quarter_either_way()
     {
-        ReconnectDelays delays = Make(new Random(5));
+        ReconnectBackoff delays = Make(new Random(5));
         for (int i = 0; i < 6; i++)
         {
             delays.Next();
@@ -43,7 +43,7 @@ public sealed class ReconnectDelaysTests
         Assert.True(steady.Min() < 800 && steady.Max() > 1200, "The delays are hardly spread.");
     }
 
-    private static ReconnectDelays Make(Random random) => new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(1), random);
+    private static ReconnectBackoff Make(Random random) => new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(1), random);
 
     private sealed class Middle : Random
     {

@@ -1,0 +1,31 @@
+using System.Collections.Concurrent;
+using FastPort.Connections;
+using FastPort.Hosting;
+using FastPort.Transports;
+using Microsoft.Extensions.Logging.Abstractions;
+
+// Server: every line comes back in capitals.
+var options = new ConnectionServerOptions { Endpoints = { args.FirstOrDefault("line://127.0.0.1") } };
+var hooks = new ConnectionServerHooks();
+hooks.Transports.MapScheme("line", over: "tcp", defaultPort: 7007);
+static IConnectionProtocol Answer(Connection c) => new LineProtocol(c, static (lines, line) => lines.Send(line.ToUpperInvariant()));
+await using var server = new ConnectionServer(options, Answer, hooks);
+await server.StartAsync();
+Console.WriteLine($"listening on {server.Endpoints[0]}; what is typed here is sent there");
+
+// Client: sends what is typed and shows what comes back.
+using var clock = new ConnectionClock();
+var settings = new ConnectionSettings { Clock = clock, Logger = NullLogger.Instance };
+ITransport transports = TransportCollection.CreateShared().MapScheme("line", over: "tcp", defaultPort: 7007);
+Connection connection = await transports.CreateConnector(server.Endpoints[0], settings).ConnectAsync(CancellationToken.None);
+using var answers = new BlockingCollection<string>();
+var client = new LineProtocol(connection, (_, line) => answers.Add(line));
+connection.Start(client);
+while (Console.ReadLine() is { } line)
+{
+    client.Send(line);
+    Console.WriteLine(answers.Take());
+}
+
+connection.Close(CloseReason.LocalClosed);
+await connection.Closed;

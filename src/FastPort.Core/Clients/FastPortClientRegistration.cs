@@ -1,0 +1,88 @@
+using FastPort.Clients;
+using FastPort.Configuration;
+using FastPort.Hosting;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Options;
+
+namespace Microsoft.Extensions.DependencyInjection;
+
+/// <summary>Adds FastPort clients to the generic host.</summary>
+public static class FastPortClientRegistration
+{
+    /// <summary>
+    /// Adds a <see cref="FastPortClient"/> that connects when the host starts and closes when it stops. Its
+    /// <see cref="FastPortClientOptions"/> come from configuration section
+    /// <c>FastPortClient</c>. Unknown keys and values out of range stop the host's start with an <see cref="OptionsValidationException"/>
+    /// that names all of them, and so does a server that
+    /// cannot be reached, unless <see cref="FastPortClientOptions.RetryConnect"/> has the client keep trying beside the host.
+    /// </summary>
+    /// <param name="services">The host's services.</param>
+    /// <param name="configuration">The host's configuration (its root), or the client's section itself, of whatever name.</param>
+    /// <param name="configure">Changes the options after they were bound, as <c>services.Configure</c> does. Defaults to nothing.</param>
+    /// <exception cref="InvalidOperationException">There is such a client already.</exception>
+    public static FastPortClientBuilder AddFastPortClient(
+        this IServiceCollection services, IConfiguration configuration, Action<FastPortClientOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(configuration);
+        return Add(
+            services,
+            Options.Options.DefaultName,
+            configuration as IConfigurationSection ?? configuration.GetSection(FastPortClientOptions.SectionName),
+            configure);
+    }
+
+    /// <summary>Adds a client with a name, of which a host may have many. Client and options are registered under that name.</summary>
+    /// <param name="services">The host's services.</param>
+    /// <param name="name">The client's name, not empty.</param>
+    /// <param name="section">The client's section, with the keys of <see cref="FastPortClientOptions"/>.</param>
+    /// <param name="configure">Changes the options after they were bound. Defaults to nothing.</param>
+    /// <exception cref="InvalidOperationException">There is a client with that name already.</exception>
+    public static FastPortClientBuilder AddFastPortClient(
+        this IServiceCollection services, string name, IConfigurationSection section, Action<FastPortClientOptions>? configure = null)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        ArgumentNullException.ThrowIfNull(section);
+        return Add(services, name, section, configure);
+    }
+
+    private static FastPortClientBuilder Add(
+        IServiceCollection services, string name, IConfigurationSection section, Action<FastPortClientOptions>? configure)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        Named.Refuse<FastPortClient>(services, name);
+        var builder = new FastPortClientBuilder(services, name);
+        OptionsBuilder<FastPortClientOptions> options = SectionOptions.Add<FastPortClientOptions>(
+            services, name, section, section.Path, static (o, s) => o.Describe(s));
+        if (configure is not null)
+        {
+            options.Configure(configure);
+        }
+
+        Named.AddSingleton(services, name, provider => builder.Create(provider, Named.Options<FastPortClientOptions>(provider, name)));
+        services.AddSingleton<IHostedService>(provider => new FastPortClientHostedService(
+            Named.Get<FastPortClient>(provider, name), Named.Options<FastPortClientOptions>(provider, name).RetryConnect));
+        return builder;
+    }
+
+    /// <summary>Connects and closes a client with the host.</summary>
+    private sealed class FastPortClientHostedService(FastPortClient client, bool retryConnect) : IHostedService
+    {
+        public async Task StartAsync(CancellationToken cancellationToken)
+        {
+            if (retryConnect)
+            {
+                // Ends with a session or by the close, whose exception nobody needs.
+                _ = client.ConnectAsync(CancellationToken.None).ContinueWith(
+                    static t => t.Exception, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            }
+            else
+            {
+                await client.ConnectAsync(cancellationToken).ConfigureAwait(false);
+            }
+        }
+
+        // Bounded by the client's own CloseTimeout.
+        public Task StopAsync(CancellationToken cancellationToken) => client.CloseAsync();
+    }
+}

@@ -1,0 +1,69 @@
+using System.Diagnostics.CodeAnalysis;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+
+namespace FastPort.Configuration;
+
+/// <summary>
+/// Options of one name as their description says: read from a section, and checked after everybody has configured them. Every problem is
+/// reported at once, those of the
+/// section (keys nobody knows, values that cannot be read) and those of the values that came out.
+/// </summary>
+internal sealed class SectionOptions<TOptions>(
+    string name, IConfigurationSection? section, string path, Action<TOptions, OptionSection> describe)
+    : IConfigureNamedOptions<TOptions>, IValidateOptions<TOptions>
+    where TOptions : class, new()
+{
+    public void Configure(TOptions options) => Configure(Options.DefaultName, options);
+
+    public void Configure(string? optionsName, TOptions options)
+    {
+        if (section is not null && optionsName == name)
+        {
+            Visit(options, [], section);
+        }
+    }
+
+    public ValidateOptionsResult Validate(string? optionsName, TOptions options)
+    {
+        if (optionsName != name)
+        {
+            return ValidateOptionsResult.Skip;
+        }
+
+        List<string> problems = [];
+        if (section is not null)
+        {
+            // Into options that nobody gets: what the section says stays wrong where code has changed the value since.
+            Visit(new TOptions(), problems, section);
+        }
+
+        Visit(options, problems, configured: null);
+        return problems.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(problems.Distinct(StringComparer.Ordinal));
+    }
+
+    private void Visit(TOptions options, List<string> problems, IConfigurationSection? configured) =>
+        OptionSection.Visit(path, problems, configured, s => describe(options, s));
+}
+
+/// <summary>Registers options with their description.</summary>
+internal static class SectionOptions
+{
+    /// <summary>Adds options that are read from the section, if there is one, and checked when the host starts.</summary>
+    /// <param name="services">Where to.</param>
+    /// <param name="name">The options' name.</param>
+    /// <param name="section">Where they are read from; null for nowhere.</param>
+    /// <param name="path">The section's path, for sentences about it.</param>
+    /// <param name="describe">Names each option.</param>
+    public static OptionsBuilder<TOptions> Add<
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicParameterlessConstructor)] TOptions>(
+        IServiceCollection services, string name, IConfigurationSection? section, string path, Action<TOptions, OptionSection> describe)
+        where TOptions : class, new()
+    {
+        var options = new SectionOptions<TOptions>(name, section, path, describe);
+        services.AddSingleton<IConfigureOptions<TOptions>>(options);
+        services.AddSingleton<IValidateOptions<TOptions>>(options);
+        return services.AddOptions<TOptions>(name).ValidateOnStart();
+    }
+}

@@ -1,0 +1,101 @@
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.Hosting;
+
+// The ordered stop: nobody comes any more, everybody is told, who does not finish in time is aborted.
+public sealed partial class ConnectionServer
+{
+    // What a stop may take besides ShutdownTimeout: connections whose protocols block their loop have 5 s of it.
+    private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
+
+    /// <summary>
+    /// Stops: no new connections, then every protocol is told (<see cref="IConnectionProtocol.OnStopping"/>) and has until the deadline
+    /// (<see cref="ServerOptions.ShutdownTimeout"/>), then what is left is aborted. Always ends; idempotent.
+    /// </summary>
+    /// <param name="cancellationToken">Aborts what is left at once.</param>
+    public Task StopAsync(CancellationToken cancellationToken = default)
+    {
+        lock (_gate)
+        {
+            // From here on nothing starts and nobody is let in.
+            _stopping = true;
+            return _stopped ??= StopInTimeAsync(cancellationToken);
+        }
+    }
+
+    // Off the caller's thread, which holds the lock, and bounded from outside: a logger or a protocol that blocks must not keep the process
+    // from its end.
+    private async Task StopInTimeAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            await Task.Run(() => StopCoreAsync(cancellationToken), CancellationToken.None)
+                .WaitAsync(_options.ShutdownTimeout + StopMargin, _time, CancellationToken.None)
+                .ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            // Whoever blocks it may block the log, too.
+        }
+    }
+
+    private async Task StopCoreAsync(CancellationToken cancellationToken)
+    {
+        ITransportListener[] listeners;
+        lock (_gate)
+        {
+            listeners = _listeners;
+        }
+
+        foreach (ITransportListener listener in listeners)
+        {
+            await listener.StopAsync().ConfigureAwait(false);
+        }
+
+        await _stop.CancelAsync().ConfigureAwait(false);
+        AcceptedConnection[] open = [.. _accepted.Values];
+        if (open.Length != 0)
+        {
+            ServerLog.Stopping(_logger, open.Length, _options.ShutdownTimeout);
+        }
+
+        foreach (AcceptedConnection accepted in open)
+        {
+            accepted.Stop();
+        }
+
+        if (!await AllClosedAsync(_options.ShutdownTimeout, cancellationToken).ConfigureAwait(false))
+        {
+            ServerLog.StopAborts(_logger, _accepted.Count, _options.ShutdownTimeout);
+            foreach (AcceptedConnection accepted in _accepted.Values)
+            {
+                accepted.Connection.Abort(CloseReason.Stopping);
+            }
+
+            // An aborted connection ends by itself as soon as its loop has run; the bound is for a protocol that blocks its loop.
+            await AllClosedAsync(TimeSpan.FromSeconds(5), CancellationToken.None).ConfigureAwait(false);
+        }
+
+        _clock?.Dispose();
+        ServerLog.Stopped(_logger);
+    }
+
+    private async Task<bool> AllClosedAsync(TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        try
+        {
+            while (_accepted.Values is { Count: > 0 } open)
+            {
+                Task closed = Task.WhenAll(open.Select(static a => a.Connection.Closed));
+                await closed.WaitAsync(timeout, _time, cancellationToken).ConfigureAwait(false);
+            }
+
+            return true;
+        }
+        catch (Exception e) when (e is TimeoutException or OperationCanceledException)
+        {
+            return _accepted.IsEmpty;
+        }
+    }
+}

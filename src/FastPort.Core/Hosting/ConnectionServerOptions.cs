@@ -1,0 +1,77 @@
+using FastPort.Configuration;
+using FastPort.Connections;
+using FastPort.Transports;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Hosting;
+
+/// <summary>Options of a <see cref="ConnectionServer"/>. Every value has a default and is checked at the start, but
+/// <see cref="ServerOptions.Endpoints"/>, which need at least one.</summary>
+public sealed class ConnectionServerOptions : ServerOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string SectionName = "ConnectionServer";
+
+    /// <summary>Makes options with their defaults.</summary>
+    public ConnectionServerOptions()
+        : base(SectionName)
+    {
+    }
+
+    /// <summary>
+    /// Unread bytes a connection may hold; at least the largest message of the protocol. 4 KiB to 1 GiB. Defaults to 1 MiB + 4 KiB. Memory
+    /// is taken as bytes come.
+    /// </summary>
+    public int MaxReceiveBytes { get; set; } = (1024 * 1024) + 4096;
+
+    /// <summary>Bytes that may wait to be sent on one connection; 4 KiB to 1 GiB. Defaults to 4 MiB. Memory is taken as bytes are
+    /// written.</summary>
+    public int MaxSendBytes { get; set; } = 4 * 1024 * 1024;
+
+    /// <summary>Time in which the peer takes none of the bytes that wait for it, after which the connection is closed; zero turns it off.
+    /// Defaults to 30 s.</summary>
+    public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero turns it off. Defaults to 60 s.</summary>
+    public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30
+    /// s.</summary>
+    public TimeSpan UserTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>
+    /// TCP congestion control by the name the system has for it: <c>bbr</c>, <c>cubic</c>, 1 to 15 characters (TCP_CONGESTION, Linux).
+    /// Defaults to null: the
+    /// system's, and <c>reno</c> on loopback addresses.
+    /// </summary>
+    public string? CongestionControl { get; set; }
+
+    internal override void Describe(OptionSection section)
+    {
+        base.Describe(section);
+        if (Endpoints.Count == 0)
+        {
+            section.Refuse(nameof(Endpoints), "empty", $"give a list of URIs: {TransportSelection.Examples}");
+        }
+
+        MaxReceiveBytes = section.Number(nameof(MaxReceiveBytes), MaxReceiveBytes, 4096, 1 << 30);
+        MaxSendBytes = section.Number(nameof(MaxSendBytes), MaxSendBytes, 4096, 1 << 30);
+        WriteTimeout = section.Timeout(nameof(WriteTimeout), WriteTimeout);
+        KeepAlive = section.Timeout(nameof(KeepAlive), KeepAlive);
+        UserTimeout = section.Timeout(nameof(UserTimeout), UserTimeout);
+        CongestionControl = section.Text(
+            nameof(CongestionControl), CongestionControl, Transports.CongestionControl.IsPossible, Transports.CongestionControl.Allowed);
+    }
+
+    internal ConnectionSettings ToConnectionSettings(ConnectionClock clock, ILogger logger) => new()
+    {
+        Clock = clock,
+        Logger = logger,
+        MaxReceiveBytes = MaxReceiveBytes,
+        MaxSendBytes = MaxSendBytes,
+        WriteTimeout = WriteTimeout,
+        KeepAlive = KeepAlive,
+        UserTimeout = UserTimeout,
+        CongestionControl = CongestionControl,
+    };
+}

@@ -1,0 +1,60 @@
+using FastPort.Sessions;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace FastPort.Hosting;
+
+/// <summary>Makes hooks of the services that are registered for them. For a named server that under its name, else the one
+/// without.</summary>
+internal static class SessionServices
+{
+    public static Authenticator? FindAuthenticator(IServiceProvider provider, FastPortBuilder builder)
+    {
+        if (Find<IAuthenticator>(builder) is not { } service)
+        {
+            return null;
+        }
+
+        if (service.Lifetime == ServiceLifetime.Singleton)
+        {
+            return Get<IAuthenticator>(provider, service).AuthenticateAsync;
+        }
+
+        IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
+        return async (hello, cancellationToken) =>
+        {
+            await using AsyncServiceScope scope = scopes.CreateAsyncScope();
+            IAuthenticator authenticator = Get<IAuthenticator>(scope.ServiceProvider, service);
+            return await authenticator.AuthenticateAsync(hello, cancellationToken).ConfigureAwait(false);
+        };
+    }
+
+    public static Authoriser? FindAuthorizer(IServiceProvider provider, FastPortBuilder builder)
+    {
+        if (Find<IAuthorizer>(builder) is not { } service)
+        {
+            return null;
+        }
+
+        if (service.Lifetime == ServiceLifetime.Singleton)
+        {
+            return Get<IAuthorizer>(provider, service).AuthorizeAsync;
+        }
+
+        IServiceScopeFactory scopes = provider.GetRequiredService<IServiceScopeFactory>();
+        return async (request, cancellationToken) =>
+        {
+            await using AsyncServiceScope scope = scopes.CreateAsyncScope();
+            IAuthorizer authorizer = Get<IAuthorizer>(scope.ServiceProvider, service);
+            return await authorizer.AuthorizeAsync(request, cancellationToken).ConfigureAwait(false);
+        };
+    }
+
+    // How the service is registered says whether it needs a scope.
+    private static ServiceDescriptor? Find<TService>(FastPortBuilder builder) =>
+        builder.Services.LastOrDefault(s => s.ServiceType == typeof(TService) && s.IsKeyedService && builder.Name.Equals(s.ServiceKey))
+        ?? builder.Services.LastOrDefault(static s => s.ServiceType == typeof(TService) && !s.IsKeyedService);
+
+    private static TService Get<TService>(IServiceProvider provider, ServiceDescriptor service)
+        where TService : class =>
+        service.IsKeyedService ? provider.GetRequiredKeyedService<TService>(service.ServiceKey) : provider.GetRequiredService<TService>();
+}

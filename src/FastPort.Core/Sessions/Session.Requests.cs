@@ -1,0 +1,107 @@
+using System.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+
+namespace FastPort.Sessions;
+
+// Requests of this side whose callers await the reply.
+public sealed partial class Session
+{
+    private static readonly TimeSpan DefaultRequestTimeout = TimeSpan.FromSeconds(30);
+
+    /// <summary>
+    /// Sends a request to the peer and reads its reply: a server asks its client, or the other way round. Waits for room in the send
+    /// queue. Do not await it in an inline handler. On the
+    /// accepting side the peer must have said Hello.
+    /// </summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="reader">Reads the reply's body, on the session's loop.</param>
+    /// <param name="timeout">Time for all of it; zero for no limit. Defaults to 30 s. Checked by a coarse clock, every 100 ms.</param>
+    /// <param name="cancellationToken">Gives the request up; the peer is told.</param>
+    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came; the exception says which.</exception>
+    /// <exception cref="ArgumentException">The body exceeds the frame limit.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
+    public async Task<TResult> RequestAsync<TBody, TResult>(
+        ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody
+    {
+        ArgumentNullException.ThrowIfNull(reader);
+        cancellationToken.ThrowIfCancellationRequested();
+        ConnectionClock clock = _protocol.Settings.Clock;
+        TimeSpan limit = timeout ?? DefaultRequestTimeout;
+        long started = clock.PreciseMilliseconds;
+        var pending = new AwaitedReply<TResult>(reader);
+        while (true)
+        {
+            // Zero is no limit: what is left of one that has passed is the least there is.
+            TimeSpan left = limit <= TimeSpan.Zero
+                ? TimeSpan.Zero
+                : TimeSpan.FromMilliseconds(Math.Max(limit.TotalMilliseconds - (clock.PreciseMilliseconds - started), 1));
+            switch (TryRequest(type, in body, pending, timing: false, left, out uint correlation))
+            {
+                case SendStatus.Queued:
+                    return await AwaitAsync(pending, correlation, cancellationToken).ConfigureAwait(false);
+                case SendStatus.Full:
+                    await WaitForRoomAsync(left, clock, cancellationToken).ConfigureAwait(false);
+                    break;
+                case SendStatus.TooLarge:
+                    throw new ArgumentException($"The body has {body.Size} bytes; the frame limit allows {LargestBody}.", nameof(body));
+                case SendStatus.NotReady:
+                    throw new RequestFailedException(
+                        RequestFailure.NotReady, "The peer has not said Hello; nothing is sent to it unasked.");
+                default:
+                    throw new RequestFailedException(RequestFailure.Closed, "The session is closed.");
+            }
+        }
+    }
+
+    /// <summary>Sends a request of raw bytes to the peer and copies the reply's body. As the other one otherwise.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="timeout">Time for all of it; zero for no limit. Defaults to 30 s.</param>
+    /// <param name="cancellationToken">Gives the request up; the peer is told.</param>
+    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came; the exception says which.</exception>
+    /// <exception cref="ArgumentException">The body exceeds the frame limit.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
+    public Task<byte[]> RequestAsync(
+        ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        RequestAsync(
+            type,
+            new SequenceBody(new ReadOnlySequence<byte>(body)),
+            static (scoped in InboundReply reply) => reply.Body.ToArray(),
+            timeout,
+            cancellationToken);
+
+    private async Task<TResult> AwaitAsync<TResult>(AwaitedReply<TResult> pending, uint correlation, CancellationToken cancellationToken)
+    {
+        using CancellationTokenRegistration _ = cancellationToken.UnsafeRegister(
+            static state =>
+            {
+                (Session session, uint number) = ((Session, uint))state!;
+                session.Cancel(number);
+            },
+            (this, correlation));
+        try
+        {
+            return await pending.Task.ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            throw new OperationCanceledException(cancellationToken);
+        }
+    }
+
+    private async Task WaitForRoomAsync(TimeSpan left, ConnectionClock clock, CancellationToken cancellationToken)
+    {
+        try
+        {
+            TimeSpan limit = left == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : left;
+            await WhenWritableAsync(cancellationToken).WaitAsync(limit, clock.Time, cancellationToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException e)
+        {
+            throw new RequestFailedException(RequestFailure.TimedOut, "The send queue stayed full.", e);
+        }
+    }
+}
