@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 
 namespace FastPort.Transports;
@@ -25,21 +24,6 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     public ReadOnlyMemory<byte> NextMemory => _borrowed is null
         ? Ring.FirstReadableMemory
         : _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory);
-
-    /// <summary>Within a write, under its gate: rents the array for a burst. Where there is no memory it leaves the gate, as the write has not begun, and throws.</summary>
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    public void MakeRoom(BurstSize burst, Lock gate)
-    {
-        try
-        {
-            Ring.TryMakeRoom(burst.Expected);
-        }
-        catch
-        {
-            gate.Exit();
-            throw;
-        }
-    }
 
     /// <summary>Whether a segment was ever lent here.</summary>
     public bool EverBorrowed => _borrowed is not null;

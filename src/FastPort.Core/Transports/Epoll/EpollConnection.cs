@@ -274,7 +274,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         }
     }
 
-    /// <summary>There is more to send than one turn allows; on the loop, as sender.</summary>
+    /// <summary>There is more to send, or to end, than this turn can; any thread.</summary>
     internal void FlushNextRound() => Ask(AskFlush);
 
     private void FlushAtEndOfRound()

@@ -170,7 +170,7 @@ internal sealed class EpollOutput
         bool accepted;
         lock (_gate)
         {
-            accepted = lane.IsEmpty || (!_closed && !_ending && !(unlessFinal && _final));
+            accepted = lane.IsEmpty || (!_closed && !(unlessFinal && _final));
             if (accepted && !lane.IsEmpty)
             {
                 _writing = Enqueue(lane, mayCopy: true);
@@ -184,6 +184,12 @@ internal sealed class EpollOutput
 
         _othersWrite = false;
         _writers.Exit();
+        if (_ending)
+        {
+            // The stream's end has waited for this write.
+            _connection.FlushNextRound();
+        }
+
         if (_disposed)
         {
             DisposeWriting();
@@ -250,7 +256,7 @@ internal sealed class EpollOutput
         {
             int index = IndexOfLent(batch);
             OutputLane lane = _lent[index];
-            if (_final || _closed || _ending || _queuedRingBytes + (long)batch.Length > _settings.MaxSendBytes)
+            if (_final || _closed || _queuedRingBytes + (long)batch.Length > _settings.MaxSendBytes)
             {
                 return false;
             }
@@ -337,6 +343,18 @@ internal sealed class EpollOutput
             _writing?.Ring.TryReleaseWhenEmpty();
             _writers.Exit();
         }
+    }
+
+    /// <summary>Whether another thread writes now. After <see cref="End"/> none begins to, and one that ends its write asks for a flush.</summary>
+    public bool HasWriter()
+    {
+        if (!_writers.TryEnter())
+        {
+            return true;
+        }
+
+        _writers.Exit();
+        return false;
     }
 
     /// <summary>Accepts no more bytes; those that were accepted are still sent.</summary>

@@ -40,7 +40,8 @@ internal sealed partial class EpollSender
     // Once, behind the last byte.
     private void ShutDownIfAsked()
     {
-        if (_output.IsEnding && !_shutDown && Pending == 0)
+        // Pending is read last: what the writer looked for has written is counted then.
+        if (_output.IsEnding && !_shutDown && !_output.HasWriter() && Pending == 0)
         {
             _shutDown = true;
             _connection.ShutDownOutput();

@@ -16,7 +16,11 @@ internal sealed partial class InProcessConnection
 
     protected override void Woken() => Waiting.Woken();
 
-    protected override void BeforeRest() => _input.Rest();
+    protected override void BeforeRest()
+    {
+        _input.Rest();
+        _outbound.RestLoopWrite();
+    }
 
     protected override bool Linger()
     {

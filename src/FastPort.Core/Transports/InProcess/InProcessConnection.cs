@@ -133,6 +133,7 @@ internal sealed partial class InProcessConnection : PumpedConnection
 
         CloseFor(CloseReason.LocalClosed);
         _input.Dispose();
+        _outbound.RestLoopWrite();
 
         // First the own side: a peer that aborts as well finds a reset, whatever it loses besides.
         if (_outbound.CloseSender())

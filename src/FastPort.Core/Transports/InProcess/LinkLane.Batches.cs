@@ -10,6 +10,7 @@ internal sealed partial class LinkLane
 
     // In order, before the ring being filled; made with the first batch that finds something waiting.
     private Queue<SendRing>? _ready;
+    private int _readyBytes;
 
     // Empty ones.
     private Stack<SendRing>? _spares;
@@ -25,7 +26,6 @@ internal sealed partial class LinkLane
     /// <param name="batch">From <see cref="CreateBatch"/>; an empty ring of the same kind afterwards.</param>
     public bool TryTakeIn(ref ArrayPoolCircularBuffer batch)
     {
-        // The loop has it already.
         lock (_gate)
         {
             int length = batch.Length;
@@ -41,22 +41,20 @@ internal sealed partial class LinkLane
                     return false;
                 }
 
-                (_ready ??= []).Enqueue(_filling);
-                _filling = _spares is not null && _spares.TryPop(out SendRing? spare) ? spare : new SendRing(_settings.MaxSendBytes, _settings.Pool);
+                PutFillingInLine();
             }
 
             batch = _filling.Exchange(batch);
-            if (_sender.IsOnLoop)
-            {
-                // EndWrite counts from here on.
-                _writeStart = _filling.Ring.ReadPosition;
-            }
-            else
-            {
-                Volatile.Write(ref _written, _written + length);
-            }
-
+            Volatile.Write(ref _written, _written + length);
             return true;
         }
+    }
+
+    // Under the gate.
+    private void PutFillingInLine()
+    {
+        (_ready ??= []).Enqueue(_filling);
+        _readyBytes += _filling.Ring.Length;
+        _filling = _spares is not null && _spares.TryPop(out SendRing? spare) ? spare : new SendRing(_settings.MaxSendBytes, _settings.Pool);
     }
 }

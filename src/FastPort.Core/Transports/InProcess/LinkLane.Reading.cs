@@ -34,7 +34,7 @@ internal sealed partial class LinkLane
         lock (_gate)
         {
             bool taken = !_dropped && TrySwap();
-            HasEnded = _ending && (_dropped || IsTaken);
+            HasEnded = _ending && _writes == 0 && (_dropped || IsTaken);
             if (!taken)
             {
                 return false;
@@ -117,6 +117,7 @@ internal sealed partial class LinkLane
         {
             (_spares ??= []).Push(Reading);
             Reading = batch;
+            _readyBytes -= batch.Ring.Length;
         }
         else if (!_filling.IsEmpty)
         {

@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
 
@@ -24,12 +23,14 @@ internal sealed partial class LinkLane
     private readonly InProcessConnection _sender;
     private readonly InProcessConnection _receiver;
     private readonly ConnectionSettings _settings;
-    private readonly OthersWrite _others;
+    private readonly Lock _writers = new();
+    private readonly WriteRing _loopWrite;
+    private readonly WriteRing _othersWrite;
     private SendRing _filling;
-    private long _writeStart;
     private long _written;
     private long _announced;
     private BurstSize _burst;
+    private int _writes;
     private bool _final;
     private bool _outputDown;
     private bool _dropped;
@@ -48,7 +49,8 @@ internal sealed partial class LinkLane
         _sender = sender;
         _receiver = receiver;
         _settings = settings;
-        _others = new OthersWrite(settings.MaxSendBytes, settings.Pool);
+        _loopWrite = new WriteRing(settings.MaxSendBytes, settings.Pool);
+        _othersWrite = new WriteRing(settings.MaxSendBytes, settings.Pool);
         _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
         Reading = new SendRing(settings.MaxSendBytes, settings.Pool);
     }
@@ -60,108 +62,88 @@ internal sealed partial class LinkLane
     /// <summary>Whether the receiver has not taken all that was announced to it.</summary>
     public bool IsBlocked => Volatile.Read(ref _announced) > Volatile.Read(ref _sent);
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ArrayPoolCircularBuffer? BeginWrite()
     {
-        if (!_sender.IsOnLoop)
+        bool onLoop = _sender.IsOnLoop;
+        if (!onLoop)
         {
-            return BeginOthersWrite();
+            _writers.Enter();
         }
 
         _gate.Enter();
         if (_closed || _ending)
         {
-            return Refuse();
-        }
+            if (!onLoop)
+            {
+                _writers.Exit();
+            }
 
-        ArrayPoolCircularBuffer ring = _filling.Ring;
-        if (ring.Capacity == 0)
-        {
-            _filling.MakeRoom(_burst, _gate);
-        }
-
-        _writeStart = ring.WritePosition;
-        return ring;
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void EndWrite()
-    {
-        if (_sender.IsOnLoop)
-        {
-            EndLoopWrite();
-        }
-        else
-        {
-            EndOthersWrite(unlessFinal: false);
-        }
-    }
-
-    /// <summary>As <see cref="EndWrite"/>; false where a final write came first: then nothing was written, and nothing lent.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryEndWrite()
-    {
-        if (_sender.IsOnLoop)
-        {
-            EndLoopWrite();
-            return true;
-        }
-
-        return EndOthersWrite(unlessFinal: true);
-    }
-
-    /// <summary>Ends a write of the loop's, behind which <see cref="TryEndWrite"/> of other threads refuses.</summary>
-    public void EndFinalWrite()
-    {
-        _final = true;
-        EndLoopWrite();
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void EndLoopWrite()
-    {
-        Volatile.Write(ref _written, _written + (_filling.Ring.WritePosition - _writeStart));
-        _gate.Exit();
-    }
-
-    private ArrayPoolCircularBuffer? BeginOthersWrite()
-    {
-        _others.Enter();
-        _gate.Enter();
-        if (_closed || _ending)
-        {
-            _others.Leave();
             return Refuse();
         }
 
         // What is copied behind others needs no room of its own for a whole burst.
-        int waiting = _filling.Ring.Length;
+        int waiting = _filling.Ring.Length + _readyBytes;
         int expected = _filling.IsEmpty ? _burst.Expected : 0;
+        _writes++;
         _gate.Exit();
-        return _others.Begin(waiting, expected);
+        try
+        {
+            return (onLoop ? _loopWrite : _othersWrite).Begin(waiting, expected);
+        }
+        catch
+        {
+            // No memory: nothing was written, and nobody waits for it.
+            EndWrite();
+            throw;
+        }
     }
 
-    private bool EndOthersWrite(bool unlessFinal)
+    public void EndWrite() => EndWrite(unlessFinal: false, isFinal: false);
+
+    /// <summary>As <see cref="EndWrite()"/>; false where a final write came first: then nothing was written, and nothing lent.</summary>
+    public bool TryEndWrite() => EndWrite(unlessFinal: true, isFinal: false);
+
+    /// <summary>Ends a write of the loop's, behind which <see cref="TryEndWrite"/> refuses.</summary>
+    public void EndFinalWrite() => EndWrite(unlessFinal: false, isFinal: true);
+
+    private bool EndWrite(bool unlessFinal, bool isFinal)
     {
-        long bytes = _others.Bytes;
+        bool onLoop = _sender.IsOnLoop;
+        WriteRing write = onLoop ? _loopWrite : _othersWrite;
+        long bytes = write.Bytes;
         bool accepted = true;
         bool joined = true;
-        if (bytes != 0 || _others.Ring.BorrowedCount != 0)
+        bool ended;
+        lock (_gate)
         {
-            lock (_gate)
+            if (!write.IsEmpty)
             {
-                accepted = !(_closed || _ending) && !(unlessFinal && _final);
-                joined = accepted && _others.TryJoin(ref _filling);
+                accepted = !_closed && !(unlessFinal && _final);
+                joined = accepted && TryJoin(write);
                 Volatile.Write(ref _written, _written + (joined ? bytes : 0));
             }
+
+            _final |= isFinal;
+            ended = --_writes == 0 && _ending;
         }
 
         if (!joined)
         {
-            _others.Drop(unlessFinal && !accepted ? null : _sender.Release);
+            write.Drop(unlessFinal && !accepted ? null : _sender.Release);
         }
 
-        _others.Leave();
+        if (!onLoop)
+        {
+            write.Rest();
+            _writers.Exit();
+        }
+
+        if (ended)
+        {
+            // The stream's end has waited for this write.
+            EndBehindWrites();
+        }
+
         if (accepted && !joined)
         {
             _sender.SendFault(new OutOfMemoryException($"There is no memory for {bytes} bytes to be sent."));
@@ -170,32 +152,30 @@ internal sealed partial class LinkLane
         return accepted;
     }
 
-    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Between BeginWrite and EndWrite only.</summary>
+    // Under the gate.
+    private bool TryJoin(WriteRing write)
+    {
+        if (!_filling.IsEmpty && write.RingBytes >= InLineAtLeast)
+        {
+            // The receiver takes it as it lies.
+            PutFillingInLine();
+        }
+
+        return write.TryJoin(ref _filling);
+    }
+
+    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Within a write.</summary>
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
-        if (!_sender.IsOnLoop)
-        {
-            return TryBorrowForOthers(memory, release, state);
-        }
-
-        if (!_filling.TryBorrow(memory, release, state))
-        {
-            return false;
-        }
-
-        // EndWrite counts from here on: bytes beside the ring then cost it nothing.
-        _writeStart -= memory.Length;
-        return true;
-    }
-
-    private bool TryBorrowForOthers(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
-    {
+        WriteRing write = _sender.IsOnLoop ? _loopWrite : _othersWrite;
         lock (_gate)
         {
-            long waiting = _filling.Ring.Length + _filling.BorrowedBytes;
-            return waiting + _others.Bytes + memory.Length <= _settings.MaxSendBytes && _others.Ring.TryBorrow(memory, release, state);
+            return PendingBytes + write.Bytes + memory.Length <= _settings.MaxSendBytes && write.TryBorrow(memory, release, state);
         }
     }
+
+    /// <summary>Before the loop rests, and at its end: gives back what its writes keep.</summary>
+    public void RestLoopWrite() => _loopWrite.Rest();
 
     /// <summary>Announces what was written to the receiver, which takes it when it gets there.</summary>
     public void Flush()
@@ -219,11 +199,19 @@ internal sealed partial class LinkLane
     /// <summary>Ends this direction behind what was written. Later writes are refused.</summary>
     public void ShutDown()
     {
-        bool down;
         lock (_gate)
         {
             _ending = true;
+        }
 
+        EndBehindWrites();
+    }
+
+    private void EndBehindWrites()
+    {
+        bool down;
+        lock (_gate)
+        {
             // With the receiver gone in order nothing is left to wait for.
             down = TryGoDown() || _receiverGone;
         }
@@ -278,7 +266,7 @@ internal sealed partial class LinkLane
     // Under the gate. True once, when nothing is left that only the sender has: the caller owes the sender the news.
     private bool TryGoDown()
     {
-        if (!_ending || _outputDown || _closed || _lent != 0 || Untaken.Any(static ring => ring.BorrowedCount != 0))
+        if (!_ending || _writes != 0 || _outputDown || _closed || _lent != 0 || Untaken.Any(static ring => ring.BorrowedCount != 0))
         {
             return false;
         }

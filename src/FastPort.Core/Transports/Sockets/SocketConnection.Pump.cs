@@ -16,6 +16,7 @@ internal sealed partial class SocketConnection
 
     protected override void BeforeRest()
     {
+        _output.RestLoopWrite();
         bool parked = IsHeld || _input.Ended;
         if (parked && !_isParked)
         {

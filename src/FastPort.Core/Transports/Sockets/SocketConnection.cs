@@ -171,6 +171,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         CloseFor(CloseReason.LocalClosed);
         _ended = true;
         _input.Ring.Dispose();
+        _output.RestLoopWrite();
         if (_output.Close())
         {
             Finish();

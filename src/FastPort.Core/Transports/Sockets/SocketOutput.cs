@@ -1,5 +1,4 @@
 using System.Net.Sockets;
-using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
 
@@ -8,8 +7,8 @@ namespace FastPort.Transports.Sockets;
 /// <summary>
 /// The send side of a socket connection: two <see cref="SendRing"/>s, one being filled by writers, one being sent by whoever flushes.
 /// <para>
-/// The loop writes to <see cref="_filling"/> under <see cref="_gate"/>, which also guards the swap of the rings and the flags. Another thread writes to a ring of its own,
-/// which joins the filling one when the write ends (<see cref="OthersWrite"/>). The ring being sent belongs to the one flusher
+/// The loop and other threads each write to a <see cref="WriteRing"/>, which joins <see cref="_filling"/> when the write ends. Other threads take turns by
+/// <see cref="_writers"/>, taken before <see cref="_gate"/>, which guards <see cref="_filling"/>, the swap of the rings and the flags. The ring being sent belongs to the one flusher
 /// (<see cref="_flushing"/>), so no lock is held during a system call and writers never wait for the kernel. A ring whose bytes are all
 /// sent gives its array back at once: the next burst, of any connection, gets the same warm array from the pool, and an idle connection holds none.
 /// </para>
@@ -33,11 +32,12 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private readonly Socket _socket;
     private readonly SocketConnection _connection;
     private readonly ConnectionSettings _settings;
-    private readonly OthersWrite _others;
+    private readonly Lock _writers = new();
+    private readonly WriteRing _loopWrite;
+    private readonly WriteRing _othersWrite;
     private SendRing _filling;
     private SendRing _sending;
     private SendArgs? _args;
-    private long _writeStart;
     private long _written;
     private long _sent;
     private long _calls;
@@ -45,6 +45,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private BurstSize _burst;
     private volatile bool _blocked;
     private bool _flushing;
+    private int _writes;
     private bool _final;
     private bool _closed;
     private bool _closeAsked;
@@ -56,7 +57,8 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         _socket = socket;
         _connection = connection;
         _settings = settings;
-        _others = new OthersWrite(settings.MaxSendBytes, settings.Pool);
+        _loopWrite = new WriteRing(settings.MaxSendBytes, settings.Pool);
+        _othersWrite = new WriteRing(settings.MaxSendBytes, settings.Pool);
         _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
         _sending = new SendRing(settings.MaxSendBytes, settings.Pool);
     }
@@ -70,110 +72,89 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
 
     public long SendCalls => Volatile.Read(ref _calls);
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ArrayPoolCircularBuffer? BeginWrite()
     {
-        if (!_connection.IsOnLoop)
+        bool onLoop = _connection.IsOnLoop;
+        if (!onLoop)
         {
-            return BeginOthersWrite();
+            _writers.Enter();
         }
 
         _gate.Enter();
         if (_closed || _shutdownWhenFlushed)
         {
+            if (!onLoop)
+            {
+                _writers.Exit();
+            }
+
             _gate.Exit();
-            return null;
-        }
-
-        ArrayPoolCircularBuffer ring = _filling.Ring;
-        if (ring.Capacity == 0)
-        {
-            _filling.MakeRoom(_burst, _gate);
-        }
-
-        _writeStart = ring.WritePosition;
-        return ring;
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void EndWrite()
-    {
-        if (_connection.IsOnLoop)
-        {
-            EndLoopWrite();
-        }
-        else
-        {
-            EndOthersWrite(unlessFinal: false);
-        }
-    }
-
-    /// <summary>As <see cref="EndWrite"/>; false where a final write came first: then nothing was written, and nothing lent.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryEndWrite()
-    {
-        if (_connection.IsOnLoop)
-        {
-            EndLoopWrite();
-            return true;
-        }
-
-        return EndOthersWrite(unlessFinal: true);
-    }
-
-    /// <summary>Ends a write of the loop's, behind which <see cref="TryEndWrite"/> of other threads refuses.</summary>
-    public void EndFinalWrite()
-    {
-        _final = true;
-        EndLoopWrite();
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void EndLoopWrite()
-    {
-        Volatile.Write(ref _written, _written + (_filling.Ring.WritePosition - _writeStart));
-        _gate.Exit();
-    }
-
-    private ArrayPoolCircularBuffer? BeginOthersWrite()
-    {
-        _others.Enter();
-        _gate.Enter();
-        if (_closed || _shutdownWhenFlushed)
-        {
-            _gate.Exit();
-            _others.Leave();
             return null;
         }
 
         // What is copied behind others needs no room of its own for a whole burst.
         int waiting = _filling.Ring.Length;
         int expected = _filling.IsEmpty ? _burst.Expected : 0;
+        _writes++;
         _gate.Exit();
-        return _others.Begin(waiting, expected);
+        try
+        {
+            return (onLoop ? _loopWrite : _othersWrite).Begin(waiting, expected);
+        }
+        catch
+        {
+            // No memory: nothing was written, and nobody waits for it.
+            EndWrite();
+            throw;
+        }
     }
 
-    private bool EndOthersWrite(bool unlessFinal)
+    public void EndWrite() => EndWrite(unlessFinal: false, isFinal: false);
+
+    /// <summary>As <see cref="EndWrite()"/>; false where a final write came first: then nothing was written, and nothing lent.</summary>
+    public bool TryEndWrite() => EndWrite(unlessFinal: true, isFinal: false);
+
+    /// <summary>Ends a write of the loop's, behind which <see cref="TryEndWrite"/> refuses.</summary>
+    public void EndFinalWrite() => EndWrite(unlessFinal: false, isFinal: true);
+
+    private bool EndWrite(bool unlessFinal, bool isFinal)
     {
-        long bytes = _others.Bytes;
+        bool onLoop = _connection.IsOnLoop;
+        WriteRing write = onLoop ? _loopWrite : _othersWrite;
+        long bytes = write.Bytes;
         bool accepted = true;
         bool joined = true;
-        if (bytes != 0 || _others.Ring.BorrowedCount != 0)
+        bool ended;
+        lock (_gate)
         {
-            lock (_gate)
+            if (!write.IsEmpty)
             {
-                accepted = !(_closed || _shutdownWhenFlushed) && !(unlessFinal && _final);
-                joined = accepted && _others.TryJoin(ref _filling);
+                accepted = !_closed && !(unlessFinal && _final);
+                joined = accepted && write.TryJoin(ref _filling);
                 Volatile.Write(ref _written, _written + (joined ? bytes : 0));
             }
+
+            _final |= isFinal;
+            ended = --_writes == 0 && _shutdownWhenFlushed;
         }
 
         if (!joined)
         {
-            _others.Drop(unlessFinal && !accepted ? null : _connection.Release);
+            write.Drop(unlessFinal && !accepted ? null : _connection.Release);
         }
 
-        _others.Leave();
+        if (!onLoop)
+        {
+            write.Rest();
+            _writers.Exit();
+        }
+
+        if (ended)
+        {
+            // The stream's end has waited for this write.
+            Flush();
+        }
+
         if (accepted && !joined)
         {
             _connection.SendFault(new OutOfMemoryException($"There is no memory for {bytes} bytes to be sent."));
@@ -182,32 +163,19 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         return accepted;
     }
 
-    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Between BeginWrite and EndWrite only.</summary>
+    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Within a write.</summary>
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
-        if (!_connection.IsOnLoop)
-        {
-            return TryBorrowForOthers(memory, release, state);
-        }
-
-        if (!_filling.TryBorrow(memory, release, state))
-        {
-            return false;
-        }
-
-        // EndWrite counts from here on: bytes beside the ring then cost it nothing.
-        _writeStart -= memory.Length;
-        return true;
-    }
-
-    private bool TryBorrowForOthers(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
-    {
+        WriteRing write = _connection.IsOnLoop ? _loopWrite : _othersWrite;
         lock (_gate)
         {
             long waiting = _filling.Ring.Length + _filling.BorrowedBytes;
-            return waiting + _others.Bytes + memory.Length <= _settings.MaxSendBytes && _others.Ring.TryBorrow(memory, release, state);
+            return waiting + write.Bytes + memory.Length <= _settings.MaxSendBytes && write.TryBorrow(memory, release, state);
         }
     }
+
+    /// <summary>Before the loop rests, and at its end: gives back what its writes keep.</summary>
+    public void RestLoopWrite() => _loopWrite.Rest();
 
     public void Flush()
     {
@@ -286,7 +254,8 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
 
     private void ShutdownIfAsked()
     {
-        if (_shutdownWhenFlushed && !_shutdownDone)
+        // Writes that have begun are sent.
+        if (_shutdownWhenFlushed && !_shutdownDone && _writes == 0)
         {
             _shutdownDone = true;
             _connection.ShutDownOutput();
