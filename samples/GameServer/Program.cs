@@ -1,4 +1,3 @@
-using FastPort.Hosting;
 using GameServer;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

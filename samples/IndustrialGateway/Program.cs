@@ -1,4 +1,3 @@
-using FastPort.Hosting;
 using FastPort.Protocol;
 using IndustrialGateway;
 using IndustrialGateway.Handlers;

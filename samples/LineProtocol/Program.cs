@@ -16,7 +16,7 @@ Console.WriteLine($"listening on {server.Endpoints[0]}; what is typed here is se
 // Client: sends what is typed and shows what comes back.
 using var clock = new ConnectionClock();
 var settings = new ConnectionSettings { Clock = clock, Logger = NullLogger.Instance };
-ITransport transports = TransportCollection.CreateShared().MapScheme("line", over: "tcp", defaultPort: 7007);
+TransportCollection transports = TransportCollection.CreateShared().MapScheme("line", over: "tcp", defaultPort: 7007);
 Connection connection = await transports.CreateConnector(server.Endpoints[0], settings).ConnectAsync(CancellationToken.None);
 using var answers = new BlockingCollection<string>();
 var client = new LineProtocol(connection, (_, line) => answers.Add(line));

@@ -19,9 +19,11 @@ public sealed class StalledConsoleTests
     public async Task A_console_that_nobody_reads_keeps_the_server_neither_from_serving_nor_from_its_end()
     {
         using var directory = new TempDirectory();
-        var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "FastPort.Server.dll"), "--listen", "tcp://127.0.0.1:0"])
+        var start = new ProcessStartInfo(
+            "dotnet", [Path.Combine(AppContext.BaseDirectory, "FastPort.Server.dll"), "--listen", "tcp://127.0.0.1:0"])
         {
             RedirectStandardOutput = true,
+            UseShellExecute = false,
             WorkingDirectory = directory.Path,
         };
         start.Environment["LatencyStats__OutputDirectory"] = Path.Combine(directory.Path, "Stats");
@@ -47,7 +49,8 @@ public sealed class StalledConsoleTests
                 await peer.ConnectAsync(IPEndPoint.Parse(endpoint["tcp://".Length..]));
             }
 
-            await using (var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RequestTimeout = TimeSpan.FromSeconds(20) }))
+            await using (var client = new FastPortClient(
+                new FastPortClientOptions { Endpoint = endpoint, RequestTimeout = TimeSpan.FromSeconds(20) }))
             {
                 await client.ConnectAsync();
                 Echo echo = await client.RequestAsync(

@@ -27,7 +27,8 @@ switch (args)
         return 0;
     default:
         await Console.Error.WriteLineAsync(
-            "Usage: FastPort.TestHost serve | scarce <transport> <loops> | lock-step [<spin-us>] | spinners | half-open <transport> <setting>... "
+            "Usage: FastPort.TestHost serve | scarce <transport> <loops> | lock-step [<spin-us>] | spinners | half-open <transport> "
+            + "<setting>... "
             + "| link <endpoint> <size> | start-stop <rounds>");
         return 2;
 }

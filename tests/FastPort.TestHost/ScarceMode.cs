@@ -39,7 +39,8 @@ internal static class ScarceMode
 
     // Opens nothing to stay open.
     private static string Figures(FastPortServer server) =>
-        $"descriptors-free={FreeDescriptors()} port={server.Endpoints[0].Port} accept-errors={server.Counters.Snapshot().AcceptErrors} connections={server.ConnectionCount} "
+        $"descriptors-free={FreeDescriptors()} port={server.Endpoints[0].Port} accept-errors={server.Counters.Snapshot().AcceptErrors} "
+        + $"connections={server.ConnectionCount} "
         + $"cpu-ms={(long)Environment.CpuUsage.TotalTime.TotalMilliseconds}";
 
     // 0 also where none is left to look with.

@@ -87,12 +87,13 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// The oldest unread bytes in one piece, moved together where they wrap: for a protocol that needs a message, or its header, as one span. False, and
-    /// nothing moved, where fewer are unread.
+    /// The oldest unread bytes in one piece, moved together where they wrap: for a protocol that needs a message, or its header, as one
+    /// span. False, and nothing moved, where fewer are unread.
     /// </summary>
     /// <remarks>
-    /// Costs a copy of all unread bytes where these wrap, and nothing else. Call it again in the next burst: bytes that arrive may wrap anew. The span is
-    /// valid until the bytes are consumed or a member is called that may move bytes. Where it moves bytes, it invalidates a region handed out before.
+    /// Costs a copy of all unread bytes where these wrap, and nothing else. Call it again in the next burst: bytes that arrive may wrap
+    /// anew. The span is valid until the bytes are consumed or a member is called that may move bytes. Where it moves bytes, it invalidates
+    /// a region handed out before.
     /// </remarks>
     /// <param name="count">Bytes, 0 or more.</param>
     /// <param name="span">Exactly so many bytes; empty with false.</param>
@@ -165,7 +166,8 @@ public sealed partial class ArrayPoolCircularBuffer
             ThrowConsumePastEnd(count, length);
         }
 
-        // Back to index 0 once empty is left to the next write: reset here, a region handed out before would no longer follow the unread bytes.
+        // Back to index 0 once empty is left to the next write: reset here, a region handed out before would no longer follow the unread
+        // bytes.
         int head = _head + count;
         _head = head < _capacity ? head : Wrap(head);
         _length = length - count;

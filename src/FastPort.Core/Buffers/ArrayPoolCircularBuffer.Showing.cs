@@ -1,10 +1,10 @@
 namespace FastPort.Buffers;
 
 /// <content>
-/// Showing bytes that belong to others as if they were the ring's: in two pieces, as if the second lay behind the wrap. All reading members work as always
-/// and copy nothing. While showing, <see cref="_array"/> is not the ring's to return, <see cref="_capacity"/> is where its piece ends (no power of two, so no
-/// reading member may use it as a mask), and <see cref="_limit"/> is 0: no write fits, so the first one moves what is unread to an array of the ring's own.
-/// </content>
+/// Showing bytes that belong to others as if they were the ring's: in two pieces, as if the second lay behind the wrap. All reading members
+/// work as always and copy nothing. While showing, <see cref="_array"/> is not the ring's to return, <see cref="_capacity"/> is where its
+/// piece ends (no power of two, so no reading member may use it as a mask), and <see cref="_limit"/> is 0: no write fits, so the first one
+/// moves what is unread to an array of the ring's own. </content>
 public sealed partial class ArrayPoolCircularBuffer
 {
     private bool _isShowing;
@@ -15,7 +15,10 @@ public sealed partial class ArrayPoolCircularBuffer
     // The second piece; what is in _array before the wrap is the first.
     private ReadOnlyMemory<byte> _next;
 
-    /// <summary>Shows bytes in place of own ones, of which none may be unread. They must stay until they are consumed, or until <see cref="StopShowing"/>.</summary>
+    /// <summary>
+    /// Shows bytes in place of own ones, of which none may be unread. They must stay until they are consumed, or until
+    /// <see cref="StopShowing"/>.
+    /// </summary>
     /// <param name="first">Bytes in an array, not empty.</param>
     /// <param name="second">Bytes that follow, in an array; empty for none.</param>
     internal void Show(ArraySegment<byte> first, ReadOnlyMemory<byte> second)
@@ -34,8 +37,8 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// While a protocol is offered this ring though the next bytes, with those that it leaves unread, will come in another: that one, whose room
-    /// <see cref="TryReserve"/> is to reserve. Null to reserve here.
+    /// While a protocol is offered this ring though the next bytes, with those that it leaves unread, will come in another: that one, whose
+    /// room <see cref="TryReserve"/> is to reserve. Null to reserve here.
     /// </summary>
     internal void ReserveIn(ArrayPoolCircularBuffer? other) => _reservesIn = other;
 

@@ -5,8 +5,8 @@ namespace FastPort.Buffers;
 public sealed partial class ArrayPoolCircularBuffer
 {
     /// <summary>
-    /// Returns the array to the pool where nothing is unread, so that an idle connection holds none, and gives up what was reserved. The next write rents
-    /// again.
+    /// Returns the array to the pool where nothing is unread, so that an idle connection holds none, and gives up what was reserved. The
+    /// next write rents again.
     /// </summary>
     /// <remarks>Where it returns an array, it invalidates a region handed out before.</remarks>
     /// <returns>Whether the ring holds no array now; false where unread bytes keep it.</returns>
@@ -32,8 +32,9 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// Falls back to a smaller array after a burst: where the unread bytes and those that <see cref="TryReserve"/> has promised room for fit a quarter of the
-    /// capacity, they move to one that they fill by half at most, never below the minimum. An empty ring above its minimum just returns its array and rents the minimum on the next write.
+    /// Falls back to a smaller array after a burst: where the unread bytes and those that <see cref="TryReserve"/> has promised room for
+    /// fit a quarter of the capacity, they move to one that they fill by half at most, never below the minimum. An empty ring above its
+    /// minimum just returns its array and rents the minimum on the next write.
     /// </summary>
     /// <remarks>
     /// Two comparisons where there is nothing to do. Meant for a moment of rest (a heartbeat, an idle tick), not for every message: a load

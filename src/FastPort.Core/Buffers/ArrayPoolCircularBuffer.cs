@@ -13,20 +13,24 @@ namespace FastPort.Buffers;
 /// <para>
 /// The ring rents on the first write, doubles while it must, gives memory back through <see cref="TryShrink"/> and
 /// <see cref="TryReleaseWhenEmpty"/>, and returns every array to its pool exactly once, the last one in <see cref="Dispose"/>.
-/// Only the power of two that was asked for is used, even where the pool hands out a longer array. Arrays are neither cleared when rented nor when returned.
+/// Only the power of two that was asked for is used, even where the pool hands out a longer array. Arrays are neither cleared when rented
+/// nor when returned.
 /// </para>
 /// <para>
 /// Spans, memories and sequences point into the rented array. <see cref="Consume"/>, <see cref="Advance"/>, <see cref="Patch"/>,
 /// <see cref="RewindTo"/>, <see cref="GetWritableSpans"/> and all reading members never move bytes. <see cref="GetWritableSpan"/>,
 /// <see cref="GetWritableMemory"/>, <see cref="GetSpan"/>, <see cref="GetMemory"/>, <see cref="Write"/>, <see cref="TryReserve"/>,
-/// <see cref="TryGetContiguous"/> and <see cref="TryShrink"/> may move them, and with <see cref="TryReleaseWhenEmpty"/> and <see cref="Dispose"/> may return the array: none of
-/// these may be called while a socket operation still uses memory of this ring.
+/// <see cref="TryGetContiguous"/> and <see cref="TryShrink"/> may move them, and with <see cref="TryReleaseWhenEmpty"/> and
+/// <see cref="Dispose"/> may return the array: none of these may be called while a socket operation still uses memory of this ring.
 /// </para>
 /// <para>
-/// A ring that a connection offers may show bytes that lie elsewhere (an in-process peer's); to its reader that makes no difference. Bytes to be read are
-/// never to be written to.
+/// A ring that a connection offers may show bytes that lie elsewhere (an in-process peer's); to its reader that makes no difference. Bytes
+/// to be read are never to be written to.
 /// </para>
-/// <para>Not thread-safe: one owner at a time, or a lock around every member. Any use after <see cref="Dispose"/> throws <see cref="ObjectDisposedException"/>.</para>
+/// <para>
+/// Not thread-safe: one owner at a time, or a lock around every member. Any use after <see cref="Dispose"/> throws
+/// <see cref="ObjectDisposedException"/>.
+/// </para>
 /// </remarks>
 public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisposable
 {
@@ -135,7 +139,10 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
         }
     }
 
-    /// <summary>Bytes ever written and not rewound: the absolute position the next byte will have, to be given to <see cref="Patch"/> or <see cref="RewindTo"/> later.</summary>
+    /// <summary>
+    /// Bytes ever written and not rewound: the absolute position the next byte will have, to be given to <see cref="Patch"/> or
+    /// <see cref="RewindTo"/> later.
+    /// </summary>
     public long WritePosition => _readPosition + Length;
 
     /// <summary>Returns the array to its pool. Unread bytes are lost. A second call does nothing.</summary>

@@ -1,8 +1,9 @@
 namespace FastPort.Buffers;
 
 /// <summary>
-/// How many bytes the next burst is likely to need: as many as the last one held. The room made for a large burst falls back by an eighth with each smaller one, so that
-/// bursts of changing sizes do not grow an array anew each time. Not thread-safe. <c>default</c> has seen none.
+/// How many bytes the next burst is likely to need: as many as the last one held. The room made for a large burst falls back by an eighth
+/// with each smaller one, so that bursts of changing sizes do not grow an array anew each time. Not thread-safe. <c>default</c> has seen
+/// none.
 /// </summary>
 internal struct BurstSize
 {

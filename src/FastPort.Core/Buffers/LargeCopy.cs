@@ -3,12 +3,16 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Buffers;
 
 /// <summary>
-/// Copies large blocks in pieces. From a size of its own on the C library copies with <c>rep movsb</c>, which on some processors has little more than half the rate of its loop for
-/// what is smaller, as long as source and destination are in the cache. Ring buffers are there; see docs/performance.md for the figures.
+/// Copies large blocks in pieces. From a size of its own on the C library copies with <c>rep movsb</c>, which on some processors has little
+/// more than half the rate of its loop for what is smaller, as long as source and destination are in the cache. Ring buffers are there; see
+/// docs/performance.md for the figures.
 /// </summary>
 internal static class LargeCopy
 {
-    /// <summary>Bytes. A multiple of the widest vector, and the most that glibc copies with its loop on x64 with vectors of 32 bytes; with those of 64 it is twice that.</summary>
+    /// <summary>
+    /// Bytes. A multiple of the widest vector, and the most that glibc copies with its loop on x64 with vectors of 32 bytes; with those of
+    /// 64 it is twice that.
+    /// </summary>
     public const int Piece = 4096;
 
     /// <summary>Copies all of the source to the beginning of the destination.</summary>

@@ -6,9 +6,10 @@ namespace FastPort.Buffers;
 /// Owns one rented array and with it a copy of some bytes that outlive the ring they came from: the body of a queued request.
 /// </summary>
 /// <remarks>
-/// A mutable struct, so that owning a body allocates nothing beyond the array. Exactly one variable may own the array: a copy of the struct is
-/// a second owner, and disposing both returns the array twice, which corrupts the pool. Keep it in one non-readonly field, pass it by ref, and
-/// when ownership moves to another variable set the old one to default. Not thread-safe. The default value owns nothing and is empty.
+/// A mutable struct, so that owning a body allocates nothing beyond the array. Exactly one variable may own the array: a copy of the struct
+/// is a second owner, and disposing both returns the array twice, which corrupts the pool. Keep it in one non-readonly field, pass it by
+/// ref, and when ownership moves to another variable set the old one to default. Not thread-safe. The default value owns nothing and is
+/// empty.
 /// </remarks>
 public struct RentedBuffer : IDisposable
 {

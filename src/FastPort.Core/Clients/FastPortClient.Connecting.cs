@@ -51,7 +51,8 @@ public sealed partial class FastPortClient
                 return;
             }
 
-            // A server that drops each session at once (an id that two clients fight for, a broken proxy) must not be tried in a tight loop.
+            // A server that drops each session at once (an id that two clients fight for, a broken proxy) must not be tried in a tight
+            // loop.
             if (_clock.PreciseMilliseconds - since >= _options.MaxReconnectDelay.TotalMilliseconds)
             {
                 _delays.Reset();
@@ -80,7 +81,8 @@ public sealed partial class FastPortClient
                 await Task.Delay(_delays.Next(), _clock.Time, cancellationToken).ConfigureAwait(false);
                 return await TryOnceAsync(cancellationToken).ConfigureAwait(false);
             }
-            catch (Exception e) when (e is not Hosting.FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
+            catch (Exception e) when (
+                e is not Hosting.FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
             {
                 ClientLog.ConnectFailed(_logger, _options.Endpoint, PeerText.Escape(e.Message));
             }

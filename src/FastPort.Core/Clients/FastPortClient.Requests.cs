@@ -43,7 +43,8 @@ public sealed partial class FastPortClient
                         {
                             return await pending.Task.ConfigureAwait(false);
                         }
-                        catch (RequestFailedException) when (pending.WasRefusedByStop && _options.Reconnect && !_closing.IsCancellationRequested)
+                        catch (RequestFailedException) when (
+                            pending.WasRefusedByStop && _options.Reconnect && !_closing.IsCancellationRequested)
                         {
                             // The server has not run it: it may go to the next session.
                             _slot.Retire(session);
@@ -56,11 +57,15 @@ public sealed partial class FastPortClient
                     }
 
                 case SendStatus.Full:
-                    await WaitAsync(session.WhenWritableAsync(cancellationToken), Left(limit, started), "The send queue stayed full.", cancellationToken)
+                    await WaitAsync(
+                        session.WhenWritableAsync(cancellationToken), Left(limit, started), "The send queue stayed full.",
+                        cancellationToken)
                         .ConfigureAwait(false);
                     break;
                 case SendStatus.TooLarge:
-                    throw new ArgumentException($"The body has {body.Size} bytes; the frame limit allows {FrameLimits.LargestBody(session.Protocol.Output.Limit)}.", nameof(body));
+                    throw new ArgumentException(
+                        $"The body has {body.Size} bytes; the frame limit allows {FrameLimits.LargestBody(session.Protocol.Output.Limit)}.",
+                        nameof(body));
                 default:
                     _slot.Retire(session);
                     break;
@@ -130,7 +135,8 @@ public sealed partial class FastPortClient
     {
         try
         {
-            await task.WaitAsync(limit == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : limit, _clock.Time, cancellationToken).ConfigureAwait(false);
+            await task.WaitAsync(limit == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : limit, _clock.Time, cancellationToken)
+                .ConfigureAwait(false);
         }
         catch (TimeoutException e)
         {

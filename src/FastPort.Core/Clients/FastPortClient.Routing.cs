@@ -17,7 +17,8 @@ public sealed partial class FastPortClient
     /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
     /// <param name="cancellationToken">Gives up; it may have been handed over all the same.</param>
     /// <exception cref="RequestFailedException">
-    /// NotFound: nobody has the id. Overloaded: the target's queue is full and drops. UnknownType: the server does not relay. Or no reply came.
+    /// NotFound: nobody has the id. Overloaded: the target's queue is full and drops. UnknownType: the server does not relay. Or no reply
+    /// came.
     /// </exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
     public Task RelayAsync<TBody>(string to, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
@@ -28,10 +29,13 @@ public sealed partial class FastPortClient
     }
 
     /// <inheritdoc cref="RelayAsync{TBody}"/>
-    public Task RelayAsync(string to, uint type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+    public Task RelayAsync(
+        string to, uint type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         RelayAsync(to, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
-    /// <summary>Hands a message to the session with a routing id, one-way: what the server cannot hand over is counted there and nobody is told.</summary>
+    /// <summary>
+    /// Hands a message to the session with a routing id, one-way: what the server cannot hand over is counted there and nobody is told.
+    /// </summary>
     /// <param name="to">The routing id.</param>
     /// <param name="type">A type of the application's own; the target finds its handler by it.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
@@ -45,8 +49,8 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Handles what other peers relay to this one. Register before connecting where nothing may be missed: a message without a handler is counted as a one-way
-    /// failure and dropped.
+    /// Handles what other peers relay to this one. Register before connecting where nothing may be missed: a message without a handler is
+    /// counted as a one-way failure and dropped.
     /// </summary>
     /// <param name="type">The type that the sender gave the message.</param>
     /// <param name="handler">The handler.</param>
@@ -67,9 +71,12 @@ public sealed partial class FastPortClient
     /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
     /// <param name="cancellationToken">Gives up; it may have been published all the same.</param>
     /// <returns>How many sessions' send queues at the server took it; one that had no room does not get it.</returns>
-    /// <exception cref="RequestFailedException">MalformedBody: the topic is too long. UnknownType: the server has no topics. Or no reply came.</exception>
+    /// <exception cref="RequestFailedException">
+    /// MalformedBody: the topic is too long. UnknownType: the server has no topics. Or no reply came.
+    /// </exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    public Task<int> PublishAsync<TBody>(string topic, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    public Task<int> PublishAsync<TBody>(
+        string topic, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(topic);
@@ -87,7 +94,8 @@ public sealed partial class FastPortClient
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
     /// <returns>What became of it on this side: Queued, Dropped or TooLarge.</returns>
-    public ValueTask<SendStatus> PublishOneWayAsync<TBody>(string topic, uint type, TBody body, CancellationToken cancellationToken = default)
+    public ValueTask<SendStatus> PublishOneWayAsync<TBody>(
+        string topic, uint type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(topic);
@@ -95,20 +103,24 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Subscribes to all topics with a prefix. The subscription outlives the connection: each new session is subscribed before it takes requests (what is
-    /// published in between is missed). A message whose topic has several subscribed prefixes comes once and goes to the handler of each.
+    /// Subscribes to all topics with a prefix. The subscription outlives the connection: each new session is subscribed before it takes
+    /// requests (what is published in between is missed). A message whose topic has several subscribed prefixes comes once and goes to the
+    /// handler of each.
     /// </summary>
     /// <param name="prefix">What the topics begin with; empty for all topics.</param>
     /// <param name="handler">The handler.</param>
     /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
     /// <param name="cancellationToken">Gives up; not subscribed then.</param>
-    /// <exception cref="InvalidOperationException">This client is subscribed to the prefix, or its UnsubscribeAsync has not ended yet.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// This client is subscribed to the prefix, or its UnsubscribeAsync has not ended yet.
+    /// </exception>
     /// <exception cref="RequestFailedException">
-    /// Overloaded: the session has as many topics as it may have. MalformedBody: the prefix is too long. UnknownType: the server has no topics. Or no reply
-    /// came. Not subscribed then.
+    /// Overloaded: the session has as many topics as it may have. MalformedBody: the prefix is too long. UnknownType: the server has no
+    /// topics. Or no reply came. Not subscribed then.
     /// </exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    public async Task SubscribeAsync(string prefix, RoutedHandler handler, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    public async Task SubscribeAsync(
+        string prefix, RoutedHandler handler, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(prefix);
         ArgumentNullException.ThrowIfNull(handler);
@@ -132,7 +144,9 @@ public sealed partial class FastPortClient
         }
     }
 
-    /// <summary>Ends a subscription. The handler is not called any more, whatever becomes of the request. Does nothing where there is none.</summary>
+    /// <summary>
+    /// Ends a subscription. The handler is not called any more, whatever becomes of the request. Does nothing where there is none.
+    /// </summary>
     /// <param name="prefix">The prefix.</param>
     /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -194,8 +208,8 @@ public sealed partial class FastPortClient
         }
     }
 
-    // Before the session takes requests: what is published through it comes back to it. What the server refuses now is logged, as it had taken it before,
-    // and is asked for again on the session after.
+    // Before the session takes requests: what is published through it comes back to it. What the server refuses now is logged, as it had
+    // taken it before, and is asked for again on the session after.
     private async Task SubscribeAgainAsync(Session session, CancellationToken cancellationToken)
     {
         List<(string Prefix, AwaitedReply<bool> Reply)> requests = [];
@@ -203,7 +217,8 @@ public sealed partial class FastPortClient
         {
             var reply = new AwaitedReply<bool>(ReadNothing);
             SendStatus status;
-            while ((status = session.TryRequest(ControlType.Subscribe, new TopicBody(prefix), reply, timing: false, _options.ConnectTimeout, out _)) == SendStatus.Full)
+            while ((status = session.TryRequest(
+                ControlType.Subscribe, new TopicBody(prefix), reply, timing: false, _options.ConnectTimeout, out _)) == SendStatus.Full)
             {
                 await session.WhenWritableAsync(cancellationToken).ConfigureAwait(false);
             }

@@ -13,8 +13,8 @@ namespace FastPort.Clients;
 /// A request in flight when the connection is lost fails and is never sent again; a request made while there is no connection waits within
 /// its own timeout. Safe from any thread.
 /// <para>
-/// One task (<see cref="RunAsync"/>) owns connecting; <see cref="_slot"/> has the session that requests may use. <see cref="_gate"/> guards the two
-/// tasks, <see cref="_running"/> and <see cref="_closed"/>; the slot's lock may be taken under it, never the other way round.
+/// One task (<see cref="RunAsync"/>) owns connecting; <see cref="_slot"/> has the session that requests may use. <see cref="_gate"/> guards
+/// the two tasks, <see cref="_running"/> and <see cref="_closed"/>; the slot's lock may be taken under it, never the other way round.
 /// </para>
 /// </summary>
 public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
@@ -62,7 +62,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 
         if (!transport.Supports(endpoint.Scheme))
         {
-            throw new ArgumentException($"No transport serves '{endpoint.Scheme}' of {endpoint}; use {TransportSelection.Examples}.", nameof(options));
+            throw new ArgumentException(
+                $"No transport serves '{endpoint.Scheme}' of {endpoint}; use {TransportSelection.Examples}.", nameof(options));
         }
 
         _ownsClock = clock is null;
@@ -80,7 +81,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             Host = this,
             Telemetry = new SessionTelemetry(Counters),
         };
-        _opener = new SessionOpener(options, settings, transport.CreateConnector(endpoint, options.Session.ToConnectionSettings(_clock, _logger)));
+        _opener = new SessionOpener(
+            options, settings, transport.CreateConnector(endpoint, options.Session.ToConnectionSettings(_clock, _logger)));
         _delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay, new Random());
     }
 
@@ -97,14 +99,17 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     public Session? Session => _slot.Current;
 
     /// <summary>
-    /// Connects and begins to stay connected. Makes one attempt, or with <see cref="FastPortClientOptions.RetryConnect"/> as many as it takes. Where it
-    /// throws, requests that waited for the connection fail as <see cref="RequestFailure.NotConnected"/>, as do new ones until it is called again.
+    /// Connects and begins to stay connected. Makes one attempt, or with <see cref="FastPortClientOptions.RetryConnect"/> as many as it
+    /// takes. Where it throws, requests that waited for the connection fail as <see cref="RequestFailure.NotConnected"/>, as do new ones
+    /// until it is called again.
     /// </summary>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="RequestFailedException">The server refused the Hello.</exception>
     /// <exception cref="TimeoutException">The server did not answer within <see cref="FastPortClientOptions.ConnectTimeout"/>.</exception>
-    /// <exception cref="Hosting.FastPortOptionsException">The Hello (routing id, token, name) exceeds the frame limit; never tried again.</exception>
+    /// <exception cref="Hosting.FastPortOptionsException">
+    /// The Hello (routing id, token, name) exceeds the frame limit; never tried again.
+    /// </exception>
     /// <exception cref="OperationCanceledException">Cancelled, or the client was closed meanwhile.</exception>
     /// <exception cref="ObjectDisposedException">The client was closed before.</exception>
     /// <exception cref="InvalidOperationException">It is connecting, or has been connected: it reconnects by itself.</exception>
@@ -116,7 +121,9 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             ObjectDisposedException.ThrowIf(_closed is not null, this);
             if (_running is not null)
             {
-                throw new InvalidOperationException("The client is connecting or was connected already; it reconnects by itself. Call ConnectAsync again only where it has failed.");
+                throw new InvalidOperationException(
+                    "The client is connecting or was connected already; it reconnects by itself. Call ConnectAsync again only where it "
+                    + "has failed.");
             }
 
             // From here on requests wait for this attempt, and so does a close.
@@ -128,9 +135,9 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     }
 
     /// <summary>
-    /// Closes in order: Goodbye, replies in flight until <see cref="FastPortClientOptions.CloseTimeout"/>, then the connection ends. Requests that still
-    /// wait for a connection fail, and so do new ones. When it is over, every <see cref="Disconnected"/> has been raised. Always ends; idempotent.
-    /// Not to be awaited in an event or handler of this client.
+    /// Closes in order: Goodbye, replies in flight until <see cref="FastPortClientOptions.CloseTimeout"/>, then the connection ends.
+    /// Requests that still wait for a connection fail, and so do new ones. When it is over, every <see cref="Disconnected"/> has been
+    /// raised. Always ends; idempotent. Not to be awaited in an event or handler of this client.
     /// </summary>
     public Task CloseAsync()
     {

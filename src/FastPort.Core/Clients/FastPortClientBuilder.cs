@@ -9,8 +9,8 @@ namespace FastPort.Clients;
 
 /// <summary>
 /// What
-/// <see cref="FastPortClientRegistration.AddFastPortClient(IServiceCollection, Microsoft.Extensions.Configuration.IConfiguration, Action{FastPortClientOptions}?)"/> returns: where
-/// handlers and subscriptions are added. Used while the host is being built.
+/// <see cref="FastPortClientRegistration.AddFastPortClient(IServiceCollection, Microsoft.Extensions.Configuration.IConfiguration,
+/// Action{FastPortClientOptions}?)"/> returns: where handlers and subscriptions are added. Used while the host is being built.
 /// </summary>
 public sealed class FastPortClientBuilder
 {

@@ -17,26 +17,28 @@ public sealed class FastPortClientOptions
 
     /// <summary>
     /// What carries TCP and Unix sockets, unless the client is given a transport. With Epoll all clients of the process that have the same
-    /// <see cref="Loops"/>, <see cref="SpinMicroseconds"/> and <see cref="PinLoops"/> share one set of event loops. Defaults to <see cref="TransportKind.Auto"/>.
+    /// <see cref="Loops"/>, <see cref="SpinMicroseconds"/> and <see cref="PinLoops"/> share one set of event loops. Defaults to
+    /// <see cref="TransportKind.Auto"/>.
     /// </summary>
     public TransportKind Transport { get; set; } = TransportKind.Auto;
 
     /// <summary>
-    /// Event loops of the Epoll transport, each one thread; 0 to 256, 0 for one per core the process may use. They are those of all clients with the same
-    /// values here, in <see cref="SpinMicroseconds"/> and in <see cref="PinLoops"/>, not this client's own: a thousand such clients with 1 have one thread. Other
-    /// values are a set of their own, with so many threads more while it has connections, so give clients of one process the same. A transport of one's
-    /// own shares nothing. Defaults to 0.
+    /// Event loops of the Epoll transport, each one thread; 0 to 256, 0 for one per core the process may use. They are those of all clients
+    /// with the same values here, in <see cref="SpinMicroseconds"/> and in <see cref="PinLoops"/>, not this client's own: a thousand such
+    /// clients with 1 have one thread. Other values are a set of their own, with so many threads more while it has connections, so give
+    /// clients of one process the same. A transport of one's own shares nothing. Defaults to 0.
     /// </summary>
     public int Loops { get; set; }
 
     /// <summary>
-    /// How long an event loop, or this end of an <c>inproc://</c> link, looks for work before it sleeps, in microseconds, 0 to 1,000,000. Defaults to null: adaptive
-    /// (<see cref="EpollOptions.SpinMicroseconds"/>).
+    /// How long an event loop, or this end of an <c>inproc://</c> link, looks for work before it sleeps, in microseconds, 0 to 1,000,000.
+    /// Defaults to null: adaptive (<see cref="EpollOptions.SpinMicroseconds"/>).
     /// </summary>
     public int? SpinMicroseconds { get; set; }
 
     /// <summary>
-    /// Whether each event loop is bound to a core: loop n to the n-th that the process may use, as those of a server in the same process with this option are. Defaults to false.
+    /// Whether each event loop is bound to a core: loop n to the n-th that the process may use, as those of a server in the same process
+    /// with this option are. Defaults to false.
     /// </summary>
     public bool PinLoops { get; set; }
 
@@ -44,12 +46,15 @@ public sealed class FastPortClientOptions
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Whether connecting is tried again from the start, at the delays of reconnecting: <see cref="FastPortClient.ConnectAsync"/> then ends with a session
-    /// or by being cancelled, and requests wait meanwhile. For programs that may start before their server. Defaults to false: one attempt, whose error is thrown.
+    /// Whether connecting is tried again from the start, at the delays of reconnecting: <see cref="FastPortClient.ConnectAsync"/> then ends
+    /// with a session or by being cancelled, and requests wait meanwhile. For programs that may start before their server. Defaults to
+    /// false: one attempt, whose error is thrown.
     /// </summary>
     public bool RetryConnect { get; set; }
 
-    /// <summary>Time for a request, waiting for a connection included, where the call names none; zero for no limit. Defaults to 30 s.</summary>
+    /// <summary>
+    /// Time for a request, waiting for a connection included, where the call names none; zero for no limit. Defaults to 30 s.
+    /// </summary>
     public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Time a closing client waits for replies in flight. Defaults to 5 s.</summary>
@@ -64,10 +69,16 @@ public sealed class FastPortClientOptions
     /// <summary>This client's name for itself, shown in the server's logs and peer lists. Defaults to the process's name.</summary>
     public string ClientName { get; set; } = AppDomain.CurrentDomain.FriendlyName;
 
-    /// <summary>Whether to connect again after a loss or the server's Goodbye, until the client is closed; without, the client ends with its first session. Defaults to true.</summary>
+    /// <summary>
+    /// Whether to connect again after a loss or the server's Goodbye, until the client is closed; without, the client ends with its first
+    /// session. Defaults to true.
+    /// </summary>
     public bool Reconnect { get; set; } = true;
 
-    /// <summary>First delay between attempts to reconnect (the very first is made at once); doubles up to <see cref="MaxReconnectDelay"/>, jittered. Defaults to 100 ms.</summary>
+    /// <summary>
+    /// First delay between attempts to reconnect (the very first is made at once); doubles up to <see cref="MaxReconnectDelay"/>, jittered.
+    /// Defaults to 100 ms.
+    /// </summary>
     public TimeSpan ReconnectDelay { get; set; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>Longest delay between attempts. Defaults to 1 s.</summary>
@@ -104,7 +115,8 @@ public sealed class FastPortClientOptions
         Reconnect = section.Flag(nameof(Reconnect), Reconnect);
         ReconnectDelay = Positive(nameof(ReconnectDelay), ReconnectDelay);
         MaxReconnectDelay = section.Time(
-            nameof(MaxReconnectDelay), MaxReconnectDelay, time => time >= ReconnectDelay, $"allowed are values from ReconnectDelay ({ReconnectDelay:c}) upwards");
+            nameof(MaxReconnectDelay), MaxReconnectDelay, time =>
+                time >= ReconnectDelay, $"allowed are values from ReconnectDelay ({ReconnectDelay:c}) upwards");
         RequestTimeout = section.Timeout(nameof(RequestTimeout), RequestTimeout);
         CloseTimeout = section.Timeout(nameof(CloseTimeout), CloseTimeout);
         RoutingId = Optional(nameof(RoutingId), RoutingId);
@@ -113,7 +125,8 @@ public sealed class FastPortClientOptions
         Timing = section.Flag(nameof(Timing), Timing);
         section.Section(nameof(Session), Session.Describe);
 
-        string Optional(string key, string value) => section.Text(key, value, static text => text is not null, "give a text, empty for none");
+        string Optional(string key, string value) =>
+            section.Text(key, value, static text => text is not null, "give a text, empty for none");
 
         TimeSpan Positive(string key, TimeSpan value) =>
             section.Time(key, value, static time => time > TimeSpan.Zero, "allowed are values above 00:00:00");

@@ -6,7 +6,10 @@ using FastPort.Transports;
 
 namespace FastPort.Clients;
 
-/// <summary>One attempt to open a session: connect, Hello, Welcome, all within <see cref="FastPortClientOptions.ConnectTimeout"/>. Used by one task at a time.</summary>
+/// <summary>
+/// One attempt to open a session: connect, Hello, Welcome, all within <see cref="FastPortClientOptions.ConnectTimeout"/>. Used by one task
+/// at a time.
+/// </summary>
 internal sealed class SessionOpener(FastPortClientOptions options, SessionSettings settings, ITransportConnector connector)
 {
     /// <summary>A session that was welcomed. Where that fails, nothing of the connection is left when the exception comes.</summary>
@@ -27,7 +30,8 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         catch (OperationCanceledException e) when (deadline.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
             await AbortAsync(connection).ConfigureAwait(false);
-            throw new TimeoutException($"{options.Endpoint} did not answer within {options.ConnectTimeout.TotalSeconds:0.###} s. Is it a FastPort server?", e);
+            throw new TimeoutException(
+                $"{options.Endpoint} did not answer within {options.ConnectTimeout.TotalSeconds:0.###} s. Is it a FastPort server?", e);
         }
         catch
         {
@@ -44,7 +48,8 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         {
             SendStatus.Queued => pending.Task,
             SendStatus.TooLarge => throw new Hosting.FastPortOptionsException(
-                [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.LargestBody(options.Session.MaxFrameBytes)}. Shorten RoutingId, Token or ClientName."]),
+                [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.LargestBody(options.Session.MaxFrameBytes)}. "
+                    + $"Shorten RoutingId, Token or ClientName."]),
             _ => throw new EndpointException(Endpoint.Parse(options.Endpoint), $"The connection to {options.Endpoint} was lost at once."),
         };
     }

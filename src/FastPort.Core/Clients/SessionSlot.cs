@@ -3,9 +3,9 @@ using FastPort.Sessions;
 namespace FastPort.Clients;
 
 /// <summary>
-/// The session that a client's requests may use, or why there is none. Thread-safe: <see cref="_gate"/> guards all fields, and nothing is called
-/// under it. A session gets in only while none was ruled out, both under the lock: whoever ends the client either finds the session here
-/// or keeps it from getting here.
+/// The session that a client's requests may use, or why there is none. Thread-safe: <see cref="_gate"/> guards all fields, and nothing is
+/// called under it. A session gets in only while none was ruled out, both under the lock: whoever ends the client either finds the session
+/// here or keeps it from getting here.
 /// </summary>
 internal sealed class SessionSlot
 {
@@ -35,7 +35,9 @@ internal sealed class SessionSlot
         }
     }
 
-    /// <summary>Makes the session current. Those who wait for it are told by the caller, through what is returned; null where none may enter.</summary>
+    /// <summary>
+    /// Makes the session current. Those who wait for it are told by the caller, through what is returned; null where none may enter.
+    /// </summary>
     public TaskCompletionSource<Session>? TryEnter(Session session)
     {
         lock (_gate)
@@ -91,7 +93,9 @@ internal sealed class SessionSlot
     /// <summary>Nobody looks for a session until the next <see cref="Expect"/>: who waits for one fails, and so do new requests.</summary>
     public void Refuse(string message) => RuleOut(RequestFailure.NotConnected, message);
 
-    /// <summary>There will be no session any more, whatever comes: who waits for one fails, and so do new requests. The first message given stays.</summary>
+    /// <summary>
+    /// There will be no session any more, whatever comes: who waits for one fails, and so do new requests. The first message given stays.
+    /// </summary>
     public void End(string message) => RuleOut(RequestFailure.Closed, message);
 
     /// <summary>Whether <see cref="End"/> was called.</summary>

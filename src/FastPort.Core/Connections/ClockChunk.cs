@@ -3,12 +3,13 @@ using System.Numerics;
 namespace FastPort.Connections;
 
 /// <summary>
-/// Room for 64 connections of a <see cref="ConnectionClock"/>. What a tick looks at lies close together, so that connections with nothing to do cost it no
-/// cache miss of their own.
+/// Room for 64 connections of a <see cref="ConnectionClock"/>. What a tick looks at lies close together, so that connections with nothing
+/// to do cost it no cache miss of their own.
 /// <para>
-/// <see cref="Add"/> and <see cref="Remove"/> run under the clock's lock, <see cref="TakeRequests"/> and <see cref="Visit"/> in its tick alone,
-/// <see cref="Request"/> and <see cref="Lower(int, long)"/> on any thread. A tick forgets a slot's time before it visits it, and all others only make it earlier. So a slot that
-/// changes its owner needs no care: the new one is visited at the next tick, and the time of an empty one is forgotten when it has come.
+/// <see cref="Add"/> and <see cref="Remove"/> run under the clock's lock, <see cref="TakeRequests"/> and <see cref="Visit"/> in its tick
+/// alone, <see cref="Request"/> and <see cref="Lower(int, long)"/> on any thread. A tick forgets a slot's time before it visits it, and all
+/// others only make it earlier. So a slot that changes its owner needs no care: the new one is visited at the next tick, and the time of an
+/// empty one is forgotten when it has come.
 /// </para>
 /// </summary>
 internal sealed class ClockChunk

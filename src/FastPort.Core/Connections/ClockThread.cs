@@ -3,12 +3,12 @@ using System.Diagnostics;
 namespace FastPort.Connections;
 
 /// <summary>
-/// A thread that ticks clocks, one after the other; all those of system time in a process share <see cref="Shared"/>. A timer would tick on the thread pool and
-/// wake a worker each time, which then looks for more work for a while: most of what an idle server cost, and on one core a disturbance of the loop. The thread
-/// lives while there are clocks.
+/// A thread that ticks clocks, one after the other; all those of system time in a process share <see cref="Shared"/>. A timer would tick on
+/// the thread pool and wake a worker each time, which then looks for more work for a while: most of what an idle server cost, and on one
+/// core a disturbance of the loop. The thread lives while there are clocks.
 /// <para>
-/// <see cref="_gate"/> guards everything; no tick runs under it, so a clock may be ticked once more while it is being removed. A tick must not block: the
-/// deadlines of all servers and clients of the process wait behind it.
+/// <see cref="_gate"/> guards everything; no tick runs under it, so a clock may be ticked once more while it is being removed. A tick must
+/// not block: the deadlines of all servers and clients of the process wait behind it.
 /// </para>
 /// </summary>
 internal sealed class ClockThread
@@ -81,7 +81,8 @@ internal sealed class ClockThread
         }
     }
 
-    // Under the lock. Posts what has become due, and tells in how many milliseconds the next call is; posting is handing over, nothing of the connection's runs here.
+    // Under the lock. Posts what has become due, and tells in how many milliseconds the next call is; posting is handing over, nothing of
+    // the connection's runs here.
     private int PostDue()
     {
         while (_calls.TryPeek(out (Connection Connection, Action<object?> Callback, object? State) call, out long due))
@@ -107,7 +108,8 @@ internal sealed class ClockThread
             ConnectionClock[] clocks;
             lock (_gate)
             {
-                // Ticks that were missed, as the process was suspended or a tick took long, are not made up for: one sees all that has become due.
+                // Ticks that were missed, as the process was suspended or a tick took long, are not made up for: one sees all that has
+                // become due.
                 long now = Environment.TickCount64;
                 next = Math.Max(next + (long)ConnectionClock.Period.TotalMilliseconds, now);
                 for (; _clocks.Length != 0 && now < next; now = Environment.TickCount64)

@@ -7,15 +7,17 @@ namespace FastPort.Connections;
 /// <summary>
 /// Bytes in and out, deadlines, counters and a stop: what every transport offers and every protocol builds on. It knows no message.
 /// <para>
-/// Reading belongs to the connection's loop, which makes all calls of the <see cref="Protocol"/>, one at a time. <see cref="Post"/> brings other work there.
+/// Reading belongs to the connection's loop, which makes all calls of the <see cref="Protocol"/>, one at a time. <see cref="Post"/> brings
+/// other work there.
 /// </para>
 /// <para>
-/// Writing is safe from any thread. Bytes leave in the order in which the writes ended: what one <see cref="EndWrite"/> has ended goes out before what a later one
-/// ends, whichever threads wrote. Two writes may be under way at the same time, the loop's and that of one other thread. A protocol that numbers its messages
-/// therefore takes a lock of its own, from its number to <see cref="EndWrite"/>.
+/// Writing is safe from any thread. Bytes leave in the order in which the writes ended: what one <see cref="EndWrite"/> has ended goes out
+/// before what a later one ends, whichever threads wrote. Two writes may be under way at the same time, the loop's and that of one other
+/// thread. A protocol that numbers its messages therefore takes a lock of its own, from its number to <see cref="EndWrite"/>.
 /// </para>
 /// <para>
-/// A filter that changes the bytes on their way (encryption) is a protocol towards the transport and a connection towards the protocol above it.
+/// A filter that changes the bytes on their way (encryption) is a protocol towards the transport and a connection towards the protocol
+/// above it.
 /// </para>
 /// </summary>
 public abstract class Connection
@@ -52,7 +54,9 @@ public abstract class Connection
     /// <summary>Bytes written here and not yet taken by the operating system.</summary>
     public abstract long PendingBytes { get; }
 
-    /// <summary>Whether the operating system has refused to take more bytes for now: the peer does not read as fast as this side writes.</summary>
+    /// <summary>
+    /// Whether the operating system has refused to take more bytes for now: the peer does not read as fast as this side writes.
+    /// </summary>
     public abstract bool IsSendBlocked { get; }
 
     /// <summary>Whether a close has begun; what is written from then on may be lost.</summary>
@@ -61,29 +65,36 @@ public abstract class Connection
     /// <summary>Why it closes; null as long as it does not, and where a filter does not say.</summary>
     internal virtual CloseReason? ClosingReason => null;
 
-    /// <summary>Whether the present thread is the connection's loop, so that all calls of the protocol come on this thread, one after the other.</summary>
+    /// <summary>
+    /// Whether the present thread is the connection's loop, so that all calls of the protocol come on this thread, one after the other.
+    /// </summary>
     public abstract bool IsOnLoop { get; }
 
     /// <summary>
-    /// Runs a callback on the connection's loop: after the protocol's <see cref="IConnectionProtocol.OnOpened"/>, in order with the bursts and with what was posted
-    /// before, also when nothing arrives. What it writes is flushed afterwards. It must not block; what it throws ends the connection, with a line in the log. Safe
-    /// from any thread; with a static callback nothing is allocated.
+    /// Runs a callback on the connection's loop: after the protocol's <see cref="IConnectionProtocol.OnOpened"/>, in order with the bursts
+    /// and with what was posted before, also when nothing arrives. What it writes is flushed afterwards. It must not block; what it throws
+    /// ends the connection, with a line in the log. Safe from any thread; with a static callback nothing is allocated.
     /// </summary>
     /// <param name="callback">Called once with <paramref name="state"/>.</param>
     /// <param name="state">Handed to <paramref name="callback"/>.</param>
-    /// <returns>False where the connection has ended: then it is not called. With true it is called before <see cref="IConnectionProtocol.OnClosed"/>.</returns>
+    /// <returns>
+    /// False where the connection has ended: then it is not called. With true it is called before
+    /// <see cref="IConnectionProtocol.OnClosed"/>.
+    /// </returns>
     public abstract bool Post(Action<object?> callback, object? state);
 
     /// <summary>
-    /// As <see cref="Post"/>, after a delay: a timer for one call. It comes up to 2 ms late, more where the loop is busy. Timers cost nothing while none is set. A
-    /// connection that has ended meanwhile does not call.
+    /// As <see cref="Post"/>, after a delay: a timer for one call. It comes up to 2 ms late, more where the loop is busy. Timers cost
+    /// nothing while none is set. A connection that has ended meanwhile does not call.
     /// </summary>
     /// <param name="delay">From zero on; of <see cref="ConnectionClock.Time"/>.</param>
     /// <param name="callback">Called once with <paramref name="state"/>, on the loop.</param>
     /// <param name="state">Handed to <paramref name="callback"/>.</param>
     public abstract void PostAfter(TimeSpan delay, Action<object?> callback, object? state);
 
-    /// <summary>Between <see cref="BeginWrite"/> and <see cref="EndWrite"/>: whether this write is the loop's own, which excludes no other thread's.</summary>
+    /// <summary>
+    /// Between <see cref="BeginWrite"/> and <see cref="EndWrite"/>: whether this write is the loop's own, which excludes no other thread's.
+    /// </summary>
     internal virtual bool IsLoopWrite => IsOnLoop;
 
     /// <summary>Where rings of this class's own get their arrays.</summary>
@@ -111,37 +122,43 @@ public abstract class Connection
 
     /// <summary>
     /// Begins to write: returns the ring to append to, or null when nothing can be sent any more. After a ring was returned,
-    /// <see cref="EndWrite"/> must follow on the same thread, soon: other threads that write wait meanwhile, the loop does not. Does not nest.
+    /// <see cref="EndWrite"/> must follow on the same thread, soon: other threads that write wait meanwhile, the loop does not. Does not
+    /// nest.
     /// </summary>
     public abstract ArrayPoolCircularBuffer? BeginWrite();
 
     /// <summary>
-    /// Appends bytes that are sent from where they lie, without a copy, behind what was written to the ring so far and before what is written to
-    /// it from now on. Only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>; the ring must not be rewound to before this point afterwards.
+    /// Appends bytes that are sent from where they lie, without a copy, behind what was written to the ring so far and before what is
+    /// written to it from now on. Only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>; the ring must not be rewound to before
+    /// this point afterwards.
     /// <para>
-    /// Ownership: with true the memory is lent and must stay unchanged until <paramref name="release"/> is called, which happens exactly once:
-    /// when the operating system has taken all of it, or when the connection has ended, before <see cref="Closed"/> completes. With false it
-    /// stays the caller's and <paramref name="release"/> is never called. Borrowed bytes count as <see cref="PendingBytes"/>.
+    /// Ownership: with true the memory is lent and must stay unchanged until <paramref name="release"/> is called, which happens exactly
+    /// once: when the operating system has taken all of it, or when the connection has ended, before <see cref="Closed"/> completes. With
+    /// false it stays the caller's and <paramref name="release"/> is never called. Borrowed bytes count as <see cref="PendingBytes"/>.
     /// </para>
     /// </summary>
     /// <param name="memory">The bytes. Worth it from 16 KiB on; below, a copy is cheaper.</param>
     /// <param name="release">
-    /// Called with <paramref name="state"/> on any thread, under no lock, after <see cref="EndWrite"/>, perhaps inside <see cref="Flush"/>. Must
-    /// not block; what it throws is logged. Null where nobody needs to know.
+    /// Called with <paramref name="state"/> on any thread, under no lock, after <see cref="EndWrite"/>, perhaps inside <see cref="Flush"/>.
+    /// Must not block; what it throws is logged. Null where nobody needs to know.
     /// </param>
     /// <param name="state">Handed to <paramref name="release"/>.</param>
-    /// <returns>False where ring and borrowed bytes together would exceed the ring's <see cref="ArrayPoolCircularBuffer.MaximumCapacity"/>.</returns>
+    /// <returns>
+    /// False where ring and borrowed bytes together would exceed the ring's <see cref="ArrayPoolCircularBuffer.MaximumCapacity"/>.
+    /// </returns>
     public abstract bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state);
 
     /// <summary>
-    /// Lends a ring that the caller alone fills, on one thread, without excluding anybody: for many messages at once. What is written there is sent
-    /// after <see cref="TryAppendBatch"/> only. To be given back with <see cref="EndBatch"/>.
+    /// Lends a ring that the caller alone fills, on one thread, without excluding anybody: for many messages at once. What is written there
+    /// is sent after <see cref="TryAppendBatch"/> only. To be given back with <see cref="EndBatch"/>.
     /// </summary>
-    public virtual ArrayPoolCircularBuffer BeginBatch() => Interlocked.Exchange(ref _batch, null) ?? new ArrayPoolCircularBuffer(4096, BatchCapacity, RingPool);
+    public virtual ArrayPoolCircularBuffer BeginBatch() =>
+        Interlocked.Exchange(ref _batch, null) ?? new ArrayPoolCircularBuffer(4096, BatchCapacity, RingPool);
 
     /// <summary>
-    /// Appends all bytes of a batch behind what was written so far and leaves it empty. Only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>,
-    /// with nothing written in between; the ring must not be written to afterwards. Without anything better a transport copies once.
+    /// Appends all bytes of a batch behind what was written so far and leaves it empty. Only between <see cref="BeginWrite"/> and
+    /// <see cref="EndWrite"/>, with nothing written in between; the ring must not be written to afterwards. Without anything better a
+    /// transport copies once.
     /// </summary>
     /// <param name="ring">From <see cref="BeginWrite"/>.</param>
     /// <param name="batch">From <see cref="BeginBatch"/>; may be another one, of the same state, afterwards.</param>
@@ -160,7 +177,9 @@ public abstract class Connection
         return true;
     }
 
-    /// <summary>From how many bytes on a batch is appended without a copy, so that one message alone is better written into one. Defaults to none.</summary>
+    /// <summary>
+    /// From how many bytes on a batch is appended without a copy, so that one message alone is better written into one. Defaults to none.
+    /// </summary>
     internal virtual int BatchesInLineFrom => int.MaxValue;
 
     /// <summary>Gives a batch's ring back; bytes that were not appended are dropped.</summary>
@@ -176,8 +195,8 @@ public abstract class Connection
     public abstract void EndWrite();
 
     /// <summary>
-    /// As <see cref="EndWrite"/>, unless a final write has ended since this one began: then nothing was written, memory that was lent is the caller's again, and the
-    /// result is false.
+    /// As <see cref="EndWrite"/>, unless a final write has ended since this one began: then nothing was written, memory that was lent is
+    /// the caller's again, and the result is false.
     /// </summary>
     internal virtual bool TryEndWrite()
     {
@@ -186,7 +205,8 @@ public abstract class Connection
     }
 
     /// <summary>
-    /// As <see cref="EndWrite"/>, on the loop, for a message that others must not follow: from now on <see cref="TryEndWrite"/> refuses what other threads write.
+    /// As <see cref="EndWrite"/>, on the loop, for a message that others must not follow: from now on <see cref="TryEndWrite"/> refuses
+    /// what other threads write.
     /// </summary>
     internal virtual void EndFinalWrite() => EndWrite();
 
@@ -197,22 +217,22 @@ public abstract class Connection
     public abstract void Flush();
 
     /// <summary>
-    /// As <see cref="Flush"/>, for a loop that writes to another connection: where the transport gathers what its threads send, it leaves when this thread's
-    /// present work is done.
+    /// As <see cref="Flush"/>, for a loop that writes to another connection: where the transport gathers what its threads send, it leaves
+    /// when this thread's present work is done.
     /// </summary>
     public virtual void FlushSoon() => Flush();
 
     /// <summary>
-    /// Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> as soon as no more than this many bytes wait to be sent. There is one such
-    /// notice at a time: a further call replaces it. For any number of waiters there is <see cref="WaitForRoomAsync"/>.
+    /// Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> as soon as no more than this many bytes wait to be sent.
+    /// There is one such notice at a time: a further call replaces it. For any number of waiters there is <see cref="WaitForRoomAsync"/>.
     /// </summary>
     /// <param name="pendingBytes">Low-water mark in bytes, 0 or more.</param>
     public abstract void NotifyWhenDrained(long pendingBytes);
 
     /// <summary>
-    /// Flushes, and completes when no more than <paramref name="lowWater"/> bytes wait to be sent, or the connection closes. Safe from any thread, with any
-    /// number of waiters; it allocates nothing where there is room. Not to be awaited on the connection's loop, which would have to send meanwhile. A filter
-    /// passes it on to the connection below.
+    /// Flushes, and completes when no more than <paramref name="lowWater"/> bytes wait to be sent, or the connection closes. Safe from any
+    /// thread, with any number of waiters; it allocates nothing where there is room. Not to be awaited on the connection's loop, which
+    /// would have to send meanwhile. A filter passes it on to the connection below.
     /// </summary>
     /// <remarks>
     /// With it a message of any length is sent piece by piece while only little of it is in memory:
@@ -236,8 +256,9 @@ public abstract class Connection
     ///     connection.Flush();
     /// }
     /// </code>
-    /// A low-water mark and a piece for each writer together must fit <see cref="ConnectionSettings.MaxSendBytes"/>: several writers may find room at the same
-    /// time. Where others may write between two pieces, the protocol numbers its pieces, or lets one message be under way at a time.
+    /// A low-water mark and a piece for each writer together must fit <see cref="ConnectionSettings.MaxSendBytes"/>: several writers may
+    /// find room at the same time. Where others may write between two pieces, the protocol numbers its pieces, or lets one message be under
+    /// way at a time.
     /// </remarks>
     /// <param name="lowWater">Bytes, 0 or more.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -261,16 +282,18 @@ public abstract class Connection
     public abstract void Abort(CloseReason reason);
 
     /// <summary>
-    /// Has the clock's next tick ask this connection and its protocol, whatever they answered to the last one. To be called after the change that the tick
-    /// shall see. <see cref="Flush"/>, every burst and <see cref="Close"/> do so by themselves. Safe from any thread, and cheap. A filter passes it
-    /// on to the connection below.
+    /// Has the clock's next tick ask this connection and its protocol, whatever they answered to the last one. To be called after the
+    /// change that the tick shall see. <see cref="Flush"/>, every burst and <see cref="Close"/> do so by themselves. Safe from any thread,
+    /// and cheap. A filter passes it on to the connection below.
     /// </summary>
     public virtual void RequestTick() => Volatile.Read(ref _clockChunk)?.Request(_clockSlot);
 
     /// <summary>Begins to read, after <see cref="Protocol"/> was set. Does nothing on a connection that was aborted before.</summary>
     protected abstract void StartCore();
 
-    /// <summary>The clock's, on its thread: checks the deadlines of this layer, and where it is time for the protocol's has the loop call it.</summary>
+    /// <summary>
+    /// The clock's, on its thread: checks the deadlines of this layer, and where it is time for the protocol's has the loop call it.
+    /// </summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     /// <param name="requested">Whether <see cref="RequestTick"/> was called since the last tick.</param>
     /// <returns>As <see cref="IConnectionProtocol.OnTick"/>.</returns>

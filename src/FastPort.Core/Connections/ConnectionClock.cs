@@ -1,9 +1,9 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// One coarse clock for all deadlines of a server or client instead of timers per connection. A tick visits the connections that have asked for
-/// it since the last one (<see cref="Connection.RequestTick"/>) and those whose next deadline has come, as they told at their last visit. Deadlines are
-/// therefore met within one period after they pass, and an idle connection costs nothing in between. Thread-safe.
+/// One coarse clock for all deadlines of a server or client instead of timers per connection. A tick visits the connections that have asked
+/// for it since the last one (<see cref="Connection.RequestTick"/>) and those whose next deadline has come, as they told at their last
+/// visit. Deadlines are therefore met within one period after they pass, and an idle connection costs nothing in between. Thread-safe.
 /// </summary>
 public sealed class ConnectionClock : IDisposable
 {
@@ -32,7 +32,9 @@ public sealed class ConnectionClock : IDisposable
     private long _nextCall = Never;
 
     /// <summary>Creates the clock and starts it.</summary>
-    /// <param name="time">Source of time. Defaults to the system's, of which all clocks tick on one thread of the process; any other has its own timer.</param>
+    /// <param name="time">
+    /// Source of time. Defaults to the system's, of which all clocks tick on one thread of the process; any other has its own timer.
+    /// </param>
     public ConnectionClock(TimeProvider? time = null)
     {
         _time = time ?? TimeProvider.System;
@@ -99,8 +101,8 @@ public sealed class ConnectionClock : IDisposable
     }
 
     /// <summary>
-    /// Calls once, at the first tick after a delay, unless the clock is stopped before. For what must work where the process can start no more threads, which a
-    /// timer may need; rarely used. The call must neither block nor throw.
+    /// Calls once, at the first tick after a delay, unless the clock is stopped before. For what must work where the process can start no
+    /// more threads, which a timer may need; rarely used. The call must neither block nor throw.
     /// </summary>
     internal void CallLater(TimeSpan delay, Action call)
     {
@@ -161,8 +163,8 @@ public sealed class ConnectionClock : IDisposable
 
             if (requested)
             {
-                // Whoever found its request made already, before it was taken here, has made its change before that look: after this fence of all threads
-                // the change is seen. Some microseconds here save a fence in every flush.
+                // Whoever found its request made already, before it was taken here, has made its change before that look: after this fence
+                // of all threads the change is seen. Some microseconds here save a fence in every flush.
                 Interlocked.MemoryBarrierProcessWide();
             }
 
@@ -205,7 +207,8 @@ public sealed class ConnectionClock : IDisposable
 
         public void Start(TimeProvider time, TimeSpan delay)
         {
-            _timer = time.CreateTimer(static timer => ((TimerOfProvider)timer!).Fire(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _timer = time.CreateTimer(
+                static timer => ((TimerOfProvider)timer!).Fire(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
             _timer.Change(delay, Timeout.InfiniteTimeSpan);
         }
 

@@ -8,6 +8,7 @@ internal static partial class ConnectionLog
     [LoggerMessage(1050, LogLevel.Error, "Connection {ConnectionId}: the pipe handler threw; the connection is closed")]
     public static partial void PipeHandlerFault(ILogger logger, long connectionId, Exception exception);
 
-    [LoggerMessage(1051, LogLevel.Debug, "Connection {ConnectionId}: the pipe handler ended with an exception after the connection was over")]
+    [LoggerMessage(
+        1051, LogLevel.Debug, "Connection {ConnectionId}: the pipe handler ended with an exception after the connection was over")]
     public static partial void PipeHandlerCutOff(ILogger logger, long connectionId, Exception exception);
 }

@@ -16,24 +16,28 @@ public enum ReceiveOutcome
 }
 
 /// <summary>
-/// A byte protocol plugged into a <see cref="Connection"/>: FastPort's frames are one, any other can be another. One instance serves one connection. All calls
-/// come on the connection's loop, one at a time, so what only they use needs no lock. None of them may block.
+/// A byte protocol plugged into a <see cref="Connection"/>: FastPort's frames are one, any other can be another. One instance serves one
+/// connection. All calls come on the connection's loop, one at a time, so what only they use needs no lock. None of them may block.
 /// </summary>
 public interface IConnectionProtocol
 {
-    /// <summary>The connection is up; called once, before anything else. On the loop, never on the thread that accepted or connected.</summary>
+    /// <summary>
+    /// The connection is up; called once, before anything else. On the loop, never on the thread that accepted or connected.
+    /// </summary>
     /// <param name="connection">The connection, valid until <see cref="OnClosed"/>.</param>
     void OnOpened(Connection connection);
 
     /// <summary>
-    /// Bytes have arrived or reading was resumed. Consume every whole message from <paramref name="input"/> and leave the rest; reserve room
-    /// for a long message with <see cref="ArrayPoolCircularBuffer.TryReserve"/>, and where a message is needed in one piece, get it with
-    /// <see cref="ArrayPoolCircularBuffer.TryGetContiguous"/>. What is written meanwhile is flushed once, afterwards.
+    /// Bytes have arrived or reading was resumed. Consume every whole message from <paramref name="input"/> and leave the rest; reserve
+    /// room for a long message with <see cref="ArrayPoolCircularBuffer.TryReserve"/>, and where a message is needed in one piece, get it
+    /// with <see cref="ArrayPoolCircularBuffer.TryGetContiguous"/>. What is written meanwhile is flushed once, afterwards.
     /// </summary>
     /// <param name="input">All unread bytes. Owned by the connection; not to be kept.</param>
     ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input);
 
-    /// <summary>The peer has ended its side and everything before was offered. The protocol closes the connection when it has answered.</summary>
+    /// <summary>
+    /// The peer has ended its side and everything before was offered. The protocol closes the connection when it has answered.
+    /// </summary>
     /// <param name="truncated">Whether bytes are left that make no whole message.</param>
     void OnInputEnded(bool truncated);
 
@@ -41,8 +45,8 @@ public interface IConnectionProtocol
     void OnOutputDrained();
 
     /// <summary>
-    /// The peer has taken none of the waiting bytes for too long, and the connection is closed next. What is written here goes out behind those bytes,
-    /// if the peer takes them within the drain time after all. Does nothing unless implemented.
+    /// The peer has taken none of the waiting bytes for too long, and the connection is closed next. What is written here goes out behind
+    /// those bytes, if the peer takes them within the drain time after all. Does nothing unless implemented.
     /// </summary>
     /// <param name="reason">Why the connection will end.</param>
     void OnWriteTimeout(CloseReason reason)
@@ -50,8 +54,8 @@ public interface IConnectionProtocol
     }
 
     /// <summary>
-    /// The coarse clock ticked: the place for deadlines. After the start it comes at the first tick, then at the time that was returned, and at the tick after
-    /// every burst, flush and <see cref="Connection.RequestTick"/>.
+    /// The coarse clock ticked: the place for deadlines. After the start it comes at the first tick, then at the time that was returned,
+    /// and at the tick after every burst, flush and <see cref="Connection.RequestTick"/>.
     /// </summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     /// <returns>
@@ -69,7 +73,9 @@ public interface IConnectionProtocol
     /// in order at once.</returns>
     bool OnStopping(CloseReason reason) => false;
 
-    /// <summary>The connection is over; called exactly once, after the last of the other calls on the loop. Nothing can be written any more.</summary>
+    /// <summary>
+    /// The connection is over; called exactly once, after the last of the other calls on the loop. Nothing can be written any more.
+    /// </summary>
     /// <param name="reason">Why.</param>
     void OnClosed(CloseReason reason);
 }

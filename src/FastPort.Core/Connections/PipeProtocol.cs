@@ -14,13 +14,13 @@ namespace FastPort.Connections;
 /// </para>
 /// <para>
 /// Output: what is flushed goes into the connection's send ring and on to the operating system. <see cref="PipeWriter.FlushAsync"/> waits
-/// while bounds on what the peer has not taken are exceeded; it says <see cref="FlushResult.IsCompleted"/> when nothing can be sent any more.
-/// Completing the writer closes the connection in order, for both directions: TCP's half-close is the peer's to use.
+/// while bounds on what the peer has not taken are exceeded; it says <see cref="FlushResult.IsCompleted"/> when nothing can be sent any
+/// more. Completing the writer closes the connection in order, for both directions: TCP's half-close is the peer's to use.
 /// </para>
 /// <para>
-/// When the connection is lost, the reader throws an <see cref="IOException"/> after what had been copied, so that a stream cut off does not
-/// look like one that ended. When the handler's task ends, both pipes are completed, which closes the connection; after an exception that
-/// is with <see cref="CloseKind.Internal"/> and a line in the log.
+/// When the connection is lost, the reader throws an <see cref="IOException"/> after what had been copied, so that a stream cut off does
+/// not look like one that ended. When the handler's task ends, both pipes are completed, which closes the connection; after an exception
+/// that is with <see cref="CloseKind.Internal"/> and a line in the log.
 /// </para>
 /// </summary>
 public sealed class PipeProtocol : IConnectionProtocol
@@ -49,17 +49,17 @@ public sealed class PipeProtocol : IConnectionProtocol
 
     /// <summary>Makes the protocol of one connection.</summary>
     /// <param name="handler">
-    /// Runs on the thread pool from the connection's start on, once. Its pipe is valid until its task ends; the connection is for addresses,
-    /// counters, <see cref="Connection.Closed"/> and <see cref="Connection.Abort"/>.
+    /// Runs on the thread pool from the connection's start on, once. Its pipe is valid until its task ends; the connection is for
+    /// addresses, counters, <see cref="Connection.Closed"/> and <see cref="Connection.Abort"/>.
     /// </param>
     /// <param name="logger">Where a handler's exception is logged.</param>
     /// <param name="inputBytes">
-    /// Unread bytes in the reader from which on the connection is not read until half are left; <see cref="MinimumBytes"/> to 2^30. The pipe
-    /// holds twice as many at most. Defaults to <see cref="DefaultBytes"/>.
+    /// Unread bytes in the reader from which on the connection is not read until half are left; <see cref="MinimumBytes"/> to 2^30. The
+    /// pipe holds twice as many at most. Defaults to <see cref="DefaultBytes"/>.
     /// </param>
     /// <param name="outputBytes">
-    /// Bytes in the connection's send ring from which on no more are moved there until half are left, and the same for the writer's own pipe,
-    /// from which on a flush waits; <see cref="MinimumBytes"/> to 2^30. Defaults to <see cref="DefaultBytes"/>.
+    /// Bytes in the connection's send ring from which on no more are moved there until half are left, and the same for the writer's own
+    /// pipe, from which on a flush waits; <see cref="MinimumBytes"/> to 2^30. Defaults to <see cref="DefaultBytes"/>.
     /// </param>
     /// <exception cref="ArgumentOutOfRangeException">A bound is outside its range.</exception>
     public PipeProtocol(
@@ -75,7 +75,8 @@ public sealed class PipeProtocol : IConnectionProtocol
         _logger = logger;
         _inputBytes = inputBytes;
 
-        // The handler goes on on the pool, never on the loop. The writing side's continuation is ours and does no more than resume the loop.
+        // The handler goes on on the pool, never on the loop. The writing side's continuation is ours and does no more than resume the
+        // loop.
         _input = new Pipe(new PipeOptions(
             readerScheduler: PipeScheduler.ThreadPool,
             writerScheduler: PipeScheduler.Inline,
@@ -142,7 +143,8 @@ public sealed class PipeProtocol : IConnectionProtocol
     {
         ArgumentNullException.ThrowIfNull(reason);
         _closed = true;
-        _input.Writer.Complete(_inputEnded || _sender.HasEnded ? null : new IOException($"The connection is over. {reason.Message}", reason.Exception));
+        _input.Writer.Complete(
+            _inputEnded || _sender.HasEnded ? null : new IOException($"The connection is over. {reason.Message}", reason.Exception));
         _sender.OnClosed();
     }
 

@@ -5,8 +5,8 @@ using FastPort.Buffers;
 namespace FastPort.Connections;
 
 /// <summary>
-/// Moves what a handler flushes from its pipe into a connection's send ring. One task (<see cref="RunAsync"/>) reads the pipe; it runs on the
-/// thread of the flush that woke it, so that a flush costs no change of threads. It waits for the peer without a thread.
+/// Moves what a handler flushes from its pipe into a connection's send ring. One task (<see cref="RunAsync"/>) reads the pipe; it runs on
+/// the thread of the flush that woke it, so that a flush costs no change of threads. It waits for the peer without a thread.
 /// </summary>
 internal sealed class PipeSender
 {
@@ -31,7 +31,10 @@ internal sealed class PipeSender
     /// <summary>Whether the writer was completed and all of its bytes are in the send ring.</summary>
     public bool HasEnded => _ended;
 
-    /// <summary>Runs until the writer is completed or nothing can be sent any more. Never throws; returns the exception the writer was completed with.</summary>
+    /// <summary>
+    /// Runs until the writer is completed or nothing can be sent any more. Never throws; returns the exception the writer was completed
+    /// with.
+    /// </summary>
     public async Task<Exception?> RunAsync(Connection connection)
     {
         PipeReader reader = _pipe.Reader;

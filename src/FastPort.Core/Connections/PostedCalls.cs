@@ -1,8 +1,8 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// Callbacks that wait for a connection's loop, in the order in which they were posted. <see cref="_gate"/> guards all but the list that is being run, which is the
-/// loop's. Nothing is allocated once the lists have grown.
+/// Callbacks that wait for a connection's loop, in the order in which they were posted. <see cref="_gate"/> guards all but the list that is
+/// being run, which is the loop's. Nothing is allocated once the lists have grown.
 /// </summary>
 internal sealed class PostedCalls
 {

@@ -28,8 +28,9 @@ internal sealed class HandlerEntry(ushort type, string name, InlineHandler? inli
     public QueuedHandler? Queued { get; } = queued;
 
     /// <summary>
-    /// Whether an inline handler runs on the session's loop and nowhere else: with earlier requests waiting the session is read no further meanwhile. For
-    /// handlers that may postpone, or whose messages to others would lose their order if they were sent now from one thread and now from another.
+    /// Whether an inline handler runs on the session's loop and nowhere else: with earlier requests waiting the session is read no further
+    /// meanwhile. For handlers that may postpone, or whose messages to others would lose their order if they were sent now from one thread
+    /// and now from another.
     /// </summary>
     public bool StaysOnLoop { get; init; }
 

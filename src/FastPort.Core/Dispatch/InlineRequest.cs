@@ -7,16 +7,17 @@ using FastPort.Sessions;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// A request or one-way message while its inline handler runs: on the session's loop with the body in the receive ring, or, where it came behind
-/// queued ones that waited, in its turn after them with a copy. The body is valid until the handler returns. A handler that returns without
-/// an answer has answered with an empty body.
+/// A request or one-way message while its inline handler runs: on the session's loop with the body in the receive ring, or, where it came
+/// behind queued ones that waited, in its turn after them with a copy. The body is valid until the handler returns. A handler that returns
+/// without an answer has answered with an empty body.
 /// </summary>
 public ref struct InlineRequest
 {
     private readonly FrameProtocol _protocol;
     private readonly ref readonly FrameHeader _header;
 
-    // One of the two: the ring with the frame at its head, or the request that had to wait, with its copy. The body is looked for when it is asked for.
+    // One of the two: the ring with the frame at its head, or the request that had to wait, with its copy. The body is looked for when it
+    // is asked for.
     private readonly ArrayPoolCircularBuffer? _input;
     private readonly RequestContext? _deferred;
 
@@ -64,7 +65,8 @@ public ref struct InlineRequest
     public bool Answered { get; private set; }
 
     /// <summary>
-    /// The body in one piece, which is the fast way to most; false where it lies across the wrap of the ring, for which there is <see cref="Body"/>.
+    /// The body in one piece, which is the fast way to most; false where it lies across the wrap of the ring, for which there is
+    /// <see cref="Body"/>.
     /// </summary>
     /// <param name="body">The body, valid until the handler returns; empty with false.</param>
     public readonly bool TryGetBodySpan(out ReadOnlySpan<byte> body)
@@ -91,7 +93,9 @@ public ref struct InlineRequest
         return true;
     }
 
-    /// <summary>Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.</summary>
+    /// <summary>
+    /// Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.
+    /// </summary>
     /// <param name="body">The reply's body.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
     public void Reply<TBody>(scoped in TBody body)
@@ -118,16 +122,18 @@ public ref struct InlineRequest
     }
 
     /// <summary>
-    /// Answers with a body that is sent from where it lies, without a copy. Worth it from 16 KiB on; a smaller body is copied and released at once.
+    /// Answers with a body that is sent from where it lies, without a copy. Worth it from 16 KiB on; a smaller body is copied and released
+    /// at once.
     /// <para>
     /// Ownership: the memory is lent, whatever becomes of the reply (also of none, for a one-way message). It must stay unchanged until
-    /// <paramref name="release"/> is called, exactly once: when it was sent, copied or dropped. Where this throws because the request has been
-    /// answered already, it stays the caller's. Not for <see cref="Body"/>, which ends with the handler.
+    /// <paramref name="release"/> is called, exactly once: when it was sent, copied or dropped. Where this throws because the request has
+    /// been answered already, it stays the caller's. Not for <see cref="Body"/>, which ends with the handler.
     /// </para>
     /// </summary>
     /// <param name="body">The reply's body; over the frame limit it becomes the error ReplyTooLarge.</param>
     /// <param name="release">
-    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody needs to know.
+    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody
+    /// needs to know.
     /// </param>
     /// <param name="state">Handed to <paramref name="release"/>.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
@@ -183,11 +189,13 @@ public ref struct InlineRequest
     internal readonly bool IsOverdue => _protocol.Dispatcher.IsOverdue;
 
     /// <summary>
-    /// Handles the request later: the session is read no further, and its handler is called again with this request when the task has ended. For the
-    /// framework's own handlers, which then have done nothing yet.
+    /// Handles the request later: the session is read no further, and its handler is called again with this request when the task has
+    /// ended. For the framework's own handlers, which then have done nothing yet.
     /// </summary>
     /// <param name="until">Ends when it is worth trying again.</param>
-    /// <param name="timeout">Time after which the handler is called once more in any case, then with <see cref="IsOverdue"/>. Zero for none.</param>
+    /// <param name="timeout">
+    /// Time after which the handler is called once more in any case, then with <see cref="IsOverdue"/>. Zero for none.
+    /// </param>
     internal void Postpone(Task until, TimeSpan timeout) => PostponedUntil = new Postponement(until, timeout);
 
     private readonly bool MayAnswer()

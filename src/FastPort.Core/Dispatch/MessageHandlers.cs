@@ -19,8 +19,9 @@ public sealed class MessageHandlers
     internal IReadOnlyList<HandlerEntry> Entries => _entries;
 
     /// <summary>
-    /// Registers a handler that runs on the session's loop. It must not block: everything of that loop waits for it. One at a time runs for a session.
-    /// Requests of one session are started in the order they arrived: behind queued ones that wait it runs in its turn, off the loop.
+    /// Registers a handler that runs on the session's loop. It must not block: everything of that loop waits for it. One at a time runs for
+    /// a session. Requests of one session are started in the order they arrived: behind queued ones that wait it runs in its turn, off the
+    /// loop.
     /// </summary>
     /// <param name="type">Message type, 0x0100 to 0xFFFF; an application's own begin at 0x1000.</param>
     /// <param name="handler">The handler; called for many sessions at the same time.</param>
@@ -73,7 +74,8 @@ public sealed class MessageHandlers
         if (entry.Type <= ControlType.LastReserved)
         {
             throw new ArgumentException(
-                $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); an application's own types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
+                $"Type 0x{entry.Type:X4} belongs to the framework (0x0000 to 0x{ControlType.LastReserved:X4}); an application's own "
+                + $"types are 0x{ControlType.FirstApplication:X4} to 0xFFFF.", nameof(entry));
         }
 
         Enter(entry);
@@ -85,7 +87,8 @@ public sealed class MessageHandlers
         HandlerEntry?[] page = _pages[entry.Type >> 8] ??= new HandlerEntry?[256];
         if (page[entry.Type & 0xFF] is { } other)
         {
-            throw new ArgumentException($"Type 0x{entry.Type:X4} is registered already, as {other.Name}; a type has one handler.", nameof(entry));
+            throw new ArgumentException(
+                $"Type 0x{entry.Type:X4} is registered already, as {other.Name}; a type has one handler.", nameof(entry));
         }
 
         page[entry.Type & 0xFF] = entry;

@@ -86,7 +86,9 @@ public sealed class RequestContext
 
     internal int BodySize => _body.Length;
 
-    /// <summary>Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.</summary>
+    /// <summary>
+    /// Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.
+    /// </summary>
     /// <param name="body">The reply's body.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
     public void Reply<TBody>(scoped in TBody body)
@@ -107,16 +109,18 @@ public sealed class RequestContext
     public void Reply(scoped ReadOnlySpan<byte> body) => Reply(new RawBody(body));
 
     /// <summary>
-    /// Answers with a body that is sent from where it lies, without a copy. Worth it from 16 KiB on; a smaller body is copied and released at once.
+    /// Answers with a body that is sent from where it lies, without a copy. Worth it from 16 KiB on; a smaller body is copied and released
+    /// at once.
     /// <para>
     /// Ownership: the memory is lent, whatever becomes of the reply (also of none, for a one-way message). It must stay unchanged until
-    /// <paramref name="release"/> is called, exactly once: when it was sent, copied or dropped. Where this throws because the request has been
-    /// answered already, it stays the caller's. Not for <see cref="Body"/>, which ends with the handler.
+    /// <paramref name="release"/> is called, exactly once: when it was sent, copied or dropped. Where this throws because the request has
+    /// been answered already, it stays the caller's. Not for <see cref="Body"/>, which ends with the handler.
     /// </para>
     /// </summary>
     /// <param name="body">The reply's body; over the frame limit it becomes the error ReplyTooLarge.</param>
     /// <param name="release">
-    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody needs to know.
+    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody
+    /// needs to know.
     /// </param>
     /// <param name="state">Handed to <paramref name="release"/>.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
@@ -153,8 +157,8 @@ public sealed class RequestContext
     }
 
     /// <summary>
-    /// Sends a one-way message that the request asked for, waiting for room where the policy says so; also to a peer that has not said Hello,
-    /// where <see cref="Session.SendAsync{TBody}"/> says <see cref="SendStatus.NotReady"/>. It answers nothing.
+    /// Sends a one-way message that the request asked for, waiting for room where the policy says so; also to a peer that has not said
+    /// Hello, where <see cref="Session.SendAsync{TBody}"/> says <see cref="SendStatus.NotReady"/>. It answers nothing.
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
@@ -174,8 +178,8 @@ public sealed class RequestContext
     internal bool IsAborted => _aborted;
 
     /// <summary>
-    /// The handler has awaited: from here on its replies are flushed one by one, as the worker does not wait for it. What it wrote before is
-    /// flushed now.
+    /// The handler has awaited: from here on its replies are flushed one by one, as the worker does not wait for it. What it wrote before
+    /// is flushed now.
     /// </summary>
     internal void Detach()
     {

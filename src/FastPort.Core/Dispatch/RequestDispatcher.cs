@@ -7,8 +7,8 @@ using FastPort.Telemetry;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// Brings a session's requests to their handlers, which start in the order of arrival: inline ones run here, on the loop, unless earlier ones
-/// still wait in the session's <see cref="RequestQueue"/>, where queued ones go and inline ones follow them. Loop only, except
+/// Brings a session's requests to their handlers, which start in the order of arrival: inline ones run here, on the loop, unless earlier
+/// ones still wait in the session's <see cref="RequestQueue"/>, where queued ones go and inline ones follow them. Loop only, except
 /// <see cref="RunDeferred"/> and <see cref="HandlerFailed"/>, which come from the queue.
 /// </summary>
 internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies, SessionEnd end)
@@ -105,7 +105,10 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
 
         end.BeginWork();
-        _queue.Enqueue(new RequestContext(protocol, handler, header, RentedBuffer.CopyOf(input.GetReadableSequence(FrameHeader.Size, header.BodySize), _settings.Options.Pool), received));
+        _queue.Enqueue(
+            new RequestContext(
+                protocol, handler, header, RentedBuffer.CopyOf(
+                    input.GetReadableSequence(FrameHeader.Size, header.BodySize), _settings.Options.Pool), received));
         return true;
     }
 
@@ -220,7 +223,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
                     header,
                     received,
                     ErrorCode.Timeout,
-                    $"The server's authoriser did not answer within {_settings.Options.HookTimeout.TotalSeconds:0.###} s; the request was not run.");
+                    $"The server's authoriser did not answer within {_settings.Options.HookTimeout.TotalSeconds:0.###} s; the request "
+                    + $"was not run.");
                 return false;
             default:
                 refused = false;

@@ -10,13 +10,15 @@ namespace FastPort.Dispatch;
 /// until its first await. Inline requests that came while others waited here (<see cref="HoldsBack"/>) take their place among them, and are
 /// run by the worker in their turn, without one of the slots. Made when a session's first queued request arrives.
 /// <para>
-/// A queued request has started when its handler has reached its first await; an inline one only when it has ended, so that never two inline
-/// handlers of a session run at once. The loop alone counts what it enqueued, the worker alone what it started: the loop compares the two.
+/// A queued request has started when its handler has reached its first await; an inline one only when it has ended, so that never two
+/// inline handlers of a session run at once. The loop alone counts what it enqueued, the worker alone what it started: the loop compares
+/// the two.
 /// </para>
 /// <para>
-/// The channel has no bound of its own, whose reads would take a lock: the loop counts requests from queue to completion (<see cref="TryReserve"/>) and stops
-/// reading the socket at the bound. <see cref="_gate"/> guards the table of requests in flight, which only Cancel and the end of the session read. What came
-/// is counted by the loop alone, what was completed interlocked, as several may complete at once.
+/// The channel has no bound of its own, whose reads would take a lock: the loop counts requests from queue to completion
+/// (<see cref="TryReserve"/>) and stops reading the socket at the bound. <see cref="_gate"/> guards the table of requests in flight, which
+/// only Cancel and the end of the session read. What came is counted by the loop alone, what was completed interlocked, as several may
+/// complete at once.
 /// </para>
 /// </summary>
 internal sealed class RequestQueue
@@ -65,10 +67,14 @@ internal sealed class RequestQueue
     /// <summary>Whether requests wait here that came before the one at hand, which must not overtake them. Loop only.</summary>
     public bool HoldsBack => _enqueued != Volatile.Read(ref _started);
 
-    /// <summary>Whether nothing is held back any more; where something is, the protocol is resumed as soon as all that waits here has started. Loop only.</summary>
+    /// <summary>
+    /// Whether nothing is held back any more; where something is, the protocol is resumed as soon as all that waits here has started. Loop
+    /// only.
+    /// </summary>
     public bool TryAwaitStarts()
     {
-        // Published before looking again, as the loop enqueues nothing meanwhile: either the worker sees the flag, or we see its last start.
+        // Published before looking again, as the loop enqueues nothing meanwhile: either the worker sees the flag, or we see its last
+        // start.
         Interlocked.Exchange(ref _awaitsStarts, 1);
         return !HoldsBack && Interlocked.Exchange(ref _awaitsStarts, 0) == 1;
     }
@@ -232,7 +238,8 @@ internal sealed class RequestQueue
     {
         // What the handler did is seen by whoever reads this count. A full fence: see TryAwaitStarts.
         long started = Interlocked.Increment(ref _started);
-        if (Volatile.Read(ref _awaitsStarts) != 0 && started == Volatile.Read(ref _enqueued) && Interlocked.Exchange(ref _awaitsStarts, 0) == 1)
+        if (Volatile.Read(ref _awaitsStarts) != 0 && started == Volatile.Read(ref _enqueued)
+            && Interlocked.Exchange(ref _awaitsStarts, 0) == 1)
         {
             _protocol.ResumeReading();
         }

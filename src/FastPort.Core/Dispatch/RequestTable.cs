@@ -3,8 +3,9 @@ using System.Numerics;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// The requests of one session that are queued or running, by correlation: joining, leaving and finding one cost the same however many there are. Chains
-/// of requests that share a bucket are linked through the requests themselves, so nothing is allocated per request. Whoever owns the table locks it.
+/// The requests of one session that are queued or running, by correlation: joining, leaving and finding one cost the same however many
+/// there are. Chains of requests that share a bucket are linked through the requests themselves, so nothing is allocated per request.
+/// Whoever owns the table locks it.
 /// </summary>
 internal sealed class RequestTable
 {

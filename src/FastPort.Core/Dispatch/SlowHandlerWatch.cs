@@ -6,16 +6,19 @@ using FastPort.Sessions;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// Finds inline handlers that hold their loop up. One clock reading per burst tells that it happened; who did it is told by the coarse clock: the
-/// handler during which it moved on the furthest. A handler that does not return has no end of a burst, so the clock itself looks as well: <see cref="Watch"/>.
+/// Finds inline handlers that hold their loop up. One clock reading per burst tells that it happened; who did it is told by the coarse
+/// clock: the handler during which it moved on the furthest. A handler that does not return has no end of a burst, so the clock itself
+/// looks as well: <see cref="Watch"/>.
 /// <para>
-/// Belongs to one session's loop, but for <see cref="Watch"/>, which comes on the clock's thread and only looks at what the loop writes anyway. A burst is known by
-/// when it began, which no other of the session shares: what the clock has read is of that burst if it is still the one under way afterwards.
+/// Belongs to one session's loop, but for <see cref="Watch"/>, which comes on the clock's thread and only looks at what the loop writes
+/// anyway. A burst is known by when it began, which no other of the session shares: what the clock has read is of that burst if it is still
+/// the one under way afterwards.
 /// </para>
 /// </summary>
 internal sealed class SlowHandlerWatch(SessionSettings settings)
 {
-    // One line a second for each session: a slow handler is called again and again. The end of a burst that was told of while it lasted is told in any case.
+    // One line a second for each session: a slow handler is called again and again. The end of a burst that was told of while it lasted is
+    // told in any case.
     private const long LineEveryMilliseconds = 1000;
 
     private readonly long _threshold = (long)(settings.Options.SlowHandlerThreshold.TotalMilliseconds * 1_000_000);
@@ -30,7 +33,8 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
     private long _suspectMilliseconds;
     private long _tick;
 
-    // The clock's, but for the loop's look at the end of a slow burst: the burst it saw last and since when, the one it has told of and whom it has named.
+    // The clock's, but for the loop's look at the end of a slow burst: the burst it saw last and since when, the one it has told of and
+    // whom it has named.
     private long _seen;
     private long _seenSince;
     private long _told;
@@ -93,8 +97,8 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
     }
 
     /// <summary>
-    /// On the clock's thread: tells of a burst that is older than the threshold and not over yet, once for each handler that is found in it. Returns when to come again.
-    /// The burst's age is counted from the first tick that finds it, so it is up to a period too small.
+    /// On the clock's thread: tells of a burst that is older than the threshold and not over yet, once for each handler that is found in
+    /// it. Returns when to come again. The burst's age is counted from the first tick that finds it, so it is up to a period too small.
     /// </summary>
     /// <param name="session">The session.</param>
     /// <param name="nowMilliseconds">The clock's reading.</param>
@@ -121,13 +125,14 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
 
         long age = nowMilliseconds - _seenSince;
         HandlerEntry? handler = Volatile.Read(ref _last);
-        if (handler is null || age * 1_000_000 < _threshold || (_told == began && ReferenceEquals(_named, handler)) || nowMilliseconds < Volatile.Read(ref _nextLine))
+        if (handler is null || age * 1_000_000 < _threshold || (_told == began && ReferenceEquals(_named, handler))
+            || nowMilliseconds < Volatile.Read(ref _nextLine))
         {
             return ConnectionClock.NextTick;
         }
 
-        // Written before the look whether the burst is over, as the loop says that it is before it looks here: one of the two sees the other. Where the burst ends after
-        // that look, its line may come before this one.
+        // Written before the look whether the burst is over, as the loop says that it is before it looks here: one of the two sees the
+        // other. Where the burst ends after that look, its line may come before this one.
         _named = handler;
         Interlocked.Exchange(ref _told, began);
         if (Volatile.Read(ref _began) == began)
@@ -166,6 +171,7 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
         Volatile.Write(ref _nextLine, now + LineEveryMilliseconds);
 
         // The clock's time need not be the stopwatch's; the whole is never less than what was told of it.
-        SessionLog.SlowHandler(settings.Logger, session, blocker.Name, told ? Math.Max(milliseconds, now - Volatile.Read(ref _seenSince)) : milliseconds);
+        SessionLog.SlowHandler(
+            settings.Logger, session, blocker.Name, told ? Math.Max(milliseconds, now - Volatile.Read(ref _seenSince)) : milliseconds);
     }
 }

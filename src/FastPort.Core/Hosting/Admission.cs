@@ -42,8 +42,8 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress)
     }
 
     /// <summary>
-    /// A connection that was let in turns out to come from elsewhere. Where that address is at its limit, the connection stays with the old one,
-    /// and false is returned.
+    /// A connection that was let in turns out to come from elsewhere. Where that address is at its limit, the connection stays with the old
+    /// one, and false is returned.
     /// </summary>
     public bool TryMove(EndPoint? from, EndPoint? to)
     {

@@ -5,8 +5,8 @@ namespace FastPort.Hosting;
 /// <summary>The number of descriptors this process may open, and how many of them connections may take.</summary>
 internal static class DescriptorLimit
 {
-    // For what the process opens later: log files, assemblies, connections of the program's own, and above all threads. The runtime needs two
-    // descriptors to start one, and where the thread pool gets none it ends the process with "Out of memory".
+    // For what the process opens later: log files, assemblies, connections of the program's own, and above all threads. The runtime needs
+    // two descriptors to start one, and where the thread pool gets none it ends the process with "Out of memory".
     private const int Reserve = 64;
 
     /// <summary>The soft limit on Linux; null elsewhere, or where it is unlimited or cannot be read.</summary>

@@ -49,10 +49,12 @@ public sealed class FastPortBuilder
     }
 
     /// <summary>
-    /// Registers a queued handler class from the container. With <see cref="ServiceLifetime.Scoped"/> or Transient each message gets a scope and an
-    /// instance of its own, disposed when the handler's task ends; with Singleton one instance serves all.
+    /// Registers a queued handler class from the container. With <see cref="ServiceLifetime.Scoped"/> or Transient each message gets a
+    /// scope and an instance of its own, disposed when the handler's task ends; with Singleton one instance serves all.
     /// </summary>
-    /// <typeparam name="THandler">The handler class. Where it is registered already (with a factory, say), that registration is used.</typeparam>
+    /// <typeparam name="THandler">
+    /// The handler class. Where it is registered already (with a factory, say), that registration is used.
+    /// </typeparam>
     /// <param name="type">Message type.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
     /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
@@ -62,12 +64,14 @@ public sealed class FastPortBuilder
         where THandler : class, IQueuedMessageHandler
     {
         AddHandlerClass<THandler>(lifetime);
-        return Map((provider, handlers) => handlers.MapQueued(type, ScopedHandler.Create<THandler>(provider, lifetime, static (h, c) => h.HandleAsync(c)), typeof(THandler).Name));
+        return Map(
+            (provider, handlers) => handlers.MapQueued(
+                type, ScopedHandler.Create<THandler>(provider, lifetime, static (h, c) => h.HandleAsync(c)), typeof(THandler).Name));
     }
 
     /// <summary>
-    /// Registers a handler class with the container and maps no type to it: for extensions that map it themselves, with <see cref="ScopedHandler"/>.
-    /// A class that is registered already keeps its registration, so one class can serve several types.
+    /// Registers a handler class with the container and maps no type to it: for extensions that map it themselves, with
+    /// <see cref="ScopedHandler"/>. A class that is registered already keeps its registration, so one class can serve several types.
     /// </summary>
     /// <typeparam name="THandler">The handler class.</typeparam>
     /// <param name="lifetime">The class's lifetime.</param>
@@ -84,7 +88,8 @@ public sealed class FastPortBuilder
         else if (existing.Lifetime != lifetime)
         {
             throw new ArgumentException(
-                $"{typeof(THandler).Name} is registered already as {existing.Lifetime} and cannot be {lifetime} as well; give both the same lifetime.", nameof(lifetime));
+                $"{typeof(THandler).Name} is registered already as {existing.Lifetime} and cannot be {lifetime} as well; give both the "
+                + $"same lifetime.", nameof(lifetime));
         }
 
         return this;
@@ -100,8 +105,8 @@ public sealed class FastPortBuilder
     }
 
     /// <summary>
-    /// Measures handled messages also where no report of them is written: for <see cref="LatencyStats.Read"/> and for those who listen to the
-    /// durations of meter <c>FastPort</c>. Defaults to off, which saves some tens of KiB per message type and processor.
+    /// Measures handled messages also where no report of them is written: for <see cref="LatencyStats.Read"/> and for those who listen to
+    /// the durations of meter <c>FastPort</c>. Defaults to off, which saves some tens of KiB per message type and processor.
     /// </summary>
     public FastPortBuilder MeasureLatencies()
     {

@@ -4,7 +4,9 @@ using Microsoft.Extensions.Configuration;
 
 namespace FastPort.Hosting;
 
-/// <summary>Reads options from configuration; a key nobody knows or a value that is not allowed is an error that names it and what is.</summary>
+/// <summary>
+/// Reads options from configuration; a key nobody knows or a value that is not allowed is an error that names it and what is.
+/// </summary>
 public static class FastPortConfiguration
 {
     /// <summary>Reads and checks section <c>FastPort</c>.</summary>

@@ -8,20 +8,21 @@ namespace FastPort.Hosting;
 public sealed partial class FastPortServer
 {
     /// <summary>
-    /// A session's Hello was accepted and answered: who it is is known, and it may be sent to unasked. Raised once per session that comes so far, after
-    /// <see cref="SessionOpened"/>.
+    /// A session's Hello was accepted and answered: who it is is known, and it may be sent to unasked. Raised once per session that comes
+    /// so far, after <see cref="SessionOpened"/>.
     /// </summary>
     public event Action<Session>? SessionIdentified;
 
     /// <summary>
-    /// A session can be reached under its <see cref="Session.RoutingId"/>. Raised once per session that has one, after <see cref="SessionIdentified"/>.
-    /// For one id this and <see cref="RoutingIdLost"/> take turns, one at a time: each waits for the subscribers of the one before.
+    /// A session can be reached under its <see cref="Session.RoutingId"/>. Raised once per session that has one, after
+    /// <see cref="SessionIdentified"/>. For one id this and <see cref="RoutingIdLost"/> take turns, one at a time: each waits for the
+    /// subscribers of the one before.
     /// </summary>
     public event Action<Session>? RoutingIdTaken;
 
     /// <summary>
-    /// A session cannot be reached under its <see cref="Session.RoutingId"/> any more, because it has ended or another one has taken the id over
-    /// (<see cref="CloseKind.TakenOver"/>). Raised exactly once per <see cref="RoutingIdTaken"/>, before <see cref="SessionClosed"/>.
+    /// A session cannot be reached under its <see cref="Session.RoutingId"/> any more, because it has ended or another one has taken the id
+    /// over (<see cref="CloseKind.TakenOver"/>). Raised exactly once per <see cref="RoutingIdTaken"/>, before <see cref="SessionClosed"/>.
     /// </summary>
     public event Action<Session, CloseReason>? RoutingIdLost;
 

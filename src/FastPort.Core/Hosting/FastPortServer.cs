@@ -29,7 +29,9 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Creates a server; nothing is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">Options; checked here, not to be changed afterwards.</param>
     /// <param name="handlers">Handlers by message type; frozen at the start. Defaults to none: add them to <see cref="Handlers"/>.</param>
-    /// <param name="hooks">Authentication, authorisation, telemetry and transports. Defaults to none of them and the library's own as the options name them.</param>
+    /// <param name="hooks">
+    /// Authentication, authorisation, telemetry and transports. Defaults to none of them and the library's own as the options name them.
+    /// </param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public FastPortServer(
@@ -43,7 +45,8 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         _hooks = hooks ?? new FastPortServerHooks();
         _time = _hooks.Time ?? TimeProvider.System;
         _logger = new ThrottledLogger((loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server"), _time);
-        _connections = new ConnectionServer(options, connection => new FrameProtocol(_settings!, connection), _hooks, _logger, Counters, Prepare)
+        _connections = new ConnectionServer(
+            options, connection => new FrameProtocol(_settings!, connection), _hooks, _logger, Counters, Prepare)
         {
             Places = new ConnectionPlaces(TryEnter, Leave),
         };

@@ -7,7 +7,9 @@ namespace FastPort.Hosting;
 /// <summary>What can be plugged into a <see cref="FastPortServer"/>. Set before the server is made.</summary>
 public sealed class FastPortServerHooks : ConnectionServerHooks
 {
-    /// <summary>Turns Hello's token into an identity; with one, every session must say Hello first. Defaults to null: everybody is let in.</summary>
+    /// <summary>
+    /// Turns Hello's token into an identity; with one, every session must say Hello first. Defaults to null: everybody is let in.
+    /// </summary>
     public Authenticator? Authenticator { get; set; }
 
     /// <summary>Asked for every message before its handler. Defaults to null: everything is allowed.</summary>
@@ -17,8 +19,8 @@ public sealed class FastPortServerHooks : ConnectionServerHooks
     public LatencyStats? LatencyStats { get; set; }
 
     /// <summary>
-    /// Makes the router from the default one, which delivers to the sessions of this server, for example to carry further what that one does not find. Called
-    /// once, when the server is made. Defaults to null: the default one.
+    /// Makes the router from the default one, which delivers to the sessions of this server, for example to carry further what that one
+    /// does not find. Called once, when the server is made. Defaults to null: the default one.
     /// </summary>
     public Func<IMessageRouter, IMessageRouter>? Router { get; set; }
 }

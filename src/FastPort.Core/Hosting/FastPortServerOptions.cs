@@ -4,7 +4,9 @@ using FastPort.Sessions;
 
 namespace FastPort.Hosting;
 
-/// <summary>Options of a server, bound from configuration section <c>FastPort</c>. Every value has a default and is checked at the start.</summary>
+/// <summary>
+/// Options of a server, bound from configuration section <c>FastPort</c>. Every value has a default and is checked at the start.
+/// </summary>
 public sealed class FastPortServerOptions : ServerOptions
 {
     /// <summary>The configuration section.</summary>
@@ -34,7 +36,8 @@ public sealed class FastPortServerOptions : ServerOptions
     public int? MaxBufferedMegabytes { get; set; }
 
     /// <summary>
-    /// Whether latencies are reported for each session too, besides all and each message type. Costs about 50 KB per session. Defaults to false.
+    /// Whether latencies are reported for each session too, besides all and each message type. Costs about 50 KB per session. Defaults to
+    /// false.
     /// </summary>
     public bool MeasureSessions { get; set; }
 
@@ -61,7 +64,8 @@ public sealed class FastPortServerOptions : ServerOptions
     internal override void Describe(OptionSection section)
     {
         base.Describe(section);
-        ServerName = section.Text(nameof(ServerName), ServerName, static name => !string.IsNullOrWhiteSpace(name), "give the server a name");
+        ServerName = section.Text(
+            nameof(ServerName), ServerName, static name => !string.IsNullOrWhiteSpace(name), "give the server a name");
         MaxUnidentifiedConnections = section.OptionalNumber(
             nameof(MaxUnidentifiedConnections), MaxUnidentifiedConnections, 0, 1_000_000, "allowed are 0 to 1000000");
         MaxBufferedMegabytes = section.OptionalNumber(

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -25,7 +26,8 @@ internal static class Named
         where TService : class =>
         name.Length == 0 ? provider.GetRequiredService<TService>() : provider.GetRequiredKeyedService<TService>(name);
 
-    public static TOptions Options<TOptions>(IServiceProvider provider, string name)
+    public static TOptions Options<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicParameterlessConstructor)] TOptions>(
+        IServiceProvider provider, string name)
         where TOptions : class =>
         provider.GetRequiredService<IOptionsMonitor<TOptions>>().Get(name);
 
@@ -35,7 +37,8 @@ internal static class Named
         if (services.Any(s => s.ServiceType == typeof(TService) && (name.Length == 0 ? !s.IsKeyedService : name.Equals(s.ServiceKey))))
         {
             string named = name.Length == 0 ? string.Empty : $" named '{name}'";
-            throw new InvalidOperationException($"A {typeof(TService).Name}{named} has been added already. Give this one a name of its own.");
+            throw new InvalidOperationException(
+                $"A {typeof(TService).Name}{named} has been added already. Give this one a name of its own.");
         }
     }
 

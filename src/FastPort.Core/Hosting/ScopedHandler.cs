@@ -4,8 +4,8 @@ using Microsoft.Extensions.DependencyInjection;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// Makes queued handlers that take their instance from the container: for each message in a scope of its own, disposed when the instance's task
-/// has ended and before what it returned is sent; or once, for singletons.
+/// Makes queued handlers that take their instance from the container: for each message in a scope of its own, disposed when the instance's
+/// task has ended and before what it returned is sent; or once, for singletons.
 /// </summary>
 public static class ScopedHandler
 {
@@ -19,7 +19,8 @@ public static class ScopedHandler
         where THandler : class
     {
         ArgumentNullException.ThrowIfNull(invoke);
-        Func<RequestContext, RequestContext, ValueTask> call = Create<THandler, RequestContext>(provider, lifetime, (handler, context, _) => invoke(handler, context));
+        Func<RequestContext, RequestContext, ValueTask> call = Create<THandler, RequestContext>(
+            provider, lifetime, (handler, context, _) => invoke(handler, context));
         return context => call(context, context);
     }
 

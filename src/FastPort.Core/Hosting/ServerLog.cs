@@ -12,7 +12,10 @@ internal static partial class ServerLog
     [LoggerMessage(3001, LogLevel.Warning, "A connection from {RemoteEndPoint} was rejected: {Reason} ({Rejected} rejected so far)")]
     public static partial void Rejected(ILogger logger, System.Net.EndPoint? remoteEndPoint, string reason, long rejected);
 
-    [LoggerMessage(3002, LogLevel.Warning, "{Section}:MaxConnections is {MaxConnections}, but this process may open only {DescriptorLimit} descriptors: {Connections} connections are let in, more are closed at once. Raise the limit (ulimit -n) or lower the option")]
+    [LoggerMessage(
+        3002, LogLevel.Warning,
+        "{Section}:MaxConnections is {MaxConnections}, but this process may open only {DescriptorLimit} descriptors: {Connections} "
+        + "connections are let in, more are closed at once. Raise the limit (ulimit -n) or lower the option")]
     public static partial void DescriptorLimit(ILogger logger, string section, int maxConnections, long descriptorLimit, int connections);
 
     [LoggerMessage(3003, LogLevel.Information, "Stopping: {Connections} connections get up to {Timeout} to finish")]

@@ -40,8 +40,8 @@ public abstract class ServerOptions
 
     /// <summary>
     /// Connections of one IP address, of an IPv6 network of 64 bits; 0 to 1,000,000, 0 for no such limit. Peers on Unix sockets have no
-    /// address, so for them there is none. Defaults to null: a quarter of <see cref="MaxConnections"/>, and no limit for loopback addresses.
-    /// A number holds for those too.
+    /// address, so for them there is none. Defaults to null: a quarter of <see cref="MaxConnections"/>, and no limit for loopback
+    /// addresses. A number holds for those too.
     /// </summary>
     public int? MaxConnectionsPerAddress { get; set; }
 

@@ -7,8 +7,8 @@ using FastPort.Framing;
 namespace FastPort.Routing;
 
 /// <summary>
-/// What a client does with the messages of other peers: handlers of relayed messages by type, of published ones by prefix. They outlive sessions. Changes
-/// exclude each other by <see cref="_gate"/>; messages are handed over without it.
+/// What a client does with the messages of other peers: handlers of relayed messages by type, of published ones by prefix. They outlive
+/// sessions. Changes exclude each other by <see cref="_gate"/>; messages are handed over without it.
 /// </summary>
 internal sealed class ClientRouting
 {

@@ -1,8 +1,8 @@
 namespace FastPort.Routing;
 
 /// <summary>
-/// Who has got the publication at hand already, where several prefixes match: a mark per subscriber number, which the next publication need not take
-/// back. One per thread, so marking takes no lock and, once it is large enough, allocates nothing.
+/// Who has got the publication at hand already, where several prefixes match: a mark per subscriber number, which the next publication need
+/// not take back. One per thread, so marking takes no lock and, once it is large enough, allocates nothing.
 /// </summary>
 internal sealed class DeliveryMarks
 {

@@ -4,9 +4,10 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// Where messages to routing ids and topics go, whoever sends them: peers (Relay, Publish) or the server's own program (<see cref="ServerRouting"/>). The
-/// default delivers to the sessions of its server; another one, given through <see cref="Hosting.FastPortServerHooks.Router"/>, can carry further what the
-/// default does not find, for example to other machines. Addresses are routing ids and topics in UTF-8, apart from any connection.
+/// Where messages to routing ids and topics go, whoever sends them: peers (Relay, Publish) or the server's own program
+/// (<see cref="ServerRouting"/>). The default delivers to the sessions of its server; another one, given through
+/// <see cref="Hosting.FastPortServerHooks.Router"/>, can carry further what the default does not find, for example to other machines.
+/// Addresses are routing ids and topics in UTF-8, apart from any connection.
 /// <para>Thread-safe; called on sessions' loops, so nothing here may block.</para>
 /// </summary>
 public interface IMessageRouter
@@ -16,17 +17,22 @@ public interface IMessageRouter
     /// <param name="type">Message type of the frame.</param>
     /// <param name="body">The frame's body; not to be kept.</param>
     /// <returns>
-    /// Queued, or as the policy of a full target says: Full (nothing was taken, see <see cref="WhenWritableAsync"/>) or Dropped. TooLarge. NotFound where
-    /// nobody has the id or who has it is leaving. Nothing else.
+    /// Queued, or as the policy of a full target says: Full (nothing was taken, see <see cref="WhenWritableAsync"/>) or Dropped. TooLarge.
+    /// NotFound where nobody has the id or who has it is leaving. Nothing else.
     /// </returns>
     SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct;
 
-    /// <summary>Completes when it is worth trying again after Full: there is room, or nobody has the id any more. Must complete in bounded time.</summary>
+    /// <summary>
+    /// Completes when it is worth trying again after Full: there is room, or nobody has the id any more. Must complete in bounded time.
+    /// </summary>
     /// <param name="routingId">The id.</param>
     Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId);
 
-    /// <summary>Hands a one-way message to every session subscribed to a prefix of a topic, once each. Waits for nobody: one without room does not get it.</summary>
+    /// <summary>
+    /// Hands a one-way message to every session subscribed to a prefix of a topic, once each. Waits for nobody: one without room does not
+    /// get it.
+    /// </summary>
     /// <param name="topic">The topic.</param>
     /// <param name="audience">Whose subscriptions it goes to.</param>
     /// <param name="type">Message type of the frame.</param>

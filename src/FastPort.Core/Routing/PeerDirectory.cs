@@ -4,7 +4,9 @@ using FastPort.Sessions;
 
 namespace FastPort.Routing;
 
-/// <summary>Lists the sessions with routing ids, in the ordinal order of those, page by page. Goes over all of them for each page. Thread-safe.</summary>
+/// <summary>
+/// Lists the sessions with routing ids, in the ordinal order of those, page by page. Goes over all of them for each page. Thread-safe.
+/// </summary>
 internal sealed class PeerDirectory(IdentityRegistry identities)
 {
     /// <summary>Peers of a page where the query names no limit.</summary>

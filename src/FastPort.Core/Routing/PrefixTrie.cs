@@ -1,11 +1,11 @@
 namespace FastPort.Routing;
 
 /// <summary>
-/// Values by prefix. Finding all values whose prefix a text begins with costs one step for each branching along that text, however many prefixes there
-/// are, and a change costs the length of its prefix.
+/// Values by prefix. Finding all values whose prefix a text begins with costs one step for each branching along that text, however many
+/// prefixes there are, and a change costs the length of its prefix.
 /// <para>
-/// Readers take no lock: a change makes what is new apart and then publishes it with one write, and never moves what a reader may stand on. A reader that
-/// is under way sees or misses just what changes meanwhile. Changes exclude each other by a lock of whoever owns the trie.
+/// Readers take no lock: a change makes what is new apart and then publishes it with one write, and never moves what a reader may stand on.
+/// A reader that is under way sees or misses just what changes meanwhile. Changes exclude each other by a lock of whoever owns the trie.
 /// </para>
 /// </summary>
 /// <typeparam name="TValue">What hangs on a prefix.</typeparam>
@@ -96,8 +96,8 @@ internal sealed class PrefixTrie<TValue>
     public Matches Match(ReadOnlySpan<byte> text) => new(_root, text);
 
     /// <summary>
-    /// The most values on one way down from a prefix, its own not counted: how deep those that begin with it lie within each other. Looks at all of
-    /// them; for whoever changes the trie.
+    /// The most values on one way down from a prefix, its own not counted: how deep those that begin with it lie within each other. Looks
+    /// at all of them; for whoever changes the trie.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
     /// <param name="enough">Where the answer is at least that, it need not be exact.</param>
@@ -235,8 +235,8 @@ internal sealed class PrefixTrie<TValue>
     }
 
     /// <summary>
-    /// The children of a node by the first byte of their labels. A byte keeps the place that it got first, so there are 256 places at the most, and
-    /// a reader finds places, children or neither, whatever changes meanwhile.
+    /// The children of a node by the first byte of their labels. A byte keeps the place that it got first, so there are 256 places at the
+    /// most, and a reader finds places, children or neither, whatever changes meanwhile.
     /// </summary>
     internal sealed class Children
     {

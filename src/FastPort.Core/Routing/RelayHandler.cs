@@ -46,7 +46,9 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
             case SendStatus.Full when !request.IsOneWay && request.IsOverdue:
                 counters.RelayFailed(RelayFailure.TimedOut);
                 request.Fail(
-                    ErrorCode.Timeout, $"The send queue of '{Text(to)}' had no room for {options.RelayTimeout.TotalSeconds:0.###} s; the message was not relayed.");
+                    ErrorCode.Timeout,
+                    $"The send queue of '{Text(to)}' had no room for {options.RelayTimeout.TotalSeconds:0.###} s; the message was not "
+                    + $"relayed.");
                 break;
             case SendStatus.Full:
                 // The sender is held back, as by its own full queue; its order stays, and what waits stays in its own receive ring.
@@ -59,7 +61,9 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 break;
             case SendStatus.TooLarge:
                 counters.RelayFailed(RelayFailure.TooLarge);
-                request.Fail(ErrorCode.MalformedBody, $"With 'from' added the message has {body.Size} bytes; the frame limit allows {request.Session.LargestBody}.");
+                request.Fail(
+                    ErrorCode.MalformedBody,
+                    $"With 'from' added the message has {body.Size} bytes; the frame limit allows {request.Session.LargestBody}.");
                 break;
             default:
                 NotFound(ref request, $"No session has the routing id '{Text(to)}'.");

@@ -5,8 +5,8 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// The way to one routing id, kept by who sends there often: the look-up is done once for as long as somebody has the id, take-overs included, and again
-/// when a new session has taken it. Costs nothing to keep. Thread-safe.
+/// The way to one routing id, kept by who sends there often: the look-up is done once for as long as somebody has the id, take-overs
+/// included, and again when a new session has taken it. Costs nothing to keep. Thread-safe.
 /// </summary>
 public sealed class Route
 {
@@ -27,8 +27,8 @@ public sealed class Route
     public string RoutingId { get; }
 
     /// <summary>
-    /// The session that has the id now; null where there is none in this server. For batches (<see cref="Session.BeginBatch"/>), each of which is one
-    /// session's: after a take-over it returns Closed, and the next is begun here.
+    /// The session that has the id now; null where there is none in this server. For batches (<see cref="Session.BeginBatch"/>), each of
+    /// which is one session's: after a take-over it returns Closed, and the next is begun here.
     /// </summary>
     public Session? Session
     {
@@ -66,7 +66,9 @@ public sealed class Route
     /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
     public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => TrySend(type, new RawBody(body));
 
-    /// <summary>Sends a one-way message, waiting for room where the target's policy says so. Do not await it in an inline handler.</summary>
+    /// <summary>
+    /// Sends a one-way message, waiting for room where the target's policy says so. Do not await it in an inline handler.
+    /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>

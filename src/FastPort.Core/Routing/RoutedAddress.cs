@@ -5,7 +5,9 @@ using FastPort.Sessions;
 
 namespace FastPort.Routing;
 
-/// <summary>Reads what a message of routing is addressed to, for the authorizer. False for what the type's handler refuses by itself.</summary>
+/// <summary>
+/// Reads what a message of routing is addressed to, for the authorizer. False for what the type's handler refuses by itself.
+/// </summary>
 internal sealed class RoutedAddress(int maxTopicBytes)
 {
     public static bool TryReadTarget(in ReadOnlySequence<byte> body, ref AuthorizationRequest request)
@@ -24,7 +26,8 @@ internal sealed class RoutedAddress(int maxTopicBytes)
 
     public bool TryReadPrefix(in ReadOnlySequence<byte> body, ref AuthorizationRequest request)
     {
-        if (!TopicBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out ReadOnlySpan<byte> prefix) || prefix.Length > maxTopicBytes)
+        if (!TopicBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out ReadOnlySpan<byte> prefix)
+            || prefix.Length > maxTopicBytes)
         {
             return false;
         }

@@ -28,7 +28,8 @@ internal readonly ref struct RoutedBody : IFrameBody
     {
     }
 
-    private RoutedBody(ReadOnlySpan<byte> address, uint type, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, ReadOnlySpan<byte> fromField)
+    private RoutedBody(
+        ReadOnlySpan<byte> address, uint type, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, ReadOnlySpan<byte> fromField)
     {
         _address = address;
         _type = type;
@@ -61,7 +62,8 @@ internal readonly ref struct RoutedBody : IFrameBody
 internal readonly struct RoutedBody<TBody>(string address, uint type, TBody body, byte[]? fromField = null) : IFrameBody
     where TBody : IFrameBody
 {
-    public int Size => ProtoBody.FieldSize(address) + ProtoBody.FieldSize(type) + ProtoBody.BytesFieldSize(body.Size) + (fromField?.Length ?? 0);
+    public int Size => ProtoBody.FieldSize(address) + ProtoBody.FieldSize(type) + ProtoBody.BytesFieldSize(body.Size)
+        + (fromField?.Length ?? 0);
 
     public void Write(Span<byte> destination)
     {

@@ -4,12 +4,13 @@ using System.Text.Unicode;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A Relay or Publication as it lies in the receive ring, in one segment or two: address (1), type (2), body (3), from (4). Both have the same fields.
-/// Nothing is copied; valid as long as the frame is.
+/// A Relay or Publication as it lies in the receive ring, in one segment or two: address (1), type (2), body (3), from (4). Both have the
+/// same fields. Nothing is copied; valid as long as the frame is.
 /// </summary>
 internal readonly ref struct RoutedEnvelope
 {
-    private RoutedEnvelope(scoped in ReadOnlySequence<byte> address, uint type, scoped in ReadOnlySequence<byte> body, scoped in ReadOnlySequence<byte> from)
+    private RoutedEnvelope(
+        scoped in ReadOnlySequence<byte> address, uint type, scoped in ReadOnlySequence<byte> body, scoped in ReadOnlySequence<byte> from)
     {
         Address = address;
         Type = type;
@@ -104,7 +105,8 @@ internal readonly ref struct RoutedEnvelope
     private static bool TryReadBytes(ref SequenceReader<byte> reader, out ReadOnlySequence<byte> bytes)
     {
         bytes = default;
-        return TryReadVarint(ref reader, out ulong length) && length <= (ulong)reader.Remaining && reader.TryReadExact((int)length, out bytes);
+        return TryReadVarint(ref reader, out ulong length) && length <= (ulong)reader.Remaining
+            && reader.TryReadExact((int)length, out bytes);
     }
 
     // A field of a later version.

@@ -3,7 +3,10 @@ using FastPort.Configuration;
 
 namespace FastPort.Routing;
 
-/// <summary>What peers may ask a server to pass on for them, configuration section <c>FastPort:Routing</c>. A type that is off is answered with UnknownType.</summary>
+/// <summary>
+/// What peers may ask a server to pass on for them, configuration section <c>FastPort:Routing</c>. A type that is off is answered with
+/// UnknownType.
+/// </summary>
 public sealed class RoutingOptions
 {
     /// <summary>Whether peers may send to each other by routing id (Relay). Defaults to false.</summary>
@@ -16,15 +19,16 @@ public sealed class RoutingOptions
     public bool Peers { get; set; }
 
     /// <summary>
-    /// Prefixes of the topics that peers share with the server's program; an empty one shares all. What the program publishes on other topics reaches
-    /// only the sessions that it has subscribed itself (<see cref="ServerRouting.Subscribe"/>), and what peers publish there only those that have
-    /// subscribed themselves. Defaults to none.
+    /// Prefixes of the topics that peers share with the server's program; an empty one shares all. What the program publishes on other
+    /// topics reaches only the sessions that it has subscribed itself (<see cref="ServerRouting.Subscribe"/>), and what peers publish there
+    /// only those that have subscribed themselves. Defaults to none.
     /// </summary>
     public IList<string> SharedTopics { get; set; } = [];
 
     /// <summary>
-    /// Time that a Relay request may wait for room in the send queue of its target before it is answered with <see cref="Framing.ErrorCode.Timeout"/>, give
-    /// or take 100 ms; zero turns it off. A one-way Relay waits until its target takes it or is closed. Defaults to 10 s.
+    /// Time that a Relay request may wait for room in the send queue of its target before it is answered with
+    /// <see cref="Framing.ErrorCode.Timeout"/>, give or take 100 ms; zero turns it off. A one-way Relay waits until its target takes it or
+    /// is closed. Defaults to 10 s.
     /// </summary>
     public TimeSpan RelayTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
@@ -43,7 +47,8 @@ public sealed class RoutingOptions
     /// <summary>Appends a sentence for every value out of its range.</summary>
     /// <param name="section">Configuration path of this section, for the messages.</param>
     /// <param name="problems">Receives the sentences.</param>
-    public void Validate(string section, ICollection<string> problems) => OptionSection.Visit(section, problems, configured: null, Describe);
+    public void Validate(string section, ICollection<string> problems) =>
+        OptionSection.Visit(section, problems, configured: null, Describe);
 
     internal void Describe(OptionSection section)
     {
@@ -57,7 +62,8 @@ public sealed class RoutingOptions
         SharedTopics = section.List(nameof(SharedTopics), SharedTopics, "give a list of prefixes of topics");
         foreach (string prefix in SharedTopics.Where(prefix => Encoding.UTF8.GetByteCount(prefix) > MaxTopicBytes))
         {
-            section.Refuse(nameof(SharedTopics), $"'{prefix}'", $"a prefix has at most {MaxTopicBytes} bytes in UTF-8, as MaxTopicBytes says");
+            section.Refuse(
+                nameof(SharedTopics), $"'{prefix}'", $"a prefix has at most {MaxTopicBytes} bytes in UTF-8, as MaxTopicBytes says");
         }
     }
 }

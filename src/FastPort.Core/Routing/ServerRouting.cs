@@ -8,8 +8,8 @@ using FastPort.Telemetry;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A server's sessions by routing id and its topics, for the program that embeds it. Works whatever <see cref="RoutingOptions"/> let peers do. Thread-safe;
-/// nothing here blocks, so inline handlers may use it, but must not await.
+/// A server's sessions by routing id and its topics, for the program that embeds it. Works whatever <see cref="RoutingOptions"/> let peers
+/// do. Thread-safe; nothing here blocks, so inline handlers may use it, but must not await.
 /// </summary>
 public sealed class ServerRouting
 {
@@ -20,7 +20,8 @@ public sealed class ServerRouting
     private readonly PeerDirectory _peers;
     private readonly ServerCounters _counters;
 
-    internal ServerRouting(RoutingOptions options, IdentityRegistry identities, Func<IMessageRouter, IMessageRouter>? replaceRouter, ServerCounters counters)
+    internal ServerRouting(
+        RoutingOptions options, IdentityRegistry identities, Func<IMessageRouter, IMessageRouter>? replaceRouter, ServerCounters counters)
     {
         _options = options;
         _identities = identities;
@@ -58,7 +59,8 @@ public sealed class ServerRouting
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; copied.</param>
     /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
-    public SendStatus TrySendTo(string routingId, ushort type, scoped ReadOnlySpan<byte> body) => TrySendTo(routingId, type, new RawBody(body));
+    public SendStatus TrySendTo(string routingId, ushort type, scoped ReadOnlySpan<byte> body) =>
+        TrySendTo(routingId, type, new RawBody(body));
 
     /// <summary>Sends a one-way message to the session with a routing id, waiting for room where its policy says so.</summary>
     /// <param name="routingId">The id.</param>
@@ -66,10 +68,13 @@ public sealed class ServerRouting
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
     /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
-    public ValueTask<SendStatus> SendToAsync<TBody>(string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
+    public ValueTask<SendStatus> SendToAsync<TBody>(
+        string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => RouteTo(routingId).SendAsync(type, body, cancellationToken);
 
-    /// <summary>A handle for sending to one routing id many times, without looking it up each time. Get it whether or not somebody has the id now.</summary>
+    /// <summary>
+    /// A handle for sending to one routing id many times, without looking it up each time. Get it whether or not somebody has the id now.
+    /// </summary>
     /// <param name="routingId">The id.</param>
     /// <exception cref="ArgumentException">No session can have such an id: it is empty or has more than 256 characters.</exception>
     public Route RouteTo(string routingId)
@@ -77,13 +82,16 @@ public sealed class ServerRouting
         ArgumentException.ThrowIfNullOrEmpty(routingId);
         if (routingId.Length > IdentityRegistry.MaxIdLength)
         {
-            throw new ArgumentException($"The routing id has {routingId.Length} characters; allowed are 1 to {IdentityRegistry.MaxIdLength}.", nameof(routingId));
+            throw new ArgumentException(
+                $"The routing id has {routingId.Length} characters; allowed are 1 to {IdentityRegistry.MaxIdLength}.", nameof(routingId));
         }
 
         return new Route(routingId, _identities, _router);
     }
 
-    /// <summary>Says Goodbye to the session with a routing id and closes it; see <see cref="Session.Kick"/>. False where nobody has the id.</summary>
+    /// <summary>
+    /// Says Goodbye to the session with a routing id and closes it; see <see cref="Session.Kick"/>. False where nobody has the id.
+    /// </summary>
     /// <param name="routingId">The id.</param>
     /// <param name="code">Code for the peer.</param>
     /// <param name="reason">Sentence for the peer and the log. Name no internals.</param>
@@ -107,8 +115,9 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Publishes: every session that this program has subscribed to a prefix of the topic gets a one-way Publish message whose <c>from</c> is
-    /// <c>$server</c>; where the topic is one of <see cref="RoutingOptions.SharedTopics"/>, those too that have subscribed themselves. Nobody is waited for.
+    /// Publishes: every session that this program has subscribed to a prefix of the topic gets a one-way Publish message whose <c>from</c>
+    /// is <c>$server</c>; where the topic is one of <see cref="RoutingOptions.SharedTopics"/>, those too that have subscribed themselves.
+    /// Nobody is waited for.
     /// </summary>
     /// <param name="topic">The topic; as long as <see cref="RoutingOptions.MaxTopicBytes"/> allows.</param>
     /// <param name="type">The application's own type of the message.</param>
@@ -126,9 +135,9 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Subscribes a session to topics of this program's own, and so makes groups by name. What peers publish does not reach it this way, but on
-    /// <see cref="RoutingOptions.SharedTopics"/>. False where it has as many as it may have (<see cref="RoutingOptions.MaxTopicsPerSession"/>, 8 within each
-    /// other), or has ended.
+    /// Subscribes a session to topics of this program's own, and so makes groups by name. What peers publish does not reach it this way,
+    /// but on <see cref="RoutingOptions.SharedTopics"/>. False where it has as many as it may have
+    /// (<see cref="RoutingOptions.MaxTopicsPerSession"/>, 8 within each other), or has ended.
     /// </summary>
     /// <param name="session">The session; it should expect Publish messages.</param>
     /// <param name="prefix">What its topics begin with; empty for all topics.</param>
@@ -154,7 +163,8 @@ public sealed class ServerRouting
         var handlers = new MessageHandlers();
         if (_options.Relay)
         {
-            Map(ControlType.Relay, nameof(ControlType.Relay), new RelayHandler(_options, _router, _counters).Handle, RoutedAddress.TryReadTarget);
+            Map(ControlType.Relay, nameof(ControlType.Relay), new RelayHandler(
+                _options, _router, _counters).Handle, RoutedAddress.TryReadTarget);
         }
 
         if (_options.Topics)
@@ -177,7 +187,8 @@ public sealed class ServerRouting
             handlers.MapFramework(new HandlerEntry(type, name, handler, null) { StaysOnLoop = true, ReadAddress = readAddress });
     }
 
-    internal static bool TryEncode(string routingId, Span<byte> utf8, out int bytes) => Encoding.UTF8.TryGetBytes(routingId, utf8, out bytes);
+    internal static bool TryEncode(string routingId, Span<byte> utf8, out int bytes) =>
+        Encoding.UTF8.TryGetBytes(routingId, utf8, out bytes);
 
     private int PublishCore<TBody>(string topic, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
@@ -194,6 +205,8 @@ public sealed class ServerRouting
         byte[] utf8 = Encoding.UTF8.GetBytes(topic);
         return utf8.Length <= _options.MaxTopicBytes
             ? utf8
-            : throw new ArgumentException($"The topic has {utf8.Length} bytes in UTF-8; FastPort:Routing:MaxTopicBytes allows {_options.MaxTopicBytes}.", nameof(topic));
+            : throw new ArgumentException(
+                $"The topic has {utf8.Length} bytes in UTF-8; FastPort:Routing:MaxTopicBytes allows {_options.MaxTopicBytes}.",
+                nameof(topic));
     }
 }

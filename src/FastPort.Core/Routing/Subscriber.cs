@@ -3,8 +3,8 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A session that was subscribed at least once, until its end. <see cref="Session"/> and <see cref="Number"/> are for any thread, the rest is guarded by
-/// <see cref="TopicIndex"/>.
+/// A session that was subscribed at least once, until its end. <see cref="Session"/> and <see cref="Number"/> are for any thread, the rest
+/// is guarded by <see cref="TopicIndex"/>.
 /// </summary>
 /// <param name="session">The session.</param>
 /// <param name="number">A small number that no other subscriber has; see <see cref="DeliveryMarks"/>.</param>

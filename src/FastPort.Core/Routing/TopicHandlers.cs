@@ -18,10 +18,13 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         switch (topics.Subscribe(request.Session, prefix, TopicAudience.Peers))
         {
             case TopicChange.TooMany:
-                request.Fail(ErrorCode.Overloaded, $"This session is subscribed to {options.MaxTopicsPerSession} prefixes, and may not be to more.");
+                request.Fail(
+                    ErrorCode.Overloaded, $"This session is subscribed to {options.MaxTopicsPerSession} prefixes, and may not be to more.");
                 break;
             case TopicChange.TooDeep:
-                request.Fail(ErrorCode.Overloaded, $"With this prefix more than {TopicIndex.MaxNested} prefixes of this session would lie within each other.");
+                request.Fail(
+                    ErrorCode.Overloaded,
+                    $"With this prefix more than {TopicIndex.MaxNested} prefixes of this session would lie within each other.");
                 break;
             case TopicChange.TooOften:
                 TooOften(ref request);
@@ -71,7 +74,9 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         int size = body.Size;
         if (size > request.Session.LargestBody)
         {
-            request.Fail(ErrorCode.MalformedBody, $"With 'from' added the message has {size} bytes; the frame limit allows {request.Session.LargestBody}.");
+            request.Fail(
+                ErrorCode.MalformedBody,
+                $"With 'from' added the message has {size} bytes; the frame limit allows {request.Session.LargestBody}.");
             return;
         }
 
@@ -100,7 +105,8 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
     }
 
     private void TooOften(ref InlineRequest request) => request.Fail(
-        ErrorCode.Overloaded, $"This session changes its subscriptions more than {options.MaxTopicChangesPerSecond} times a second; ask again later.");
+        ErrorCode.Overloaded,
+        $"This session changes its subscriptions more than {options.MaxTopicChangesPerSecond} times a second; ask again later.");
 
     private void TooLong(ref InlineRequest request, long bytes) =>
         request.Fail(ErrorCode.MalformedBody, $"The topic has {bytes} bytes in UTF-8; allowed are {options.MaxTopicBytes}.");

@@ -28,9 +28,10 @@ internal enum TopicChange
 }
 
 /// <summary>
-/// Who is subscribed to which prefix, those whom the server's program subscribes apart from those who subscribe themselves. <see cref="_gate"/> makes
-/// changes one after the other; publishing reads without a lock. A session that ends is unsubscribed from everything. One with many prefixes is so in
-/// the background and some at a time: neither its loop nor those who wait for the gate wait for all of them.
+/// Who is subscribed to which prefix, those whom the server's program subscribes apart from those who subscribe themselves.
+/// <see cref="_gate"/> makes changes one after the other; publishing reads without a lock. A session that ends is unsubscribed from
+/// everything. One with many prefixes is so in the background and some at a time: neither its loop nor those who wait for the gate wait for
+/// all of them.
 /// </summary>
 internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters) : ISessionHolder, IThreadPoolWorkItem
 {
@@ -52,11 +53,14 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
     /// <summary>Whose subscriptions a publication reaches: those of its publisher's side, or all where the topic is shared.</summary>
     /// <param name="topic">The topic.</param>
     /// <param name="publisher">Peers or the server.</param>
-    public TopicAudience AudienceOf(ReadOnlySpan<byte> topic, TopicAudience publisher) => _shared.Match(topic).MoveNext() ? TopicAudience.All : publisher;
+    public TopicAudience AudienceOf(ReadOnlySpan<byte> topic, TopicAudience publisher) =>
+        _shared.Match(topic).MoveNext() ? TopicAudience.All : publisher;
 
     /// <summary>The subscribers of each prefix of a topic.</summary>
     public Matches Match(ReadOnlySpan<byte> topic, TopicAudience audience) => new(
-        (audience & TopicAudience.Peers) != 0 ? _byPeers.Match(topic) : default, (audience & TopicAudience.Server) != 0 ? _byServer.Match(topic) : default);
+        (audience & TopicAudience.Peers) != 0 ? _byPeers.Match(topic) : default, (audience & TopicAudience.Server) != 0
+            ? _byServer.Match(topic)
+            : default);
 
     /// <summary>Subscribes a session.</summary>
     /// <param name="session">The session.</param>
@@ -147,7 +151,9 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
-    /// <summary>The session is subscribed to nothing more. True where <see cref="ReleaseSome"/> has to be called, as nobody does so yet.</summary>
+    /// <summary>
+    /// The session is subscribed to nothing more. True where <see cref="ReleaseSome"/> has to be called, as nobody does so yet.
+    /// </summary>
     internal bool EndNeedsMore(Session session)
     {
         lock (_gate)
@@ -270,7 +276,8 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
-    private static void Leave(PrefixTrie<MemberSet<Subscriber>> all, PrefixTrie<byte[]> own, Subscriber subscriber, ReadOnlySpan<byte> prefix)
+    private static void Leave(
+        PrefixTrie<MemberSet<Subscriber>> all, PrefixTrie<byte[]> own, Subscriber subscriber, ReadOnlySpan<byte> prefix)
     {
         own.Remove(prefix);
         subscriber.Count--;

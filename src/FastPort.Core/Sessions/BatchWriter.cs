@@ -4,7 +4,9 @@ using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
-/// <summary>What a <see cref="SendBatch"/> has collected. Belongs to one thread between <see cref="Begin"/> and <see cref="End"/>.</summary>
+/// <summary>
+/// What a <see cref="SendBatch"/> has collected. Belongs to one thread between <see cref="Begin"/> and <see cref="End"/>.
+/// </summary>
 internal sealed class BatchWriter(FrameOutput output)
 {
     private ArrayPoolCircularBuffer _ring = null!;
@@ -27,7 +29,8 @@ internal sealed class BatchWriter(FrameOutput output)
         _admitted = false;
     }
 
-    // Not into its caller: the compiler inlines only so much into one method, and what was left out, differently with each run, cost up to a quarter of the rate.
+    // Not into its caller: the compiler inlines only so much into one method, and what was left out, differently with each run, cost up to
+    // a quarter of the rate.
     [MethodImpl(MethodImplOptions.NoInlining)]
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct

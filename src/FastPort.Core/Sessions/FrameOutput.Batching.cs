@@ -7,7 +7,9 @@ namespace FastPort.Sessions;
 /// <content>Many one-way frames at once: encoded into a ring of the batch's own, without a lock, and appended chunk by chunk.</content>
 internal sealed partial class FrameOutput
 {
-    /// <summary>Bytes after which a chunk is appended: enough to make locks and system calls rare, little enough to stay in the cache.</summary>
+    /// <summary>
+    /// Bytes after which a chunk is appended: enough to make locks and system calls rare, little enough to stay in the cache.
+    /// </summary>
     public const int BatchChunk = 128 * 1024;
 
     // One is kept for the next batch: a session seldom has two at a time.
@@ -37,7 +39,9 @@ internal sealed partial class FrameOutput
         return Room.IsFull && !Room.TryMake() ? Room.Refuse() : SendStatus.Queued;
     }
 
-    /// <summary>Appends a batch's frames behind everything written so far and flushes; where that cannot be they are dropped and counted.</summary>
+    /// <summary>
+    /// Appends a batch's frames behind everything written so far and flushes; where that cannot be they are dropped and counted.
+    /// </summary>
     public SendStatus AppendBatch(ref ArrayPoolCircularBuffer batch, int messages)
     {
         SendStatus status = TryAppend(ref batch, messages);

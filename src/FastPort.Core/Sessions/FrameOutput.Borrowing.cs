@@ -104,7 +104,8 @@ internal sealed partial class FrameOutput
     }
 
     private bool TryLend(
-        ArrayPoolCircularBuffer ring, ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+        ArrayPoolCircularBuffer ring, ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body,
+        Action<object?>? release, object? state)
     {
         long start = ring.WritePosition;
         if (!ring.TryReserve(FrameHeader.Size + FrameTiming.Size))

@@ -18,8 +18,8 @@ internal sealed partial class FrameOutput
     private int _peerLimit;
     private bool _mayPush;
 
-    // Set by whoever ends the session, at the latest before the Goodbye is written. Writers look at it before they write, and the connection once more when their write
-    // ends, so that no request follows a Goodbye on the wire.
+    // Set by whoever ends the session, at the latest before the Goodbye is written. Writers look at it before they write, and the
+    // connection once more when their write ends, so that no request follows a Goodbye on the wire.
     private volatile bool _leaving;
 
     // The loop's.
@@ -32,7 +32,9 @@ internal sealed partial class FrameOutput
         Room = new SendRoom(connection, options);
     }
 
-    /// <summary>Whether what the peer did not ask for may be sent: always by the connecting side, by the accepting one after Hello.</summary>
+    /// <summary>
+    /// Whether what the peer did not ask for may be sent: always by the connecting side, by the accepting one after Hello.
+    /// </summary>
     public bool MayPush
     {
         get => Volatile.Read(ref _mayPush);
@@ -59,7 +61,9 @@ internal sealed partial class FrameOutput
 
     public static void EndBurst() => Burst = null;
 
-    /// <summary>Begins a burst on a thread that is not the loop's, or inside the loop's own. Returns the burst that it interrupts.</summary>
+    /// <summary>
+    /// Begins a burst on a thread that is not the loop's, or inside the loop's own. Returns the burst that it interrupts.
+    /// </summary>
     public FrameOutput? EnterBurst()
     {
         FrameOutput? outer = Burst;
@@ -117,7 +121,8 @@ internal sealed partial class FrameOutput
             {
                 // A body that throws is taken back by the writer.
                 status = SendStatus.Closed;
-                FrameWriter.Write(ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref Unsafe.AsRef(in body), size);
+                FrameWriter.Write(
+                    ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref Unsafe.AsRef(in body), size);
                 status = SendStatus.Queued;
             }
         }
@@ -163,7 +168,9 @@ internal sealed partial class FrameOutput
         FlushUnlessInBurst();
     }
 
-    /// <summary>Copies a frame that is encoded already; one that finds no room or exceeds the limit is dropped and counted, whatever the policy.</summary>
+    /// <summary>
+    /// Copies a frame that is encoded already; one that finds no room or exceeds the limit is dropped and counted, whatever the policy.
+    /// </summary>
     public bool TryBroadcast(ReadOnlySpan<byte> frame) =>
         WasBroadcast(FrameWriter.Fits(frame.Length - FrameHeader.Size, Limit) ? TrySendEncoded(frame) : SendStatus.TooLarge);
 
@@ -239,7 +246,8 @@ internal sealed partial class FrameOutput
 
     // A method of its own, for the reason given at BatchWriter.TrySend.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, int size, FrameKind kind)
+    private SendStatus Write<TBody>(
+        ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, int size, FrameKind kind)
         where TBody : IFrameBody, allows ref struct
     {
         if (!FrameWriter.Fits(size, Limit))
@@ -260,7 +268,9 @@ internal sealed partial class FrameOutput
             if (kind == FrameKind.Other || !_leaving)
             {
                 // A body that throws is taken back by the writer.
-                status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size) ? SendStatus.Queued : SendStatus.Full;
+                status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size)
+                    ? SendStatus.Queued
+                    : SendStatus.Full;
             }
         }
         finally

@@ -9,7 +9,8 @@ namespace FastPort.Sessions;
 /// <content>The decode loop: frames are read where they lie and given to whom they concern.</content>
 internal sealed partial class FrameProtocol
 {
-    // Not into its caller, and with it into a transport's loop: the compiler inlines only so much into one method, and left out the small steps here.
+    // Not into its caller, and with it into a transport's loop: the compiler inlines only so much into one method, and left out the small
+    // steps here.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ReceiveOutcome Decode(ArrayPoolCircularBuffer input, long received)
     {
@@ -22,7 +23,8 @@ internal sealed partial class FrameProtocol
                 return ReceiveOutcome.Pause;
             }
 
-            FrameReadStatus status = FrameReader.TryReadHead(input, _settings.Options.MaxFrameBytes, Requests.ExpectsTiming, out FrameHeader header);
+            FrameReadStatus status = FrameReader.TryReadHead(
+                input, _settings.Options.MaxFrameBytes, Requests.ExpectsTiming, out FrameHeader header);
             switch (status)
             {
                 case FrameReadStatus.Complete:
@@ -97,7 +99,9 @@ internal sealed partial class FrameProtocol
             return true;
         }
 
-        return header.Type <= ControlType.Cancel ? DispatchControl(header, input, received) : Dispatcher.TryDispatch(header, input, received);
+        return header.Type <= ControlType.Cancel
+            ? DispatchControl(header, input, received)
+            : Dispatcher.TryDispatch(header, input, received);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -157,7 +161,8 @@ internal sealed partial class FrameProtocol
         ProtocolError(
             ErrorCode.MalformedFrame,
             header.Type,
-            $"The frame header is malformed (length {header.Length}, type 0x{header.Type:X4}, flags 0x{(byte)header.Flags:X2}, version {header.Version}, correlation {header.Correlation}).");
+            $"The frame header is malformed (length {header.Length}, type 0x{header.Type:X4}, flags 0x{(byte)header.Flags:X2}, version "
+            + $"{header.Version}, correlation {header.Correlation}).");
     }
 
     private void ProtocolError(ErrorCode code, ushort type, string message)

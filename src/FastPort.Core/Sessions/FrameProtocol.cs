@@ -12,7 +12,8 @@ namespace FastPort.Sessions;
 /// <para>
 /// The decode loop and everything it calls run on the connection's loop. What other threads touch: <see cref="Output"/>,
 /// <see cref="Replies"/> and <see cref="Requests"/> (locks of their own), the request queue (its own), and the counters here, which are
-/// interlocked or volatile. A session ends in order through <see cref="SessionEnd"/>: it counts the work under way, a burst being one piece of it.
+/// interlocked or volatile. A session ends in order through <see cref="SessionEnd"/>: it counts the work under way, a burst being one piece
+/// of it.
 /// </para>
 /// </summary>
 internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
@@ -215,7 +216,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         _settings.Host.OnClosed(Session, reason);
     }
 
-    /// <summary>Sends a request of this side's if there is room; the failure of one that was not sent is the returned status alone.</summary>
+    /// <summary>
+    /// Sends a request of this side's if there is room; the failure of one that was not sent is the returned status alone.
+    /// </summary>
     public SendStatus TryRequest<TBody>(
         ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
         where TBody : IFrameBody, allows ref struct => Requests.TrySend(type, in body, pending, timing, timeout, out correlation);

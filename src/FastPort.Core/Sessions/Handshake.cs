@@ -53,7 +53,8 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         if (hello.RoutingId.StartsWith(RoutingIdentity.ReservedMark))
         {
             protocol.Replies.Refuse(
-                header, received, ErrorCode.MalformedBody, $"routing_id begins with '{RoutingIdentity.ReservedMark}', which is kept for the server; choose another id.");
+                header, received, ErrorCode.MalformedBody,
+                $"routing_id begins with '{RoutingIdentity.ReservedMark}', which is kept for the server; choose another id.");
             return true;
         }
 
@@ -91,7 +92,8 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         RoutingIdentity? identity = null;
         if (hello.RoutingId.Length != 0
-            && (identity = settings.Identities.TryClaim(hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
+            && (identity = settings.Identities.TryClaim(
+                hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
         {
             if (++_duplicates > MaxDuplicates)
             {
@@ -103,7 +105,8 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                 return true;
             }
 
-            protocol.Replies.Refuse(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
+            protocol.Replies.Refuse(
+                header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
             return true;
         }
 
@@ -117,7 +120,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             protocol.Replies.Reply(
                 header,
                 received,
-                new WelcomeBody((ulong)session.Id, settings.ServerName, (uint)protocol.Settings.Options.MaxFrameBytes, (uint)heartbeat.TotalMilliseconds));
+                new WelcomeBody(
+                    (ulong)session.Id, settings.ServerName, (uint)protocol.Settings.Options.MaxFrameBytes,
+                    (uint)heartbeat.TotalMilliseconds));
         }
 
         // After the Welcome, so that nothing unsolicited goes before it.
@@ -133,7 +138,10 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
     /// <summary>Coarse clock only. Where there is a handshake timeout, it is the authenticator's bound too.</summary>
     public void OnTick(long nowMilliseconds) =>
-        _verdict?.OnTick(nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero ? TimeSpan.Zero : protocol.Settings.Options.HookTimeout);
+        _verdict?.OnTick(
+            nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero
+                ? TimeSpan.Zero
+                : protocol.Settings.Options.HookTimeout);
 
     public void OnClosed(CloseReason reason)
     {

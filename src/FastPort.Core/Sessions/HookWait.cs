@@ -12,8 +12,8 @@ internal enum HookAnswer
 }
 
 /// <summary>
-/// Waits for the answer of a hook to one question at a time, asked and taken on the loop. Meanwhile reading is paused and the frame in question stays
-/// in the ring. The coarse clock gives up a hook that takes too long.
+/// Waits for the answer of a hook to one question at a time, asked and taken on the loop. Meanwhile reading is paused and the frame in
+/// question stays in the ring. The coarse clock gives up a hook that takes too long.
 /// <para>
 /// Loop and clock may come to a question at the same time: whoever changes its state first decides, so a question that was answered is not
 /// given up, and the token of a question that was given up serves no other.

@@ -4,11 +4,12 @@ using System.Text;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// Which session has which routing id; an id belongs to one session at a time. Look-ups take no lock and allocate nothing. <see cref="_gate"/> makes
-/// the changes one after the other, which come with Hello and with the end of a session; nothing is called under it.
+/// Which session has which routing id; an id belongs to one session at a time. Look-ups take no lock and allocate nothing.
+/// <see cref="_gate"/> makes the changes one after the other, which come with Hello and with the end of a session; nothing is called under
+/// it.
 /// <para>
-/// A session claims its id before its Welcome and can be reached after it (<see cref="TryEnter"/>), as nothing unasked may go before a Welcome. Where
-/// it takes the id over, the older session is reached until then, so that at no time nobody is.
+/// A session claims its id before its Welcome and can be reached after it (<see cref="TryEnter"/>), as nothing unasked may go before a
+/// Welcome. Where it takes the id over, the older session is reached until then, so that at no time nobody is.
 /// </para>
 /// </summary>
 internal sealed class IdentityRegistry
@@ -69,7 +70,9 @@ internal sealed class IdentityRegistry
         }
     }
 
-    /// <summary>The owner has been welcomed and can be reached from now on; false where another session has taken the id over meanwhile.</summary>
+    /// <summary>
+    /// The owner has been welcomed and can be reached from now on; false where another session has taken the id over meanwhile.
+    /// </summary>
     /// <param name="identity">What was claimed.</param>
     /// <param name="session">Who claimed it.</param>
     /// <param name="previous">The session that lost the id, to be closed; null where there was none.</param>
@@ -88,7 +91,9 @@ internal sealed class IdentityRegistry
         }
     }
 
-    /// <summary>The session has ended and cannot be reached any more; true where it could be until now, so once per <see cref="TryEnter"/> at most.</summary>
+    /// <summary>
+    /// The session has ended and cannot be reached any more; true where it could be until now, so once per <see cref="TryEnter"/> at most.
+    /// </summary>
     public bool Leave(RoutingIdentity identity, Session session)
     {
         lock (_gate)

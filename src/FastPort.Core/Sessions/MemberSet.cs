@@ -4,8 +4,8 @@ namespace FastPort.Sessions;
 /// Members of a group or topic, kept so that going over them takes no lock and allocates nothing. Changes exclude each other by a lock of
 /// whoever owns the set.
 /// <para>
-/// A newcomer is appended, one that leaves empties its place. Whoever is going over the places meanwhile sees or misses just those two: all others
-/// stay where they are until the places are full or mostly empty, and then they move to a new array.
+/// A newcomer is appended, one that leaves empties its place. Whoever is going over the places meanwhile sees or misses just those two: all
+/// others stay where they are until the places are full or mostly empty, and then they move to a new array.
 /// </para>
 /// </summary>
 /// <typeparam name="T">What the members are: sessions, compared by reference.</typeparam>

@@ -6,9 +6,9 @@ using FastPort.Framing;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// The requests this side makes of its peer, from sending to reply, expiry or the end of the session; heartbeats are some of them. Sending and
-/// cancelling are safe from any thread, replies come on the loop, expiry and heartbeats belong to the coarse clock. Who removes a request from
-/// <see cref="Outstanding"/> completes it.
+/// The requests this side makes of its peer, from sending to reply, expiry or the end of the session; heartbeats are some of them. Sending
+/// and cancelling are safe from any thread, replies come on the loop, expiry and heartbeats belong to the coarse clock. Who removes a
+/// request from <see cref="Outstanding"/> completes it.
 /// </summary>
 internal sealed class OwnRequests(FrameProtocol protocol, Connection connection, FrameOutput output, SessionEnd end)
 {
@@ -55,7 +55,9 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
         }
 
         pending.Type = type;
-        pending.DeadlineMilliseconds = timeout > TimeSpan.Zero ? _settings.Clock.PreciseMilliseconds + (long)Math.Ceiling(timeout.TotalMilliseconds) : 0;
+        pending.DeadlineMilliseconds = timeout > TimeSpan.Zero
+            ? _settings.Clock.PreciseMilliseconds + (long)Math.Ceiling(timeout.TotalMilliseconds)
+            : 0;
         pending.StartedNanoseconds = MonotonicClock.Nanoseconds;
         if (timing)
         {
@@ -129,7 +131,9 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
         }
     }
 
-    /// <summary>Fails the requests whose time is over and tells the peer. Returns when it has to be asked again, unless a request is flushed before.</summary>
+    /// <summary>
+    /// Fails the requests whose time is over and tells the peer. Returns when it has to be asked again, unless a request is flushed before.
+    /// </summary>
     public long OnTick(long nowMilliseconds)
     {
         if (Outstanding.RemoveExpired(nowMilliseconds, out long next) is { } expired)
@@ -178,7 +182,8 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
         }
     }
 
-    private void SendCancel(uint correlation) => output.WriteAndFlush(ControlType.Cancel, FrameFlags.OneWay, 0, new CancelBody(correlation));
+    private void SendCancel(uint correlation) =>
+        output.WriteAndFlush(ControlType.Cancel, FrameFlags.OneWay, 0, new CancelBody(correlation));
 
     // Any byte counts as life, so the answer itself needs no attention.
     private sealed class HeartbeatReply : PendingReply

@@ -19,7 +19,9 @@ public enum RequestFailure
     /// sent.</summary>
     Closed,
 
-    /// <summary>Connecting failed or was cancelled, and nobody tries again until the client's ConnectAsync is called. The request was not sent.</summary>
+    /// <summary>
+    /// Connecting failed or was cancelled, and nobody tries again until the client's ConnectAsync is called. The request was not sent.
+    /// </summary>
     NotConnected,
 
     /// <summary>The peer has not said Hello yet, so nothing is sent to it unasked. The request was not sent.</summary>
@@ -56,7 +58,9 @@ public readonly ref struct InboundReply
     public (ErrorCode Code, string Message) ReadError()
     {
         byte[] bytes = Body.ToArray();
-        return CodeBody.TryRead(bytes, out CodeBody error) ? (error.Code, error.Text) : (ErrorCode.Internal, "The error reply's body is malformed.");
+        return CodeBody.TryRead(bytes, out CodeBody error)
+            ? (error.Code, error.Text)
+            : (ErrorCode.Internal, "The error reply's body is malformed.");
     }
 }
 
@@ -77,7 +81,10 @@ public abstract class PendingReply
     /// <param name="reply">The reply; not to be kept.</param>
     protected internal abstract void OnReply(scoped in InboundReply reply);
 
-    /// <summary>No reply will come. Must not block: where the request's deadline has passed, the thread that calls checks those of the whole process.</summary>
+    /// <summary>
+    /// No reply will come. Must not block: where the request's deadline has passed, the thread that calls checks those of the whole
+    /// process.
+    /// </summary>
     /// <param name="failure">Why.</param>
     /// <param name="message">A sentence for the caller.</param>
     protected internal abstract void OnFailed(RequestFailure failure, string message);

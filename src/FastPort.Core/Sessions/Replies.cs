@@ -2,7 +2,9 @@ using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
-/// <summary>What a session answers to its peer's requests: a reply or an error, or for one-way messages a count. Safe from any thread.</summary>
+/// <summary>
+/// What a session answers to its peer's requests: a reply or an error, or for one-way messages a count. Safe from any thread.
+/// </summary>
 internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
 {
     /// <summary>Answers a request; what cannot be answered as wanted becomes an error.</summary>
@@ -68,5 +70,6 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
     private static FrameFlags FlagsFor(in FrameHeader request) => FrameFlags.Reply | (request.Flags & FrameFlags.Timing);
 
     private void TooLarge(in FrameHeader request, long received, int size) => Error(
-        request, received, ErrorCode.ReplyTooLarge, $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.LargestBody(output.Limit)}.");
+        request, received, ErrorCode.ReplyTooLarge,
+        $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.LargestBody(output.Limit)}.");
 }

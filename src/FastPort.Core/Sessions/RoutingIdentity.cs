@@ -3,8 +3,8 @@ using FastPort.Framing;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// A routing id that is in use, apart from the connection underneath: a session that takes the id over takes this object with it, so whoever keeps
-/// it finds the present session. Once nobody has the id the object is done with, and the next one who takes it gets another.
+/// A routing id that is in use, apart from the connection underneath: a session that takes the id over takes this object with it, so
+/// whoever keeps it finds the present session. Once nobody has the id the object is done with, and the next one who takes it gets another.
 /// </summary>
 internal sealed class RoutingIdentity
 {
@@ -37,7 +37,10 @@ internal sealed class RoutingIdentity
         set => Volatile.Write(ref _session, value);
     }
 
-    /// <summary>Held while it is told who lost and who took the id, so that it is told in turn. The one lock under which an embedder's code is called.</summary>
+    /// <summary>
+    /// Held while it is told who lost and who took the id, so that it is told in turn. The one lock under which an embedder's code is
+    /// called.
+    /// </summary>
     public Lock Telling { get; } = new();
 
     /// <summary>The session that has the id, perhaps not welcomed yet; guarded by the registry.</summary>

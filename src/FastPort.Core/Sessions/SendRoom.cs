@@ -7,10 +7,12 @@ namespace FastPort.Sessions;
 /// </summary>
 internal sealed class SendRoom(Connection connection, SessionOptions options)
 {
-    // What may wait above the bound before it is known whether the peer takes it. One batch for senders that can wait. More for those that cannot, but not
-    // all of the connection's reserve: what exceeds that costs the session, whatever its policy says, and replies need it.
+    // What may wait above the bound before it is known whether the peer takes it. One batch for senders that can wait. More for those that
+    // cannot, but not all of the connection's reserve: what exceeds that costs the session, whatever its policy says, and replies need it.
     private readonly int _slack =
-        options.SendQueueFull == SendQueueFullPolicy.Wait ? FrameOutput.BatchChunk : Math.Max(FrameOutput.BatchChunk, 2 * options.MaxFrameBytes);
+        options.SendQueueFull == SendQueueFullPolicy.Wait
+            ? FrameOutput.BatchChunk
+            : Math.Max(FrameOutput.BatchChunk, 2 * options.MaxFrameBytes);
 
     private long _messagesDropped;
 
@@ -19,13 +21,15 @@ internal sealed class SendRoom(Connection connection, SessionOptions options)
 
     public bool IsFull => connection.PendingBytes >= options.SendQueueBytes;
 
-    /// <summary>What a burst has written since its last flush may be all that fills the queue: the socket is tried before anybody is held to blame.</summary>
+    /// <summary>
+    /// What a burst has written since its last flush may be all that fills the queue: the socket is tried before anybody is held to blame.
+    /// </summary>
     public bool TryMake()
     {
         connection.Flush();
 
-        // Where another thread is just sending, the peer has not been found wanting yet: nobody is dropped or disconnected for it. Who can wait waits all
-        // the same before it outruns that thread.
+        // Where another thread is just sending, the peer has not been found wanting yet: nobody is dropped or disconnected for it. Who can
+        // wait waits all the same before it outruns that thread.
         return !IsFull || (!connection.IsSendBlocked && connection.PendingBytes < options.SendQueueBytes + _slack);
     }
 

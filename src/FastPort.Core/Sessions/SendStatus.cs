@@ -6,7 +6,9 @@ public enum SendStatus
     /// <summary>The message is in the send queue and will leave in order, unless the connection dies first.</summary>
     Queued,
 
-    /// <summary>The send queue is full; nothing was taken. Wait with <see cref="Session.WhenWritableAsync"/> or use an awaiting send.</summary>
+    /// <summary>
+    /// The send queue is full; nothing was taken. Wait with <see cref="Session.WhenWritableAsync"/> or use an awaiting send.
+    /// </summary>
     Full,
 
     /// <summary>The send queue is full and the policy drops one-way messages; counted.</summary>
@@ -22,8 +24,9 @@ public enum SendStatus
     NotFound,
 
     /// <summary>
-    /// The peer has not said Hello, and a server sends nothing unsolicited before; nothing was taken. Send again from <see cref="Hosting.FastPortServer.SessionIdentified"/>
-    /// on. What a request asked for may be sent before: through <see cref="Dispatch.RequestContext"/> or <see cref="Dispatch.InlineRequest"/>.
+    /// The peer has not said Hello, and a server sends nothing unsolicited before; nothing was taken. Send again from
+    /// <see cref="Hosting.FastPortServer.SessionIdentified"/> on. What a request asked for may be sent before: through
+    /// <see cref="Dispatch.RequestContext"/> or <see cref="Dispatch.InlineRequest"/>.
     /// </summary>
     NotReady,
 }

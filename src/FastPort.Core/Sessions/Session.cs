@@ -6,9 +6,9 @@ using FastPort.Framing;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// One peer that speaks the frame protocol: who it is, what it sent, and the way to send to it. Safe from any thread. A session lives as long
-/// as its connection; a client that reconnects gets a new one. On the accepting side all sends here say <see cref="SendStatus.NotReady"/> until
-/// the peer has said Hello.
+/// One peer that speaks the frame protocol: who it is, what it sent, and the way to send to it. Safe from any thread. A session lives as
+/// long as its connection; a client that reconnects gets a new one. On the accepting side all sends here say
+/// <see cref="SendStatus.NotReady"/> until the peer has said Hello.
 /// </summary>
 public sealed partial class Session
 {
@@ -83,18 +83,19 @@ public sealed partial class Session
     public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => TrySend(type, new RawBody(body));
 
     /// <summary>
-    /// Sends a one-way message whose body is sent from where it lies, without a copy, if there is room now. Never blocks. Worth it from 16 KiB on; a
-    /// smaller body is copied and released at once.
+    /// Sends a one-way message whose body is sent from where it lies, without a copy, if there is room now. Never blocks. Worth it from 16
+    /// KiB on; a smaller body is copied and released at once.
     /// <para>
-    /// Ownership: with <see cref="SendStatus.Queued"/> the memory is lent and must stay unchanged until <paramref name="release"/> is called,
-    /// exactly once: when it was sent or copied, or when the session has ended. With every other status it stays the caller's and
+    /// Ownership: with <see cref="SendStatus.Queued"/> the memory is lent and must stay unchanged until <paramref name="release"/> is
+    /// called, exactly once: when it was sent or copied, or when the session has ended. With every other status it stays the caller's and
     /// <paramref name="release"/> is never called.
     /// </para>
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body.</param>
     /// <param name="release">
-    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody needs to know.
+    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody
+    /// needs to know.
     /// </param>
     /// <param name="state">Handed to <paramref name="release"/>.</param>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null) =>
@@ -102,13 +103,14 @@ public sealed partial class Session
 
     /// <summary>
     /// Begins a burst: what the calling thread sends on this session until the burst is disposed leaves together, with one flush. Keep it
-    /// short: until then nothing of it is on its way, unless the send queue is full or another thread flushes. Handlers need none, their replies are in a burst already.
+    /// short: until then nothing of it is on its way, unless the send queue is full or another thread flushes. Handlers need none, their
+    /// replies are in a burst already.
     /// </summary>
     public SendBurst BeginBurst() => new(_protocol.Output);
 
     /// <summary>
-    /// Begins a batch: the fastest way to send many one-way messages, several times that of <see cref="BeginBurst"/>. Keep it short too: its last
-    /// messages are on their way when it is disposed or flushed.
+    /// Begins a batch: the fastest way to send many one-way messages, several times that of <see cref="BeginBurst"/>. Keep it short too:
+    /// its last messages are on their way when it is disposed or flushed.
     /// </summary>
     public SendBatch BeginBatch() => new(_protocol.Output, asked: false);
 
@@ -117,9 +119,13 @@ public sealed partial class Session
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
     public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
-        where TBody : IFrameBody => _protocol.Output.MayPush ? SendAskedAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(NotReady);
+        where TBody : IFrameBody => _protocol.Output.MayPush
+            ? SendAskedAsync(type, body, cancellationToken)
+            : new ValueTask<SendStatus>(NotReady);
 
-    /// <summary>Sends a one-way message of raw bytes, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
+    /// <summary>
+    /// Sends a one-way message of raw bytes, waiting for room where the policy says so. Do not await it in an inline handler.
+    /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
@@ -137,13 +143,16 @@ public sealed partial class Session
         ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
         where TBody : IFrameBody, allows ref struct => _protocol.TryRequest(type, in body, pending, timing, timeout, out correlation);
 
-    /// <summary>Gives a request up: its <see cref="PendingReply"/> fails as cancelled and the peer is told. False where it has ended already.</summary>
+    /// <summary>
+    /// Gives a request up: its <see cref="PendingReply"/> fails as cancelled and the peer is told. False where it has ended already.
+    /// </summary>
     /// <param name="correlation">The request's number.</param>
     public bool Cancel(uint correlation) => _protocol.Requests.Cancel(correlation);
 
     /// <summary>Completes when there is room in the send queue again, or the session is closed.</summary>
     /// <param name="cancellationToken">Gives up waiting.</param>
-    public Task WhenWritableAsync(CancellationToken cancellationToken = default) => _protocol.Output.Room.WhenDrainedAsync(cancellationToken);
+    public Task WhenWritableAsync(CancellationToken cancellationToken = default) =>
+        _protocol.Output.Room.WhenDrainedAsync(cancellationToken);
 
     /// <summary>
     /// Closes in order: says Goodbye with a reason, takes no more requests, answers what is in flight, then ends the connection. Begins at
@@ -163,20 +172,21 @@ public sealed partial class Session
     }
 
     /// <summary>
-    /// Says Goodbye with a reason, where the peer has said Hello, and closes without waiting for what is in flight. It is no ban: a FastPort client
-    /// reconnects; refuse it in the <see cref="Authenticator"/>. The routing id is free at once, and after <see
-    /// cref="SessionOptions.CloseTimeout"/> the
-    /// connection is aborted, whatever the peer has read by then.
+    /// Says Goodbye with a reason, where the peer has said Hello, and closes without waiting for what is in flight. It is no ban: a
+    /// FastPort client reconnects; refuse it in the <see cref="Authenticator"/>. The routing id is free at once, and after
+    /// <see cref="SessionOptions.CloseTimeout"/> the connection is aborted, whatever the peer has read by then.
     /// </summary>
     /// <param name="code">Code for the peer.</param>
     /// <param name="reason">Sentence for the peer and the log. Name no internals.</param>
-    public void Kick(ErrorCode code, string reason) => _protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, reason, (uint)code));
+    public void Kick(ErrorCode code, string reason) =>
+        _protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, reason, (uint)code));
 
     /// <summary>Ends the connection at once.</summary>
     public void Abort() => Connection.Abort(CloseReason.LocalClosed);
 
     /// <inheritdoc/>
-    public override string ToString() => RoutingId.Length == 0 ? $"session {Id} ({RemoteEndPoint})" : $"session {Id} '{RoutingId}' ({RemoteEndPoint})";
+    public override string ToString() =>
+        RoutingId.Length == 0 ? $"session {Id} ({RemoteEndPoint})" : $"session {Id} '{RoutingId}' ({RemoteEndPoint})";
 
     internal FrameProtocol Protocol => _protocol;
 

@@ -108,8 +108,8 @@ internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
     }
 
     /// <summary>
-    /// The peer has said Hello. One that did so while the server was stopping has not got its Goodbye: it gets it after the Welcome. Either the
-    /// stop sees the session identified, or this sees the stop; where both do, the second Goodbye is not written.
+    /// The peer has said Hello. One that did so while the server was stopping has not got its Goodbye: it gets it after the Welcome. Either
+    /// the stop sees the session identified, or this sees the stop; where both do, the second Goodbye is not written.
     /// </summary>
     public void AfterHello()
     {

@@ -3,9 +3,9 @@ using FastPort.Framing;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// A set of sessions that get the same one-way messages: a frame is encoded once and copied into each send queue, or from 16 KiB on sent to all from
-/// where it lies. Thread-safe: <see cref="_gate"/> guards changes, and a broadcast goes over the members without it. A session that has ended leaves
-/// by itself.
+/// A set of sessions that get the same one-way messages: a frame is encoded once and copied into each send queue, or from 16 KiB on sent to
+/// all from where it lies. Thread-safe: <see cref="_gate"/> guards changes, and a broadcast goes over the members without it. A session
+/// that has ended leaves by itself.
 /// </summary>
 public sealed class SessionGroup : ISessionHolder
 {

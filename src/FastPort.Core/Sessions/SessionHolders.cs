@@ -7,7 +7,9 @@ internal interface ISessionHolder
     void Release(Session session);
 }
 
-/// <summary>Who keeps one session. Lock-free, as a change may be made under a holder's own lock. A mutable struct: one field of the session.</summary>
+/// <summary>
+/// Who keeps one session. Lock-free, as a change may be made under a holder's own lock. A mutable struct: one field of the session.
+/// </summary>
 internal struct SessionHolders
 {
     private static readonly ISessionHolder[] Ended = [];

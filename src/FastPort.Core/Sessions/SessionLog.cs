@@ -27,7 +27,8 @@ internal static partial class SessionLog
     [LoggerMessage(2006, LogLevel.Warning, "{Session}: the peer reports {Code}: {Message}")]
     public static partial void PeerError(ILogger logger, Session session, ErrorCode code, string message);
 
-    [LoggerMessage(2011, LogLevel.Warning, "{Lines} more lines of event {Event} were left out; {LinesPerSecond} a second of one event are logged")]
+    [LoggerMessage(
+        2011, LogLevel.Warning, "{Lines} more lines of event {Event} were left out; {LinesPerSecond} a second of one event are logged")]
     public static partial void LinesLeftOut(ILogger logger, long lines, int @event, int linesPerSecond);
 
     [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Hook} did not answer within {Limit}; the peer is refused")]
@@ -36,9 +37,15 @@ internal static partial class SessionLog
     [LoggerMessage(2007, LogLevel.Error, "{Session}: a pending reply threw when it was told of its failure")]
     public static partial void PendingReplyFailed(ILogger logger, Session session, Exception exception);
 
-    [LoggerMessage(2009, LogLevel.Warning, "{Session}: inline handlers held the loop up for {Milliseconds} ms, {Message} most likely; everything of that loop waited. Register it as queued, or let it do less")]
+    [LoggerMessage(
+        2009, LogLevel.Warning,
+        "{Session}: inline handlers held the loop up for {Milliseconds} ms, {Message} most likely; everything of that loop waited. "
+        + "Register it as queued, or let it do less")]
     public static partial void SlowHandler(ILogger logger, Session session, string message, long milliseconds);
 
-    [LoggerMessage(2010, LogLevel.Warning, "{Session}: inline handlers have been holding the loop up for {Milliseconds} ms and are not done, {Message} most likely; everything of that loop waits")]
+    [LoggerMessage(
+        2010, LogLevel.Warning,
+        "{Session}: inline handlers have been holding the loop up for {Milliseconds} ms and are not done, {Message} most likely; "
+        + "everything of that loop waits")]
     public static partial void HandlerHolds(ILogger logger, Session session, string message, long milliseconds);
 }

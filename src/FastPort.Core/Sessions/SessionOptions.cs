@@ -38,27 +38,38 @@ public sealed class SessionOptions
     /// <summary>Largest frame, in bytes after the length field and less the timing block; 1 KiB to 256 MiB. Defaults to 1 MiB.</summary>
     public int MaxFrameBytes { get; set; } = FrameLimits.Default;
 
-    /// <summary>Bytes that may wait to be sent before <see cref="SendQueueFull"/> applies; 4 KiB to 256 MiB. One message may exceed it. Defaults to 1 MiB.</summary>
+    /// <summary>
+    /// Bytes that may wait to be sent before <see cref="SendQueueFull"/> applies; 4 KiB to 256 MiB. One message may exceed it. Defaults to
+    /// 1 MiB.
+    /// </summary>
     public int SendQueueBytes { get; set; } = 1024 * 1024;
 
     /// <summary>What happens when the send queue is full. Defaults to <see cref="SendQueueFullPolicy.Wait"/>.</summary>
     public SendQueueFullPolicy SendQueueFull { get; set; } = SendQueueFullPolicy.Wait;
 
-    /// <summary>Queued requests of one session, and inline ones behind them, that may be waiting or running; at the bound its socket is not read. 1 to 1,000,000. Defaults to 1,024.</summary>
+    /// <summary>
+    /// Queued requests of one session, and inline ones behind them, that may be waiting or running; at the bound its socket is not read. 1
+    /// to 1,000,000. Defaults to 1,024.
+    /// </summary>
     public int MaxInFlightRequests { get; set; } = 1024;
 
-    /// <summary>Bytes of bodies of such requests that may be held for one session; at the bound its socket is not read. 1 KiB to 1 GiB. Defaults to 16 MiB.</summary>
+    /// <summary>
+    /// Bytes of bodies of such requests that may be held for one session; at the bound its socket is not read. 1 KiB to 1 GiB. Defaults to
+    /// 16 MiB.
+    /// </summary>
     public int MaxQueuedBytes { get; set; } = 16 * 1024 * 1024;
 
-    /// <summary>Queued handlers of one session that may run at the same time; 1 to 10,000. Defaults to 1: strictly one after the other.</summary>
+    /// <summary>
+    /// Queued handlers of one session that may run at the same time; 1 to 10,000. Defaults to 1: strictly one after the other.
+    /// </summary>
     public int MaxConcurrency { get; set; } = 1;
 
     /// <summary>Time for the first Hello where one is required; zero turns it off. Defaults to 10 s.</summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Time the authoriser may take over one message, and the authenticator over a Hello where <see cref="HandshakeTimeout"/> is off. A message that
-    /// it does not decide on in time is answered with <see cref="ErrorCode.Timeout"/>. Zero turns it off. Defaults to 10 s.
+    /// Time the authoriser may take over one message, and the authenticator over a Hello where <see cref="HandshakeTimeout"/> is off. A
+    /// message that it does not decide on in time is answered with <see cref="ErrorCode.Timeout"/>. Zero turns it off. Defaults to 10 s.
     /// </summary>
     public TimeSpan HookTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
@@ -92,20 +103,23 @@ public sealed class SessionOptions
     public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(15);
 
     /// <summary>
-    /// A burst of inline handlers that takes longer is logged with the handler's name, as everything else of its loop waits for it; zero turns it off.
-    /// Defaults to 100 ms.
+    /// A burst of inline handlers that takes longer is logged with the handler's name, as everything else of its loop waits for it; zero
+    /// turns it off. Defaults to 100 ms.
     /// </summary>
     public TimeSpan SlowHandlerThreshold { get; set; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero turns it off. Defaults to 60 s.</summary>
     public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30 s.</summary>
+    /// <summary>
+    /// Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30 s.
+    /// </summary>
     public TimeSpan UserTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// TCP congestion control by the name the system has for it: <c>bbr</c>, <c>cubic</c>, 1 to 15 characters (TCP_CONGESTION, Linux). Defaults to null: the
-    /// system's, and <c>reno</c> on loopback addresses, where nothing is lost and pacing costs the sender up to a quarter of its time.
+    /// TCP congestion control by the name the system has for it: <c>bbr</c>, <c>cubic</c>, 1 to 15 characters (TCP_CONGESTION, Linux).
+    /// Defaults to null: the system's, and <c>reno</c> on loopback addresses, where nothing is lost and pacing costs the sender up to a
+    /// quarter of its time.
     /// </summary>
     public string? CongestionControl { get; set; }
 
@@ -115,7 +129,8 @@ public sealed class SessionOptions
     /// <summary>Appends a sentence for every value out of its range.</summary>
     /// <param name="section">Configuration path of this section, for the messages.</param>
     /// <param name="problems">Receives the sentences.</param>
-    public void Validate(string section, ICollection<string> problems) => OptionSection.Visit(section, problems, configured: null, Describe);
+    public void Validate(string section, ICollection<string> problems) =>
+        OptionSection.Visit(section, problems, configured: null, Describe);
 
     internal void Describe(OptionSection section)
     {
@@ -140,7 +155,8 @@ public sealed class SessionOptions
         SlowHandlerThreshold = section.Timeout(nameof(SlowHandlerThreshold), SlowHandlerThreshold);
         KeepAlive = section.Timeout(nameof(KeepAlive), KeepAlive);
         UserTimeout = section.Timeout(nameof(UserTimeout), UserTimeout);
-        CongestionControl = section.Text(nameof(CongestionControl), CongestionControl, Transports.CongestionControl.IsPossible, Transports.CongestionControl.Allowed);
+        CongestionControl = section.Text(
+            nameof(CongestionControl), CongestionControl, Transports.CongestionControl.IsPossible, Transports.CongestionControl.Allowed);
     }
 
     internal ConnectionSettings ToConnectionSettings(ConnectionClock clock, ILogger logger) => new()
@@ -158,8 +174,9 @@ public sealed class SessionOptions
         // Room for the largest frame and what came with it.
         MaxReceiveBytes = MaxFrameBytes + (64 * 1024),
 
-        // The bound lets one message exceed it, or a chunk of every batch that was let in before it was reached (SendRoom), and the replies of handlers that
-        // run already are written whatever waits. None of it is held before it is needed.
-        MaxSendBytes = (int)Math.Min(SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (BatchesAtOnce * FrameOutput.BatchChunk), 1 << 30),
+        // The bound lets one message exceed it, or a chunk of every batch that was let in before it was reached (SendRoom), and the replies
+        // of handlers that run already are written whatever waits. None of it is held before it is needed.
+        MaxSendBytes = (int)Math.Min(
+            SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (BatchesAtOnce * FrameOutput.BatchChunk), 1 << 30),
     };
 }

@@ -27,8 +27,8 @@ internal interface ISessionHost
     }
 
     /// <summary>
-    /// The session's routing id is its own no more; once per <see cref="OnRoutingIdTaken"/>, from its own loop or that of the session that took the id
-    /// over. For one id the two calls take turns, one at a time.
+    /// The session's routing id is its own no more; once per <see cref="OnRoutingIdTaken"/>, from its own loop or that of the session that
+    /// took the id over. For one id the two calls take turns, one at a time.
     /// </summary>
     void OnRoutingIdLost(Session session, CloseReason reason)
     {

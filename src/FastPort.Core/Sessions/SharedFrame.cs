@@ -4,9 +4,9 @@ using FastPort.Framing;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// A one-way frame that is encoded once for many sessions, in a rented array. A small one is copied into each send queue; the body of a large one is
-/// lent to all of them and the array goes back when the last has sent it. References are counted: whoever encoded it has one, each loan another.
-/// Any thread may release.
+/// A one-way frame that is encoded once for many sessions, in a rented array. A small one is copied into each send queue; the body of a
+/// large one is lent to all of them and the array goes back when the last has sent it. References are counted: whoever encoded it has one,
+/// each loan another. Any thread may release.
 /// </summary>
 internal sealed class SharedFrame
 {
@@ -39,7 +39,8 @@ internal sealed class SharedFrame
         int size = body.Size;
         if (!FrameWriter.Fits(size, FrameLimits.Maximum))
         {
-            throw new ArgumentException($"The body has {size} bytes; no frame holds more than {FrameLimits.LargestBody(FrameLimits.Maximum)}.", nameof(body));
+            throw new ArgumentException(
+                $"The body has {size} bytes; no frame holds more than {FrameLimits.LargestBody(FrameLimits.Maximum)}.", nameof(body));
         }
 
         SharedFrame frame = Spare ?? new SharedFrame();
@@ -50,7 +51,8 @@ internal sealed class SharedFrame
         frame._references = 1;
         try
         {
-            new FrameHeader((uint)(frame._length - FrameHeader.LengthFieldSize), type, FrameFlags.OneWay, FrameHeader.CurrentVersion, 0).Write(frame._array);
+            new FrameHeader((uint)(frame._length - FrameHeader.LengthFieldSize), type, FrameFlags.OneWay, FrameHeader.CurrentVersion, 0)
+                .Write(frame._array);
             body.Write(frame._array.AsSpan(FrameHeader.Size, size));
             return frame;
         }

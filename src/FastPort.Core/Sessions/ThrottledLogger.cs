@@ -50,7 +50,8 @@ internal sealed class ThrottledLogger : ILogger
     public IDisposable? BeginScope<TState>(TState state)
         where TState : notnull => _inner.BeginScope(state);
 
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
         if (logLevel >= LogLevel.Warning && !TryTakeLine(eventId.Id))
         {

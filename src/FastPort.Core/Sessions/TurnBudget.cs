@@ -3,8 +3,9 @@ using FastPort.Framing;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// What one session may do before the other connections of its loop have their turn: a number of frames and a time, added up over bursts, as
-/// several bursts may be one turn. Without it one peer with a full receive ring holds up everybody on its loop. Loop only; a mutable struct.
+/// What one session may do before the other connections of its loop have their turn: a number of frames and a time, added up over bursts,
+/// as several bursts may be one turn. Without it one peer with a full receive ring holds up everybody on its loop. Loop only; a mutable
+/// struct.
 /// </summary>
 internal struct TurnBudget()
 {

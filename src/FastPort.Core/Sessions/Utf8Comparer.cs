@@ -1,6 +1,9 @@
 namespace FastPort.Sessions;
 
-/// <summary>Compares texts as their bytes in UTF-8, so that one that lies in a frame is looked up without becoming a string. The hash is seeded per process.</summary>
+/// <summary>
+/// Compares texts as their bytes in UTF-8, so that one that lies in a frame is looked up without becoming a string. The hash is seeded per
+/// process.
+/// </summary>
 internal sealed class Utf8Comparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {
     public static readonly Utf8Comparer Instance = new();

@@ -25,12 +25,15 @@ internal static class AcceptErrors
         SocketError.ConnectionReset or SocketError.ConnectionAborted or SocketError.Interrupted or SocketError.WouldBlock
             or SocketError.NetworkDown or SocketError.NetworkUnreachable or SocketError.HostDown or SocketError.HostUnreachable
             or SocketError.ProtocolOption or SocketError.TimedOut or SocketError.OperationNotSupported => AcceptErrorClass.Transient,
-        SocketError.NotSocket or SocketError.InvalidArgument or SocketError.OperationAborted or SocketError.Shutdown => AcceptErrorClass.Fatal,
+        SocketError.NotSocket or SocketError.InvalidArgument or SocketError.OperationAborted or SocketError.Shutdown =>
+            AcceptErrorClass.Fatal,
         _ => AcceptErrorClass.Pressure,
     };
 }
 
-/// <summary>Delays between accepts under pressure: 100 ms doubling to 5 s, starting anew after a success. Used by one thread at a time.</summary>
+/// <summary>
+/// Delays between accepts under pressure: 100 ms doubling to 5 s, starting anew after a success. Used by one thread at a time.
+/// </summary>
 internal sealed class AcceptBackoff
 {
     private static readonly TimeSpan First = TimeSpan.FromMilliseconds(100);

@@ -35,7 +35,8 @@ internal sealed class BorrowedSegments
     public bool IsNext(long ringPosition) => _segments.TryPeek(out Segment first) && first.Position <= ringPosition;
 
     /// <summary>As <see cref="IsNext"/>, of a segment that holds no byte.</summary>
-    public bool IsEmptyNext(long ringPosition) => _segments.TryPeek(out Segment first) && first.Position <= ringPosition && first.Memory.IsEmpty;
+    public bool IsEmptyNext(long ringPosition) =>
+        _segments.TryPeek(out Segment first) && first.Position <= ringPosition && first.Memory.IsEmpty;
 
     /// <summary>What goes out next: the rest of the first segment, or what the ring has before it.</summary>
     /// <param name="ringPosition">Absolute position of the ring's first unsent byte.</param>

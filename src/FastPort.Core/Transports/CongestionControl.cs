@@ -5,8 +5,8 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Which congestion control a TCP socket gets. It is set before the socket listens or connects: an accepted connection takes its listener's, and one that bbr
-/// has had once is paced for good.
+/// Which congestion control a TCP socket gets. It is set before the socket listens or connects: an accepted connection takes its
+/// listener's, and one that bbr has had once is paced for good.
 /// </summary>
 internal static class CongestionControl
 {
@@ -15,7 +15,8 @@ internal static class CongestionControl
     private const int LongestName = 15;
 
     /// <summary>
-    /// For connections that never leave the machine: no timers for pacing, and it is in every Linux kernel, for every program. Without loss its window only grows.
+    /// For connections that never leave the machine: no timers for pacing, and it is in every Linux kernel, for every program. Without loss
+    /// its window only grows.
     /// </summary>
     private const string OnLoopback = "reno";
 
@@ -26,7 +27,9 @@ internal static class CongestionControl
 
     /// <summary>Whether a value can be a name; whether the system has it is known when a socket is given it.</summary>
     public static bool IsPossible(string? name) =>
-        name is null || (OperatingSystem.IsLinux() && name.Length is > 0 and <= LongestName && name.All(static c => char.IsAsciiLetterOrDigit(c) || c is '_' or '-'));
+        name is null
+            || (OperatingSystem.IsLinux() && name.Length is > 0 and <= LongestName
+                && name.All(static c => char.IsAsciiLetterOrDigit(c) || c is '_' or '-'));
 
     /// <summary>The name to set on a socket that will listen at or connect to this address; empty where the system's stays.</summary>
     public static ReadOnlySpan<byte> For(EndPoint address, ConnectionSettings settings)
@@ -40,7 +43,9 @@ internal static class CongestionControl
         return name is null ? default : Encoding.ASCII.GetBytes(name);
     }
 
-    /// <summary>The socket did not take the name. Null where it was loopback's default, which can be done without; else what to tell the user.</summary>
+    /// <summary>
+    /// The socket did not take the name. Null where it was loopback's default, which can be done without; else what to tell the user.
+    /// </summary>
     public static EndpointException? Refused(EndPoint address, ConnectionSettings settings)
     {
         if (settings.CongestionControl is not { } name)
@@ -50,7 +55,9 @@ internal static class CongestionControl
 
         var endpoint = Endpoint.Parse($"tcp://{address}");
         return new EndpointException(
-            endpoint, $"Cannot use CongestionControl '{name}' for {endpoint}: this system does not have it or does not allow it. It allows {AllowedHere()}.");
+            endpoint,
+            $"Cannot use CongestionControl '{name}' for {endpoint}: this system does not have it or does not allow it. It allows "
+            + $"{AllowedHere()}.");
     }
 
     private static string AllowedHere()

@@ -1,9 +1,9 @@
 namespace FastPort.Transports;
 
 /// <summary>
-/// Who waits until no more than so many bytes wait to be sent: the protocol, once at a time, and any number of tasks. Safe from any thread; whoever sends calls
-/// <see cref="Check"/> where <see cref="IsReached"/>, after a full fence behind its count of sent bytes, so that it sees the mark or the waiter its progress.
-/// <see cref="_gate"/> guards all fields; <see cref="_mark"/> is read without it, too.
+/// Who waits until no more than so many bytes wait to be sent: the protocol, once at a time, and any number of tasks. Safe from any thread;
+/// whoever sends calls <see cref="Check"/> where <see cref="IsReached"/>, after a full fence behind its count of sent bytes, so that it
+/// sees the mark or the waiter its progress. <see cref="_gate"/> guards all fields; <see cref="_mark"/> is read without it, too.
 /// </summary>
 internal sealed class DrainNotices(TransportConnection connection)
 {
@@ -91,7 +91,8 @@ internal sealed class DrainNotices(TransportConnection connection)
     }
 
     // A full fence between publishing the mark and looking at the counters.
-    private void SetMark() => Interlocked.Exchange(ref _mark, _waiters.Aggregate(_protocolMark, static (mark, waiter) => Math.Max(mark, waiter.LowWater)));
+    private void SetMark() =>
+        Interlocked.Exchange(ref _mark, _waiters.Aggregate(_protocolMark, static (mark, waiter) => Math.Max(mark, waiter.LowWater)));
 
     private void Cancel(Waiter waiter, CancellationToken token)
     {
@@ -108,7 +109,8 @@ internal sealed class DrainNotices(TransportConnection connection)
         waiter.TrySetCanceled(token);
     }
 
-    private sealed class Waiter(DrainNotices notices, long lowWater) : TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously)
+    private sealed class Waiter(DrainNotices notices, long lowWater) : TaskCompletionSource<bool>(
+        TaskCreationOptions.RunContinuationsAsynchronously)
     {
         public long LowWater => lowWater;
 

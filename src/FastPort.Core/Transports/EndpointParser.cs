@@ -16,7 +16,8 @@ internal static class EndpointParser
         int split = text?.IndexOf("://", StringComparison.Ordinal) ?? -1;
         if (split <= 0 || !IsScheme(text!.AsSpan(0, split)))
         {
-            problem = $"'{Shown(text)}' is not an endpoint; write it as scheme://host:port, for example tcp://127.0.0.1:6628, or unix:///path.";
+            problem = $"'{Shown(text)}' is not an endpoint; write it as scheme://host:port, for example tcp://127.0.0.1:6628, or "
+                + $"unix:///path.";
             return false;
         }
 
@@ -86,7 +87,8 @@ internal static class EndpointParser
         bool hasPort = colon >= 0 && authority.IndexOf(']', colon) < 0;
         host = hasPort ? authority[..colon] : authority;
         port = scheme == "tcp" ? Endpoint.DefaultPort : -1;
-        if (hasPort && (!int.TryParse(authority.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port) || port > 65535))
+        if (hasPort
+            && (!int.TryParse(authority.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port) || port > 65535))
         {
             return $"'{authority[(colon + 1)..]}' in '{text}' is not a port; use a number from 0 to 65535.";
         }
@@ -121,8 +123,10 @@ internal static class EndpointParser
     // Of the schemes whose text is one name.
     private static string? WhatIsWrong(string scheme, string name, string text) => scheme switch
     {
-        "unix" when name is "" or "/" or "@" => $"'{text}' names no file; write for example unix:///run/fastport.sock, or on Linux unix://@name.",
-        "unix" when name[0] is not ('/' or '@') => $"'{text}' is not a whole path; write it with three slashes, for example unix:///run/fastport.sock.",
+        "unix" when name is "" or "/" or "@" =>
+            $"'{text}' names no file; write for example unix:///run/fastport.sock, or on Linux unix://@name.",
+        "unix" when name[0] is not ('/' or '@') =>
+            $"'{text}' is not a whole path; write it with three slashes, for example unix:///run/fastport.sock.",
         "unix" when name.EndsWith('/') => $"'{text}' names a directory; write the name of the socket's file behind it.",
         "unix" when name.Contains('\0', StringComparison.Ordinal) => $"'{text}' has a zero character in it; no path has.",
         "inproc" when name.Length == 0 => $"'{text}' names no link; write for example inproc://game.",

@@ -1,14 +1,16 @@
 namespace FastPort.Transports;
 
 /// <summary>
-/// Decides how long a loop (an event loop's thread, or the pump of an in-process link) spins before it sleeps. Adaptive unless told: it spins while the last waits were short enough for spinning to have
-/// paid, and gives up after a few that were not. Belongs to one loop; only the number of spinners is shared by the process.
+/// Decides how long a loop (an event loop's thread, or the pump of an in-process link) spins before it sleeps. Adaptive unless told: it
+/// spins while the last waits were short enough for spinning to have paid, and gives up after a few that were not. Belongs to one loop;
+/// only the number of spinners is shared by the process.
 /// </summary>
 internal sealed class LoopWaiting
 {
     private const int AdaptiveMicroseconds = 50;
 
-    // A short wait adds one, a long one takes two away: a load has to be steady before a core is spent on it, and little is wasted when it ends.
+    // A short wait adds one, a long one takes two away: a load has to be steady before a core is spent on it, and little is wasted when it
+    // ends.
     private const int MaxScore = 16;
     private const int SpinFromScore = 8;
 

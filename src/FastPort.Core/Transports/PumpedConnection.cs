@@ -3,15 +3,18 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>
-/// A connection whose "loop" is a pump: a work item of the pool that runs on one thread at a time. It owns the input and makes all calls of the protocol.
+/// A connection whose "loop" is a pump: a work item of the pool that runs on one thread at a time. It owns the input and makes all calls of
+/// the protocol.
 /// <para>
-/// Whoever has something for the pump sets bits of its word (<see cref="PumpSignals"/>); who finds the pump inactive puts it into the pool's queue. A pump becomes
-/// inactive only by a compare-and-swap that fails when a bit was set meanwhile, so nothing is missed, and a pump that runs needs no waking.
+/// Whoever has something for the pump sets bits of its word (<see cref="PumpSignals"/>); who finds the pump inactive puts it into the
+/// pool's queue. A pump becomes inactive only by a compare-and-swap that fails when a bit was set meanwhile, so nothing is missed, and a
+/// pump that runs needs no waking.
 /// </para>
 /// </summary>
 internal abstract class PumpedConnection(ConnectionSettings settings) : TransportConnection(settings), IThreadPoolWorkItem
 {
-    // After this many steps in a row the pump goes to the back of the pool's queue, if others wait there: one busy peer must not starve them.
+    // After this many steps in a row the pump goes to the back of the pool's queue, if others wait there: one busy peer must not starve
+    // them.
     private const int StepsPerTurn = 32;
 
     [ThreadStatic]
@@ -43,7 +46,9 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
 
     void IThreadPoolWorkItem.Execute() => Run();
 
-    /// <summary>Tells the pump something; any thread. It never runs on the caller's stack, who may hold locks that a handler wants.</summary>
+    /// <summary>
+    /// Tells the pump something; any thread. It never runs on the caller's stack, who may hold locks that a handler wants.
+    /// </summary>
     internal void Signal(int what)
     {
         if (TryActivate(what))
@@ -80,7 +85,9 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
     {
     }
 
-    /// <summary>Before the protocol is offered its bytes: what has resumed reading before this was about bytes that are offered now.</summary>
+    /// <summary>
+    /// Before the protocol is offered its bytes: what has resumed reading before this was about bytes that are offered now.
+    /// </summary>
     protected void ForgetResumed()
     {
         if ((Volatile.Read(ref _word) & PumpSignals.Resumed) != 0)

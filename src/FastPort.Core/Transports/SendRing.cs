@@ -4,8 +4,8 @@ using FastPort.Buffers;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Bytes on their way out: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first is
-/// lent. Not thread-safe; an output has two, and says who owns which.
+/// Bytes on their way out: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first
+/// is lent. Not thread-safe; an output has two, and says who owns which.
 /// </summary>
 internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 {
@@ -52,10 +52,14 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         return true;
     }
 
-    /// <summary>What goes out next, piece by piece, up to the last segment or the ring's wrap. Returns their number, 0 where there is no segment.</summary>
+    /// <summary>
+    /// What goes out next, piece by piece, up to the last segment or the ring's wrap. Returns their number, 0 where there is no segment.
+    /// </summary>
     public int Gather(Span<ReadOnlyMemory<byte>> pieces) => _borrowed?.Gather(Ring, pieces) ?? 0;
 
-    /// <summary>Moves all to the end of another ring, of which nothing was sent here. False where there is no memory: nothing was moved then.</summary>
+    /// <summary>
+    /// Moves all to the end of another ring, of which nothing was sent here. False where there is no memory: nothing was moved then.
+    /// </summary>
     public bool TryMoveTo(SendRing other)
     {
         try
@@ -125,7 +129,9 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         return false;
     }
 
-    /// <summary>Takes out a segment without a byte that comes next; false where that is something else. The caller owes it its release.</summary>
+    /// <summary>
+    /// Takes out a segment without a byte that comes next; false where that is something else. The caller owes it its release.
+    /// </summary>
     public bool TryTakeEmpty(out BorrowedSegments.Segment empty)
     {
         empty = default;

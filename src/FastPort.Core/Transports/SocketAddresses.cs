@@ -24,14 +24,17 @@ internal static class SocketAddresses
             return new IPEndPoint(IPAddress.Loopback, endpoint.Port);
         }
 
-        throw new EndpointException(endpoint, $"Cannot listen on {endpoint}: '{endpoint.Host}' is no address of this machine. Use an IP address, localhost, or * for all.");
+        throw new EndpointException(
+            endpoint,
+            $"Cannot listen on {endpoint}: '{endpoint.Host}' is no address of this machine. Use an IP address, localhost, or * for all.");
     }
 
     public static string DescribeBindError(Endpoint endpoint, SocketException e) => e.SocketErrorCode switch
     {
         _ when endpoint.Scheme == "unix" => UnixSocketFile.DescribeBindError(endpoint, e.SocketErrorCode, e.Message),
         SocketError.AddressAlreadyInUse =>
-            $"Cannot listen on {endpoint}: the port is in use. Stop the program that has it, or choose another port (0 lets the system choose).",
+            $"Cannot listen on {endpoint}: the port is in use. Stop the program that has it, or choose another port (0 lets the system "
+            + $"choose).",
         SocketError.AccessDenied =>
             $"Cannot listen on {endpoint}: permission denied. Ports below 1024 need privileges; choose a higher one.",
         SocketError.AddressNotAvailable =>

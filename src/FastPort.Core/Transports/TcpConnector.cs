@@ -27,7 +27,8 @@ internal sealed class TcpConnector(Endpoint endpoint, ConnectionSettings setting
         }
         catch (SocketException e)
         {
-            throw new EndpointException(endpoint, $"Cannot resolve '{endpoint.Host}' of {endpoint}: {e.Message}. Check the name or use an address.", e);
+            throw new EndpointException(
+                endpoint, $"Cannot resolve '{endpoint.Host}' of {endpoint}: {e.Message}. Check the name or use an address.", e);
         }
 
         SocketException? last = null;

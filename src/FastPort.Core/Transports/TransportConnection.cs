@@ -4,12 +4,13 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>
-/// The life of a connection, which is the same whatever carries its bytes: it starts once, closes for the first reason it is given, drains for a bounded
-/// time, and tells its protocol last of all. A transport adds how bytes come and go.
+/// The life of a connection, which is the same whatever carries its bytes: it starts once, closes for the first reason it is given, drains
+/// for a bounded time, and tells its protocol last of all. A transport adds how bytes come and go.
 /// <para>
-/// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's; the flags here are
-/// volatile and only ever go one way. What any of them has for the protocol it notes in <see cref="_work"/>, and the loop does it: <see cref="RunWork"/>.
-/// <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that was never started ends it in its place.
+/// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's; the
+/// flags here are volatile and only ever go one way. What any of them has for the protocol it notes in <see cref="_work"/>, and the loop
+/// does it: <see cref="RunWork"/>. <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that
+/// was never started ends it in its place.
 /// </para>
 /// </summary>
 internal abstract class TransportConnection : Connection
@@ -313,19 +314,29 @@ internal abstract class TransportConnection : Connection
         }
     }
 
-    /// <summary>The loop has to call <see cref="RunWork"/>; any thread. Nothing where the connection has not begun to read or has ended.</summary>
+    /// <summary>
+    /// The loop has to call <see cref="RunWork"/>; any thread. Nothing where the connection has not begun to read or has ended.
+    /// </summary>
     protected abstract void WakeLoop();
 
-    /// <summary>Begins to read; never on the stack of the caller, which is an accept loop that no protocol may hold up. The loop begins with <see cref="Open"/>.</summary>
+    /// <summary>
+    /// Begins to read; never on the stack of the caller, which is an accept loop that no protocol may hold up. The loop begins with
+    /// <see cref="Open"/>.
+    /// </summary>
     protected abstract void BeginLoop();
 
-    /// <summary>Closing has begun: nothing more is written, this side's stream ends behind what is there, and the loop has to look.</summary>
+    /// <summary>
+    /// Closing has begun: nothing more is written, this side's stream ends behind what is there, and the loop has to look.
+    /// </summary>
     protected abstract void OnClosing();
 
     /// <summary>Aborted: the loop has to look, and whatever waits for the peer to wait no longer.</summary>
     protected abstract void OnAborted();
 
-    /// <summary>Gives back what input and output hold. By the loop, or where there never was one by whoever closes; leads to <see cref="LeaveClock"/> and <see cref="CompleteEnd"/>.</summary>
+    /// <summary>
+    /// Gives back what input and output hold. By the loop, or where there never was one by whoever closes; leads to
+    /// <see cref="LeaveClock"/> and <see cref="CompleteEnd"/>.
+    /// </summary>
     protected abstract void End();
 
     /// <summary>It is over for this reason, unless there is an earlier one.</summary>

@@ -8,7 +8,10 @@ internal static partial class TransportLog
     [LoggerMessage(1000, LogLevel.Error, "Connection {ConnectionId}: the protocol threw; the connection is aborted")]
     public static partial void ProtocolFault(ILogger logger, long connectionId, Exception exception);
 
-    [LoggerMessage(1001, LogLevel.Warning, "Accept at {Endpoint} failed: out of file descriptors or memory ({Error}); next try in {DelayMilliseconds} ms. Raise the descriptor limit (ulimit -n) or lower the connection limit")]
+    [LoggerMessage(
+        1001, LogLevel.Warning,
+        "Accept at {Endpoint} failed: out of file descriptors or memory ({Error}); next try in {DelayMilliseconds} ms. Raise the "
+        + "descriptor limit (ulimit -n) or lower the connection limit")]
     public static partial void AcceptPressure(ILogger logger, Endpoint endpoint, string error, double delayMilliseconds);
 
     [LoggerMessage(1002, LogLevel.Debug, "A connection at {Endpoint} was gone before it was accepted ({Error})")]
@@ -23,12 +26,17 @@ internal static partial class TransportLog
     [LoggerMessage(1005, LogLevel.Error, "A connection accepted at {Endpoint} could not be set up; it is closed")]
     public static partial void AcceptedFault(ILogger logger, Endpoint endpoint, Exception exception);
 
-    [LoggerMessage(1006, LogLevel.Error, "Connection {ConnectionId}: the release callback of a borrowed buffer threw; it is not called again and the connection goes on")]
+    [LoggerMessage(
+        1006, LogLevel.Error,
+        "Connection {ConnectionId}: the release callback of a borrowed buffer threw; it is not called again and the connection goes on")]
     public static partial void ReleaseFault(ILogger logger, long connectionId, Exception exception);
 
     [LoggerMessage(1007, LogLevel.Error, "Event loop {Loop}: a handler threw outside its connection; the loop goes on")]
     public static partial void LoopFault(ILogger logger, int loop, Exception exception);
 
-    [LoggerMessage(1008, LogLevel.Error, "Connection {ConnectionId}: sending threw; the connection is aborted. Memory that is lent (TrySendBorrowed, ReplyBorrowed) must stay valid until its release is called")]
+    [LoggerMessage(
+        1008, LogLevel.Error,
+        "Connection {ConnectionId}: sending threw; the connection is aborted. Memory that is lent (TrySendBorrowed, ReplyBorrowed) must "
+        + "stay valid until its release is called")]
     public static partial void SendFault(ILogger logger, long connectionId, Exception exception);
 }

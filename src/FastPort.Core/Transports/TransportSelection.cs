@@ -12,8 +12,8 @@ internal static class TransportSelection
     /// <summary>For messages about a scheme that nobody serves.</summary>
     public const string Examples = "tcp://host:port, unix:///path or inproc://name";
 
-    // One for all clients of the process that bring no transport of their own and ask for loops of one kind: a program with a thousand clients must not
-    // have a thousand threads. Never removed: those that nobody uses have no threads, and a program knows few kinds.
+    // One for all clients of the process that bring no transport of their own and ask for loops of one kind: a program with a thousand
+    // clients must not have a thousand threads. Never removed: those that nobody uses have no threads, and a program knows few kinds.
     private static readonly ConcurrentDictionary<EpollOptions, EpollTransport> SharedEpoll = new();
 
     // It has no threads and no state.

@@ -4,8 +4,8 @@ using FastPort.Buffers;
 namespace FastPort.Transports;
 
 /// <summary>
-/// The ring of one writer at a time, which joins what waits to be sent when the write ends. So nothing of the output is locked while a body is encoded. Owned by the
-/// writer between the beginning and the end of its write.
+/// The ring of one writer at a time, which joins what waits to be sent when the write ends. So nothing of the output is locked while a body
+/// is encoded. Owned by the writer between the beginning and the end of its write.
 /// </summary>
 internal sealed class WriteRing(int maximumBytes, ArrayPool<byte> pool)
 {
@@ -33,7 +33,9 @@ internal sealed class WriteRing(int maximumBytes, ArrayPool<byte> pool)
     /// <inheritdoc cref="SendRing.TryBorrow"/>
     public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => _ring.TryBorrow(memory, release, state);
 
-    /// <summary>Makes what was written the last of what waits. False where there is no memory for a copy: nothing is changed then.</summary>
+    /// <summary>
+    /// Makes what was written the last of what waits. False where there is no memory for a copy: nothing is changed then.
+    /// </summary>
     /// <param name="filling">What waits; the written ring itself afterwards, where that one was empty.</param>
     public bool TryJoin(ref SendRing filling)
     {

@@ -69,10 +69,12 @@ public sealed class ArrayPoolCircularBufferMisuseTests : IDisposable
     {
         string[] exempt = [nameof(ArrayPoolCircularBuffer.Dispose), nameof(ArrayPoolCircularBuffer.MaximumCapacity)];
         IEnumerable<string> members = typeof(ArrayPoolCircularBuffer).GetMembers()
-            .Where(member => member.DeclaringType == typeof(ArrayPoolCircularBuffer) && member.Name is not ".ctor" && !member.Name.StartsWith("get_", StringComparison.Ordinal))
+            .Where(member => member.DeclaringType == typeof(ArrayPoolCircularBuffer) && member.Name is not ".ctor"
+                && !member.Name.StartsWith("get_", StringComparison.Ordinal))
             .Where(member => member is not System.Reflection.FieldInfo)
             .Select(member => member.Name).Except(exempt, StringComparer.Ordinal);
-        Assert.Equal(members.Order(StringComparer.Ordinal), UsesOfADisposedRing.Select(row => row.Data.Item1).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            members.Order(StringComparer.Ordinal), UsesOfADisposedRing.Select(row => row.Data.Item1).Order(StringComparer.Ordinal));
     }
 
     [Fact]

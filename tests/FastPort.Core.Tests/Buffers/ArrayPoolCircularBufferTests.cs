@@ -97,7 +97,9 @@ public sealed class ArrayPoolCircularBufferTests
         ring.RewindTo(0);
         Assert.True(ring.TryReserve(0) && ring.TryReleaseWhenEmpty());
         Assert.False(ring.TryShrink());
-        Assert.Equal((0L, 0, 4096, 4 * 1024 * 1024), (pool.Rents, ring.Capacity, ArrayPoolCircularBuffer.DefaultMinimumCapacity, ring.MaximumCapacity));
+        Assert.Equal(
+            (0L, 0, 4096, 4 * 1024 * 1024),
+            (pool.Rents, ring.Capacity, ArrayPoolCircularBuffer.DefaultMinimumCapacity, ring.MaximumCapacity));
 
         ring.Write([1]);
         Assert.Equal((1L, 4096), (pool.Rents, ring.Capacity));
@@ -155,7 +157,8 @@ public sealed class ArrayPoolCircularBufferTests
         Assert.False(ring.TryReserve(11));
         RingCapacityExceededException refused = Assert.Throws<RingCapacityExceededException>(() => ring.GetWritableSpan(11));
         Assert.Equal((11, 90, 100), (refused.RequestedBytes, refused.UnreadBytes, refused.MaximumCapacity));
-        Assert.Contains("11 bytes do not fit: the ring holds 90 unread bytes and its cap is 100", refused.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "11 bytes do not fit: the ring holds 90 unread bytes and its cap is 100", refused.Message, StringComparison.Ordinal);
 
         ring.Write(Bytes(10, from: 91));
         Assert.Throws<RingCapacityExceededException>(() => ring.Write([1]));
@@ -333,8 +336,12 @@ public sealed class ArrayPoolCircularBufferTests
                 ring.CopyTo(offset, copy);
                 Assert.True(expected.AsSpan(offset, length).SequenceEqual(copy));
                 Assert.True(expected.AsSpan(offset, length).SequenceEqual(ring.GetReadableSequence(offset, length).ToArray()));
-                Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
-                Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableMemory(offset, length, out ReadOnlyMemory<byte> memory));
+                Assert.Equal(
+                    ring.GetReadableSequence(offset, length).IsSingleSegment,
+                    ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
+                Assert.Equal(
+                    ring.GetReadableSequence(offset, length).IsSingleSegment,
+                    ring.TryGetReadableMemory(offset, length, out ReadOnlyMemory<byte> memory));
                 Assert.True(span.SequenceEqual(memory.Span));
                 Assert.True(span.IsEmpty || span.SequenceEqual(expected.AsSpan(offset, length)));
             }

@@ -24,10 +24,14 @@ internal enum RingAction
     Contiguous,
 }
 
-/// <summary>One step of a random run; <paramref name="Size"/> and <paramref name="Part"/> are taken modulo what is possible where they must be.</summary>
+/// <summary>
+/// One step of a random run; <paramref name="Size"/> and <paramref name="Part"/> are taken modulo what is possible where they must be.
+/// </summary>
 internal readonly record struct RingOperation(RingAction Action, int Size, int Part);
 
-/// <summary>Runs operations on a ring and on a plain list of bytes beside it and compares the two after each step through every reading member.</summary>
+/// <summary>
+/// Runs operations on a ring and on a plain list of bytes beside it and compares the two after each step through every reading member.
+/// </summary>
 internal sealed class RingModel : IDisposable
 {
     private readonly TrackingArrayPool _pool;

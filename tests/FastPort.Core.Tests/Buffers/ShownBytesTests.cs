@@ -48,8 +48,12 @@ public sealed class ShownBytesTests
             for (int length = 0; length <= left.Length - offset; length++)
             {
                 Assert.Equal(left[offset..(offset + length)], ring.GetReadableSequence(offset, length).ToArray());
-                Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
-                Assert.Equal(ring.GetReadableSequence(offset, length).IsSingleSegment, ring.TryGetReadableMemory(offset, length, out ReadOnlyMemory<byte> memory));
+                Assert.Equal(
+                    ring.GetReadableSequence(offset, length).IsSingleSegment,
+                    ring.TryGetReadableSpan(offset, length, out ReadOnlySpan<byte> span));
+                Assert.Equal(
+                    ring.GetReadableSequence(offset, length).IsSingleSegment,
+                    ring.TryGetReadableMemory(offset, length, out ReadOnlyMemory<byte> memory));
                 Assert.True(span.SequenceEqual(memory.Span));
                 Assert.True(span.IsEmpty || span.SequenceEqual(left.AsSpan(offset, length)));
                 byte[] copy = new byte[length];
@@ -77,7 +81,8 @@ public sealed class ShownBytesTests
     {
         using Shown shown = new(first);
 
-        ReadOnlySequence<byte> body = shown.Ring.GetReadableSequence(first == Total ? 1 : first, first == Total ? Total - 1 : Total - first);
+        ReadOnlySequence<byte> body = shown.Ring.GetReadableSequence(
+            first == Total ? 1 : first, first == Total ? Total - 1 : Total - first);
 
         Assert.True(body.IsSingleSegment);
         Assert.True(System.Runtime.InteropServices.MemoryMarshal.TryGetArray(body.First, out ArraySegment<byte> segment));

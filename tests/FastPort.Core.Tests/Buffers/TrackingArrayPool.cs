@@ -5,8 +5,8 @@ using Xunit;
 namespace FastPort.Core.Tests.Buffers;
 
 /// <summary>
-/// A pool that proves how its arrays are used: counts rents and returns, throws on a second return and on an array that is not its own, fills
-/// returned arrays with a pattern and finds writes to them. Never hands out the same array twice. Thread-safe.
+/// A pool that proves how its arrays are used: counts rents and returns, throws on a second return and on an array that is not its own,
+/// fills returned arrays with a pattern and finds writes to them. Never hands out the same array twice. Thread-safe.
 /// </summary>
 /// <remarks>
 /// <see cref="AssertAllReturned"/> also reports misuse whose exception was swallowed by the code under test. The latest returned arrays are

@@ -36,7 +36,8 @@ public sealed class TrackingArrayPoolTests
         var pool = new TrackingArrayPool();
         byte[] array = pool.Rent(10);
         pool.Return(array);
-        Assert.Contains("second time", Assert.Throws<InvalidOperationException>(() => pool.Return(array)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "second time", Assert.Throws<InvalidOperationException>(() => pool.Return(array)).Message, StringComparison.Ordinal);
         Assert.ThrowsAny<XunitException>(pool.AssertAllReturned);
     }
 
@@ -44,7 +45,8 @@ public sealed class TrackingArrayPoolTests
     public void Throws_on_a_foreign_array_and_remembers_it()
     {
         var pool = new TrackingArrayPool();
-        Assert.Contains("never rented", Assert.Throws<InvalidOperationException>(() => pool.Return(new byte[4])).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "never rented", Assert.Throws<InvalidOperationException>(() => pool.Return(new byte[4])).Message, StringComparison.Ordinal);
         Assert.ThrowsAny<XunitException>(pool.AssertAllReturned);
     }
 

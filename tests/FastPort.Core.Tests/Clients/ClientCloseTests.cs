@@ -16,13 +16,15 @@ public sealed class ClientCloseTests
         await using CountingServer server = await CountingServer.StartAsync(configure: static o => o.Session.MaxConcurrency = 20);
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         await client.ConnectAsync().InTimeAsync();
-        Task<byte[]>[] requests = [.. Enumerable.Range(0, 20).Select(i => client.RequestAsync(CountingServer.Hold, CountingServer.Body(i)))];
+        Task<byte[]>[] requests = [
+            .. Enumerable.Range(0, 20).Select(i => client.RequestAsync(CountingServer.Hold, CountingServer.Body(i)))];
         await Patience.UntilAsync(() => server.Held == 20, "all are in flight");
 
         Task closing = client.CloseAsync();
         Assert.Equal(
             RequestFailure.Closed,
-            (await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[1]).InTimeAsync())).Failure);
+            (await Assert.ThrowsAsync<RequestFailedException>(
+                () => client.RequestAsync(CountingServer.InlineEcho, new byte[1]).InTimeAsync())).Failure);
         Assert.DoesNotContain(requests, static r => r.IsCompleted);
         server.Release();
 
@@ -58,7 +60,8 @@ public sealed class ClientCloseTests
         using var server = new ScriptedServer();
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
-        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, CloseTimeout = TimeSpan.FromSeconds(7) }, clock: clock);
+        var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = server.Endpoint, CloseTimeout = TimeSpan.FromSeconds(7) }, clock: clock);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
         await connecting.InTimeAsync();
@@ -73,7 +76,8 @@ public sealed class ClientCloseTests
         time.Advance(TimeSpan.FromSeconds(3));
 
         await closing.InTimeAsync();
-        Assert.Equal(RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync())).Failure);
+        Assert.Equal(
+            RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync())).Failure);
     }
 
     [Fact]
@@ -87,7 +91,8 @@ public sealed class ClientCloseTests
         await client.DisposeAsync().InTimeAsync();
         await client.DisposeAsync().InTimeAsync();
 
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[1]).InTimeAsync());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(
+            () => client.RequestAsync(CountingServer.InlineEcho, new byte[1]).InTimeAsync());
         Assert.Equal(RequestFailure.Closed, e.Failure);
         Assert.Contains("closed", e.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<RequestFailedException>(() => client.SendAsync(CountingServer.OneWay, default(EmptyBody)).InTimeAsync());
@@ -177,7 +182,8 @@ public sealed class ClientCloseTests
         await connecting.InTimeAsync();
         Task<byte[]> request = client.RequestAsync(0x2000, new byte[1]);
         ScriptedFrame frame = await peer.ReadAsync();
-        await peer.WriteAsync(ControlType.Goodbye, FrameFlags.OneWay, 0, ScriptedPeer.Encode(new CodeBody(ErrorCode.ShuttingDown, "Stopping.")));
+        await peer.WriteAsync(
+            ControlType.Goodbye, FrameFlags.OneWay, 0, ScriptedPeer.Encode(new CodeBody(ErrorCode.ShuttingDown, "Stopping.")));
         Assert.Equal(ControlType.Goodbye, (await peer.ReadAsync()).Header.Type);
 
         Task closing = client.CloseAsync();

@@ -67,7 +67,8 @@ public sealed class ClientConnectAgainTests
         await client.CloseAsync().InTimeAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
         await Assert.ThrowsAsync<ObjectDisposedException>(() => client.ConnectAsync().InTimeAsync());
-        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync())).Failure);
+        Assert.Equal(
+            RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync())).Failure);
     }
 
     [Fact]
@@ -90,7 +91,8 @@ public sealed class ClientConnectAgainTests
         (await server.AcceptAsync()).Dispose();
 
         // The second attempt comes after the first delay, give or take a quarter.
-        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(1.5), TimeSpan.FromSeconds(2.5)), "the client waits before the second attempt");
+        await Patience.UntilAsync(
+            () => time.WasArmed(TimeSpan.FromSeconds(1.5), TimeSpan.FromSeconds(2.5)), "the client waits before the second attempt");
         Assert.False(connecting.IsCompleted);
         Assert.False(waiting.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(2.6));
@@ -120,7 +122,12 @@ public sealed class ClientConnectAgainTests
     {
         await using CountingServer server = await CountingServer.StartAsync();
         await using var proxy = new CuttingProxy(server.Port) { Refuses = true };
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = proxy.Endpoint, RetryConnect = true, ReconnectDelay = TimeSpan.FromMilliseconds(1) });
+        await using var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = proxy.Endpoint,
+            RetryConnect = true,
+            ReconnectDelay = TimeSpan.FromMilliseconds(1),
+        });
         using var cancel = new CancellationTokenSource();
         Task connecting = client.ConnectAsync(cancel.Token);
         await Patience.UntilAsync(() => proxy.Accepted >= 3, "the client keeps trying");
@@ -128,7 +135,8 @@ public sealed class ClientConnectAgainTests
         await cancel.CancelAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
-        Assert.Equal(RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync())).Failure);
+        Assert.Equal(
+            RequestFailure.NotConnected, (await Assert.ThrowsAsync<RequestFailedException>(() => Request(client).InTimeAsync())).Failure);
         proxy.Refuses = false;
         await client.ConnectAsync().InTimeAsync();
         Assert.Equal([1], await Request(client).InTimeAsync());
@@ -159,5 +167,6 @@ public sealed class ClientConnectAgainTests
         await Assert.ThrowsAsync<FastPortOptionsException>(() => client.ConnectAsync().InTimeAsync());
     }
 
-    private static Task<byte[]> Request(FastPortClient client) => client.RequestAsync(CountingServer.InlineEcho, new byte[] { 1 }, TimeSpan.Zero);
+    private static Task<byte[]> Request(FastPortClient client) =>
+        client.RequestAsync(CountingServer.InlineEcho, new byte[] { 1 }, TimeSpan.Zero);
 }

@@ -67,7 +67,12 @@ public sealed class ClientConnectTests
             Assert.Null(refused.Session);
         }
 
-        await using var accepted = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, Token = "good", RoutingId = "plc-7" });
+        await using var accepted = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = server.Endpoint,
+            Token = "good",
+            RoutingId = "plc-7",
+        });
         await accepted.ConnectAsync().InTimeAsync();
         Assert.NotNull(server.Server.FindSession("plc-7"));
         Assert.Equal(CountingServer.Body(1), await accepted.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(1)).InTimeAsync());
@@ -215,15 +220,23 @@ public sealed class ClientConnectTests
     [Fact]
     public void Wrong_options_are_refused_with_key_value_and_range()
     {
-        var options = new FastPortClientOptions { Endpoint = "nonsense", ConnectTimeout = TimeSpan.Zero, MaxReconnectDelay = TimeSpan.FromMilliseconds(1) };
+        var options = new FastPortClientOptions
+        {
+            Endpoint = "nonsense",
+            ConnectTimeout = TimeSpan.Zero,
+            MaxReconnectDelay = TimeSpan.FromMilliseconds(1),
+        };
         options.Session.MaxFrameBytes = 5;
 
         FastPortOptionsException e = Assert.Throws<FastPortOptionsException>(() => new FastPortClient(options));
 
-        Assert.Contains(e.Problems, static p => p.Contains("FastPortClient:Endpoint", StringComparison.Ordinal) && p.Contains("nonsense", StringComparison.Ordinal));
+        Assert.Contains(
+            e.Problems, static p => p.Contains("FastPortClient:Endpoint", StringComparison.Ordinal)
+                && p.Contains("nonsense", StringComparison.Ordinal));
         Assert.Contains(e.Problems, static p => p.Contains("FastPortClient:ConnectTimeout is 00:00:00", StringComparison.Ordinal));
         Assert.Contains(e.Problems, static p => p.Contains("FastPortClient:MaxReconnectDelay", StringComparison.Ordinal));
-        Assert.Contains(e.Problems, static p => p.Contains("FastPortClient:Session:MaxFrameBytes is 5; allowed are 1024 to", StringComparison.Ordinal));
+        Assert.Contains(
+            e.Problems, static p => p.Contains("FastPortClient:Session:MaxFrameBytes is 5; allowed are 1024 to", StringComparison.Ordinal));
     }
 
     private static bool CanBind(IPAddress address)

@@ -99,7 +99,8 @@ public sealed class ClientHeartbeatTests
             long before = session.MessagesReceived;
             time.Advance(TimeSpan.FromSeconds(15.1));
             await Patience.UntilAsync(() => session.MessagesReceived > before && session.OutstandingRequests == 0, "a ping or pong came");
-            await Patience.UntilAsync(() => server.Server.Sessions.All(static s => s.OutstandingRequests == 0), "the server's ping was answered");
+            await Patience.UntilAsync(
+                () => server.Server.Sessions.All(static s => s.OutstandingRequests == 0), "the server's ping was answered");
             time.Advance(TimeSpan.FromSeconds(0.1));
         }
 

@@ -84,14 +84,16 @@ public sealed class ClientReconnectTests
         await using var proxy = new CuttingProxy(server.Port);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = proxy.Endpoint });
         await client.ConnectAsync().InTimeAsync();
-        Task<byte[]>[] inFlight = [.. Enumerable.Range(0, 50).Select(i => client.RequestAsync(CountingServer.Hold, CountingServer.Body(i)))];
+        Task<byte[]>[] inFlight = [
+            .. Enumerable.Range(0, 50).Select(i => client.RequestAsync(CountingServer.Hold, CountingServer.Body(i)))];
         await Patience.UntilAsync(() => server.Held == 50, "all are in flight");
 
         proxy.CutAll();
 
         foreach (Task<byte[]> request in inFlight)
         {
-            Assert.Equal(RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync())).Failure);
+            Assert.Equal(
+                RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => request.InTimeAsync())).Failure);
         }
 
         Assert.Equal(CountingServer.Body(77), await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(77)).InTimeAsync());
@@ -110,7 +112,8 @@ public sealed class ClientReconnectTests
         proxy.CutAll();
         await Patience.UntilAsync(() => client.Session is null, "the loss was noticed");
 
-        Task<byte[]>[] waiting = [.. Enumerable.Range(0, 20).Select(i => client.RequestAsync(CountingServer.QueuedEcho, CountingServer.Body(i)))];
+        Task<byte[]>[] waiting = [
+            .. Enumerable.Range(0, 20).Select(i => client.RequestAsync(CountingServer.QueuedEcho, CountingServer.Body(i)))];
         Task<SendStatus> oneWay = client.SendAsync(CountingServer.OneWay, new SequenceBody(new(CountingServer.Body(500)))).AsTask();
         int attempts = proxy.Accepted;
         await Patience.UntilAsync(() => proxy.Accepted >= attempts + 2, "the client keeps trying");
@@ -155,7 +158,8 @@ public sealed class ClientReconnectTests
         peer.Dispose();
 
         await Patience.UntilAsync(() => client.Session is null, "the loss was noticed");
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(0x2000, new byte[1], TimeSpan.Zero).InTimeAsync());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(
+            () => client.RequestAsync(0x2000, new byte[1], TimeSpan.Zero).InTimeAsync());
         Assert.Equal(RequestFailure.Closed, e.Failure);
         Assert.Contains("does not reconnect", e.Message, StringComparison.Ordinal);
     }
@@ -167,7 +171,13 @@ public sealed class ClientReconnectTests
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
         await using var client = new FastPortClient(
-            new FastPortClientOptions { Endpoint = server.Endpoint, ReconnectDelay = TimeSpan.FromSeconds(2), MaxReconnectDelay = TimeSpan.FromSeconds(10) }, clock: clock);
+            new FastPortClientOptions
+            {
+                Endpoint = server.Endpoint,
+                ReconnectDelay = TimeSpan.FromSeconds(
+                2),
+                MaxReconnectDelay = TimeSpan.FromSeconds(10)
+            }, clock: clock);
         Task connecting = client.ConnectAsync();
         (await server.WelcomeAsync()).Dispose();
         await connecting.InTimeAsync();
@@ -175,7 +185,8 @@ public sealed class ClientReconnectTests
         // The first loss: tried again at once, without the time moving. The second: only after a delay.
         (await server.WelcomeAsync()).Dispose();
 
-        await Patience.UntilAsync(() => time.WasArmed(TimeSpan.FromSeconds(1.5), TimeSpan.FromSeconds(2.5)), "the client waits before the third attempt");
+        await Patience.UntilAsync(
+            () => time.WasArmed(TimeSpan.FromSeconds(1.5), TimeSpan.FromSeconds(2.5)), "the client waits before the third attempt");
         time.Advance(TimeSpan.FromSeconds(2.6));
         using ScriptedPeer third = await server.WelcomeAsync();
     }
@@ -209,7 +220,8 @@ public sealed class ClientReconnectTests
 
         public bool Supports(string scheme) => _inner.Supports(scheme);
 
-        public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) => _inner.CreateListener(endpoint, settings);
+        public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) =>
+            _inner.CreateListener(endpoint, settings);
 
         public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings) =>
             new Connector(this, _inner.CreateConnector(endpoint, settings));

@@ -69,7 +69,8 @@ public sealed class ClientRequestTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint, Timing = true });
         await client.ConnectAsync().InTimeAsync();
 
-        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => client.RequestAsync(0x7777, new byte[1]).InTimeAsync());
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(
+            () => client.RequestAsync(0x7777, new byte[1]).InTimeAsync());
 
         Assert.Equal(ErrorCode.UnknownType, e.Code);
         Assert.Null(e.Failure);
@@ -95,12 +96,14 @@ public sealed class ClientRequestTests
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
         await client.ConnectAsync().InTimeAsync();
 
-        ArgumentException e = await Assert.ThrowsAsync<ArgumentException>(() => client.RequestAsync(CountingServer.InlineEcho, new byte[2041]).InTimeAsync());
+        ArgumentException e = await Assert.ThrowsAsync<ArgumentException>(
+            () => client.RequestAsync(CountingServer.InlineEcho, new byte[2041]).InTimeAsync());
 
         Assert.Contains("2041", e.Message, StringComparison.Ordinal);
         Assert.Contains("2040", e.Message, StringComparison.Ordinal);
         Assert.Equal(2040, (await client.RequestAsync(CountingServer.InlineEcho, new byte[2040]).InTimeAsync()).Length);
-        Assert.Equal(SendStatus.TooLarge, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(new byte[2041]))).InTimeAsync());
+        Assert.Equal(
+            SendStatus.TooLarge, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(new byte[2041]))).InTimeAsync());
     }
 
     [Fact]
@@ -157,7 +160,8 @@ public sealed class ClientRequestTests
         await client.ConnectAsync().InTimeAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            () => client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(9), cancellationToken: new CancellationToken(canceled: true)).InTimeAsync());
+            () => client.RequestAsync(
+                CountingServer.InlineEcho, CountingServer.Body(9), cancellationToken: new CancellationToken(canceled: true)).InTimeAsync());
 
         await client.RequestAsync(CountingServer.InlineEcho, CountingServer.Body(10)).InTimeAsync();
         Assert.Equal(0, server.Log.Count(9));
@@ -231,7 +235,9 @@ public sealed class ClientRequestTests
         using ScriptedPeer second = await server.WelcomeAsync();
         await connecting.InTimeAsync();
         Task<byte[]> request = other.RequestAsync(SomeType, new byte[1], TimeSpan.FromSeconds(2));
-        Assert.Equal(SendStatus.Queued, one.Session!.TryRequest(SomeType, default(EmptyBody), new Throwing(), timing: false, TimeSpan.FromSeconds(1), out _));
+        Assert.Equal(
+            SendStatus.Queued, one.Session!.TryRequest(
+                SomeType, default(EmptyBody), new Throwing(), timing: false, TimeSpan.FromSeconds(1), out _));
 
         // Whatever is thrown in here would be unhandled on the timer's thread and end the process.
         time.Advance(TimeSpan.FromSeconds(3));
@@ -266,7 +272,8 @@ public sealed class ClientRequestTests
 
         for (int i = 0; i < 5000; i++)
         {
-            Assert.Equal(SendStatus.Queued, await client.SendAsync(SomeType, new SequenceBody(new(CountingServer.Body(i, 200)))).InTimeAsync());
+            Assert.Equal(
+                SendStatus.Queued, await client.SendAsync(SomeType, new SequenceBody(new(CountingServer.Body(i, 200)))).InTimeAsync());
         }
 
         await done.Task.InTimeAsync();
@@ -348,6 +355,7 @@ public sealed class ClientRequestTests
         {
         }
 
-        protected internal override void OnFailed(RequestFailure failure, string message) => throw new InvalidOperationException("A user's mistake.");
+        protected internal override void OnFailed(RequestFailure failure, string message) =>
+            throw new InvalidOperationException("A user's mistake.");
     }
 }

@@ -35,7 +35,9 @@ public sealed class ClientRestartTests
         using var stop = new CancellationTokenSource();
         long next = 0;
         ConcurrentBag<Exception> errors = [];
-        Task[] workers = [.. Enumerable.Range(0, clients.Length * 8).Select(w => Task.Run(() => WorkAsync(clients[w % clients.Length], w / clients.Length)))];
+        Task[] workers = [
+            .. Enumerable.Range(0, clients.Length * 8)
+            .Select(w => Task.Run(() => WorkAsync(clients[w % clients.Length], w / clients.Length)))];
         for (int restart = 0; restart < Restarts; restart++)
         {
             long before = Interlocked.Read(ref next);
@@ -68,7 +70,8 @@ public sealed class ClientRestartTests
                 {
                     if (kind % 4 == 3)
                     {
-                        Assert.Equal(SendStatus.Queued, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(body))).InTimeAsync());
+                        Assert.Equal(
+                            SendStatus.Queued, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(body))).InTimeAsync());
                         await Task.Yield();
                     }
                     else
@@ -120,7 +123,8 @@ public sealed class ClientRestartTests
         ScriptedFrame frame = await first.ReadAsync();
 
         await first.WriteAsync(
-            0x2000, FrameFlags.Reply | FrameFlags.Error, frame.Header.Correlation, ScriptedPeer.Encode(new CodeBody(ErrorCode.ShuttingDown, "Stopping.")));
+            0x2000, FrameFlags.Reply | FrameFlags.Error, frame.Header.Correlation,
+            ScriptedPeer.Encode(new CodeBody(ErrorCode.ShuttingDown, "Stopping.")));
         using ScriptedPeer second = await server.WelcomeAsync();
         ScriptedFrame again = await second.ReadAsync();
         Assert.Equal([7], again.Body);
@@ -140,7 +144,8 @@ public sealed class ClientRestartTests
         Task<byte[]> early = client.RequestAsync(0x2000, new byte[] { 1 });
         ScriptedFrame request = await first.ReadAsync();
 
-        await first.WriteAsync(ControlType.Goodbye, FrameFlags.OneWay, 0, ScriptedPeer.Encode(new CodeBody(ErrorCode.ShuttingDown, "Stopping.")));
+        await first.WriteAsync(
+            ControlType.Goodbye, FrameFlags.OneWay, 0, ScriptedPeer.Encode(new CodeBody(ErrorCode.ShuttingDown, "Stopping.")));
         Assert.Equal(ControlType.Goodbye, (await first.ReadAsync()).Header.Type);
         Task<byte[]> late = client.RequestAsync(0x2000, new byte[] { 2 });
         using ScriptedPeer second = await server.WelcomeAsync();

@@ -5,7 +5,8 @@ using FastPort.Core.Tests.Support;
 namespace FastPort.Core.Tests.Clients;
 
 /// <summary>
-/// A TCP proxy that loses connections on demand: at once, or after an exact number of bytes in one direction, with a reset or an orderly end.
+/// A TCP proxy that loses connections on demand: at once, or after an exact number of bytes in one direction, with a reset or an orderly
+/// end.
 /// </summary>
 internal sealed class CuttingProxy : IAsyncDisposable
 {

@@ -34,7 +34,8 @@ internal sealed class ManualTime : TimeProvider
         }
     }
 
-    public override DateTimeOffset GetUtcNow() => new(GetTimestamp() + new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc).Ticks, TimeSpan.Zero);
+    public override DateTimeOffset GetUtcNow() =>
+        new(GetTimestamp() + new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc).Ticks, TimeSpan.Zero);
 
     /// <summary>Whether a timer was ever armed with a due time in this range.</summary>
     public bool WasArmed(TimeSpan from, TimeSpan to)

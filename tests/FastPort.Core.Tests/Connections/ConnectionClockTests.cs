@@ -153,7 +153,9 @@ public sealed class ConnectionClockTests : IDisposable
                             for (int i = 0; i < Count; i++)
                             {
                                 int next = (i * 7 + who) % 12;
-                                answers[i] = next == 0 ? ConnectionClock.NextTick : next < 6 ? ConnectionClock.Never : At(time) + milliseconds * next;
+                                answers[i] = next == 0 ? ConnectionClock.NextTick : next < 6
+                                    ? ConnectionClock.Never
+                                    : At(time) + milliseconds * next;
                             }
 
                             int[] before = [.. all.Select(static c => c.Visits.Count)];
@@ -220,7 +222,8 @@ public sealed class ConnectionClockTests : IDisposable
         int ticks = 0;
         Task[] threads = [.. Enumerable.Range(0, 2).Select(_ => Task.Run(() =>
         {
-            FakeConnection[] passing = [.. Enumerable.Range(0, 100).Select(_ => new FakeConnection(_clock) { Visited = static _ => ConnectionClock.NextTick })];
+            FakeConnection[] passing = [
+                .. Enumerable.Range(0, 100).Select(_ => new FakeConnection(_clock) { Visited = static _ => ConnectionClock.NextTick })];
             while (Volatile.Read(ref ticks) < 300)
             {
                 Array.ForEach(passing, _clock.Add);

@@ -4,7 +4,9 @@ using FastPort.Connections;
 
 namespace FastPort.Core.Tests.Connections;
 
-/// <summary>A connection without a peer that notes when the clock visits it. What is flushed counts as sent at once, what it receives a test says.</summary>
+/// <summary>
+/// A connection without a peer that notes when the clock visits it. What is flushed counts as sent at once, what it receives a test says.
+/// </summary>
 internal sealed class FakeConnection(ConnectionClock clock) : Connection
 {
     private readonly ArrayPoolCircularBuffer _input = new(1024, 1024 * 1024);
@@ -58,7 +60,8 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
         return true;
     }
 
-    public override void PostAfter(TimeSpan delay, Action<object?> callback, object? state) => clock.PostAfter(delay, this, callback, state);
+    public override void PostAfter(TimeSpan delay, Action<object?> callback, object? state) =>
+        clock.PostAfter(delay, this, callback, state);
 
     public void Receive(byte[] bytes)
     {

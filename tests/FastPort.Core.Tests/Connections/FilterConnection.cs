@@ -6,8 +6,8 @@ namespace FastPort.Core.Tests.Connections;
 
 /// <summary>
 /// The smallest byte-stream filter: a connection towards the protocol above and a protocol towards the connection below. Where the upper
-/// protocol pauses, the filter does, so that the lower connection holds the peer back. It holds its lock from the start of a write to the end of the
-/// lower one, so the key is used in the order in which the lower connection sends.
+/// protocol pauses, the filter does, so that the lower connection holds the peer back. It holds its lock from the start of a write to the
+/// end of the lower one, so the key is used in the order in which the lower connection sends.
 /// </summary>
 internal sealed class FilterConnection(Connection lower, FilterKey incoming, FilterKey outgoing) : Connection, IConnectionProtocol
 {
@@ -173,7 +173,9 @@ internal sealed class ConstantKey(byte key) : FilterKey
     public override byte Next() => key;
 }
 
-/// <summary>A key stream that runs on with every byte, as a cipher's does: two pieces in the wrong order are both spoilt, and all that follows.</summary>
+/// <summary>
+/// A key stream that runs on with every byte, as a cipher's does: two pieces in the wrong order are both spoilt, and all that follows.
+/// </summary>
 internal sealed class RunningKey(uint seed) : FilterKey
 {
     private uint _state = seed;

@@ -29,6 +29,7 @@ internal sealed class FilterTransport(ITransport inner, Func<Connection, bool, C
 
     private sealed class Connector(ITransportConnector inner, Func<Connection, bool, Connection> filter) : ITransportConnector
     {
-        public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken) => filter(await inner.ConnectAsync(cancellationToken), false);
+        public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken) =>
+            filter(await inner.ConnectAsync(cancellationToken), false);
     }
 }

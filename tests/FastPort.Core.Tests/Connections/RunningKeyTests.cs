@@ -9,7 +9,10 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Connections;
 
-/// <summary>A filter for which the order of writes matters, on both ends of every link: servers and clients talk through a key stream that runs on with every byte.</summary>
+/// <summary>
+/// A filter for which the order of writes matters, on both ends of every link: servers and clients talk through a key stream that runs on
+/// with every byte.
+/// </summary>
 public sealed class RunningKeyTests : IDisposable
 {
     private const ushort Push = 0x1001;
@@ -48,7 +51,8 @@ public sealed class RunningKeyTests : IDisposable
                 options.Endpoints.Add(Links.Get(link).Uri(_directory));
             },
             hooks => hooks.Transports.Add(Filtered(link)));
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint.ToString() }, pushes, transport: Filtered(link));
+        await using var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = server.Endpoint.ToString() }, pushes, transport: Filtered(link));
         await client.ConnectAsync(Patience.Token);
         Session session = await server.SessionAsync();
 
@@ -58,7 +62,9 @@ public sealed class RunningKeyTests : IDisposable
             {
                 SendStatus status = Send(session, i);
                 i += status == SendStatus.Queued ? 1 : 0;
-                Assert.True(status is SendStatus.Queued or SendStatus.Full, $"Push {i}: {status}; {(session.Closed.IsCompleted ? session.Closed.Result : null)}");
+                Assert.True(
+                    status is SendStatus.Queued or SendStatus.Full,
+                    $"Push {i}: {status}; {(session.Closed.IsCompleted ? session.Closed.Result : null)}");
                 await session.WhenWritableAsync(Patience.Token);
             }
         });

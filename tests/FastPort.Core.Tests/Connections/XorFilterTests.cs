@@ -25,7 +25,8 @@ public sealed class XorFilterTests
         using RawPeer peer = await server.ConnectAsync();
         byte[] body = Wire.Bytes(200_000);
 
-        await peer.SendAsync(Xor(Wire.HelloRequest(1, "masked")), Xor(Wire.Request(TestServer.Echo, 2, body)), Xor(Wire.Request(0x1001, 3, body)));
+        await peer.SendAsync(
+            Xor(Wire.HelloRequest(1, "masked")), Xor(Wire.Request(TestServer.Echo, 2, body)), Xor(Wire.Request(0x1001, 3, body)));
 
         byte[] welcome = Xor(await peer.ReadBytesAsync(4));
         await peer.ReadBytesAsync(BitConverter.ToInt32(welcome));

@@ -115,11 +115,13 @@ public sealed class BorrowedReplyTests
 
         Assert.Equal(Wire.Bytes(Large), (await peer.CallAsync(Wire.Request(Type, 5))).Body);
 
-        Assert.Contains("answer once", Assert.IsType<InvalidOperationException>(await thrown.Task.InTimeAsync()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "answer once", Assert.IsType<InvalidOperationException>(await thrown.Task.InTimeAsync()).Message, StringComparison.Ordinal);
         Assert.Equal(0, second.Releases);
     }
 
-    private static Task<TestServer> StartAsync(bool inline, LentBuffer lent, int maxFrameBytes = FrameLimits.Default) => TestServer.StartAsync(
+    private static Task<TestServer> StartAsync(bool inline, LentBuffer lent, int maxFrameBytes = FrameLimits.Default) =>
+        TestServer.StartAsync(
         h => _ = inline
             ? h.MapInline(Type, (ref InlineRequest r) => r.ReplyBorrowed(lent.Bytes, LentBuffer.Release, lent))
             : h.MapQueued(Type, c =>

@@ -15,7 +15,8 @@ public sealed class InlineBodyTests
     [Fact]
     public async Task In_one_piece_or_across_the_wrap_of_the_ring()
     {
-        await using TestServer server = await TestServer.StartAsync(static h => h.MapInline(Inline, Compare), static o => o.Session.MaxFrameBytes = 64 * 1024);
+        await using TestServer server = await TestServer.StartAsync(
+            static h => h.MapInline(Inline, Compare), static o => o.Session.MaxFrameBytes = 64 * 1024);
         using RawPeer peer = await server.ConnectAsync();
         var random = new Random(7);
         byte[][] bodies = [.. Enumerable.Range(0, 150).Select(i => Wire.Bytes(random.Next(Largest), i))];
@@ -38,7 +39,8 @@ public sealed class InlineBodyTests
         await using TestServer server = await TestServer.StartAsync(
             h => h.MapInline(Inline, Compare).MapQueued(Queued, async _ => await release.Task), static o => o.Session.MaxConcurrency = 1);
         using RawPeer peer = await server.ConnectAsync();
-        await peer.SendAsync(Wire.Request(Queued, 1), Wire.Request(Queued, 2), Wire.Request(Inline, 3, Wire.Bytes(100)), Wire.Request(Inline, 4));
+        await peer.SendAsync(
+            Wire.Request(Queued, 1), Wire.Request(Queued, 2), Wire.Request(Inline, 3, Wire.Bytes(100)), Wire.Request(Inline, 4));
         await peer.PingAsync();
 
         release.SetResult();

@@ -148,7 +148,9 @@ public sealed class SlowHandlerTests
         Assert.Empty(server.Log.WithId(SlowHandler));
     }
 
-    private Task<TestServer> StartAsync(TimeSpan threshold, HeldHandler held, HeldHandler? other = null, TransportKind transport = TransportKind.Auto) => TestServer.StartAsync(
+    private Task<TestServer> StartAsync(
+        TimeSpan threshold, HeldHandler held, HeldHandler? other = null,
+        TransportKind transport = TransportKind.Auto) => TestServer.StartAsync(
         h =>
         {
             h.MapInline(0x1002, (ref InlineRequest _) => held.Handle(), "Held");

@@ -34,15 +34,18 @@ public sealed class StartOrderPropertyTests
     {
         Gen<Step> step =
             from kind in Gen.Frequency(
-                (6, Gen.Constant(Kind.Inline)), (3, Gen.Constant(Kind.InlinePost)), (6, Gen.Constant(Kind.Queued)), (2, Gen.Constant(Kind.QueuedPost)),
+                (6, Gen.Constant(Kind.Inline)), (3, Gen.Constant(Kind.InlinePost)), (6, Gen.Constant(Kind.Queued)),
+                (2, Gen.Constant(Kind.QueuedPost)),
                 (1, Gen.Constant(Kind.Cancel)), (1, Gen.Constant(Kind.Ping)), (1, Gen.Constant(Kind.Breath)))
             from number in Gen.Choose(0, 3)
             select new Step(kind, number);
-        Config config = Config.QuickThrowOnFailure.WithMaxTest(60).WithEndSize(150).WithQuietOnSuccess(true).WithReplay(new Replay(new Rnd(6628, 1), null));
+        Config config = Config.QuickThrowOnFailure.WithMaxTest(60).WithEndSize(150).WithQuietOnSuccess(true)
+            .WithReplay(new Replay(new Rnd(6628, 1), null));
         Check.One(config, Prop.ForAll(Arb.From(Gen.ArrayOf(step), Shorter), steps => Run(steps, concurrency, inFlight)));
     }
 
-    private static void Run(Step[] steps, int concurrency, int inFlight) => Task.Run(() => RunAsync(steps, concurrency, inFlight)).GetAwaiter().GetResult();
+    private static void Run(Step[] steps, int concurrency, int inFlight) =>
+        Task.Run(() => RunAsync(steps, concurrency, inFlight)).GetAwaiter().GetResult();
 
     private static async Task RunAsync(Step[] steps, int concurrency, int inFlight)
     {

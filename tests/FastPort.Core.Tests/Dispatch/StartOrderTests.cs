@@ -24,7 +24,8 @@ public sealed class StartOrderTests
         await using var scene = await Scene.StartAsync(o => o.Session.MaxConcurrency = concurrency);
         byte[][] running = [.. Enumerable.Range(1, concurrency).Select(static i => Wire.Request(Queued, (uint)i))];
         await scene.Peer.SendAsync(
-            [.. running, Wire.Request(Queued, 11), Wire.Request(Inline, 12), Wire.Post(Inline, Number(13)), Wire.Request(Queued, 14), Wire.Request(Inline, 15)]);
+            [.. running, Wire.Request(Queued, 11), Wire.Request(Inline, 12), Wire.Post(Inline, Number(13)), Wire.Request(
+                Queued, 14), Wire.Request(Inline, 15)]);
 
         // A ping has been answered, so everything before it has been looked at.
         await scene.Peer.PingAsync();
@@ -102,14 +103,17 @@ public sealed class StartOrderTests
         await using var scene = await Scene.StartAsync(o => (o.Session.MaxInFlightRequests, o.Session.MaxQueuedBytes) = (requests, bytes));
         Session session = await scene.Server.SessionAsync();
         byte[] body = Wire.Bytes(1024);
-        await scene.Peer.SendAsync([Wire.Request(Queued, 1, body), Wire.Request(Queued, 2, body), .. Enumerable.Range(3, 40).Select(i => Wire.Request(Inline, (uint)i, body))]);
+        await scene.Peer.SendAsync(
+            [Wire.Request(Queued, 1, body), Wire.Request(Queued, 2, body), .. Enumerable.Range(3, 40)
+                .Select(i => Wire.Request(Inline, (uint)i, body))]);
 
         await Patience.UntilAsync(() => session.MessagesReceived == 4, "four requests were taken");
         await Patience.UntilAsync(() => session.Connection.BytesReceived == 42 * 1036, "all were received");
         Assert.Equal(4, session.MessagesReceived);
         scene.Release.SetResult();
 
-        Assert.Equal(Enumerable.Range(1, 42).Select(static i => (uint)i), (await scene.ReadAsync(42)).Select(static f => f.Correlation).Order());
+        Assert.Equal(
+            Enumerable.Range(1, 42).Select(static i => (uint)i), (await scene.ReadAsync(42)).Select(static f => f.Correlation).Order());
         Assert.Equal(Enumerable.Range(1, 42).Select(static i => (uint)i), scene.Started);
     }
 
@@ -121,7 +125,9 @@ public sealed class StartOrderTests
         var pool = new TrackingArrayPool();
         await using var scene = await Scene.StartAsync(o => o.Session.Pool = pool);
         byte[] body = Wire.Bytes(500);
-        await scene.Peer.SendAsync([Wire.Request(Queued, 1, body), Wire.Request(Queued, 2, body), .. Enumerable.Range(3, 20).Select(i => Wire.Request(Inline, (uint)i, body))]);
+        await scene.Peer.SendAsync(
+            [Wire.Request(Queued, 1, body), Wire.Request(Queued, 2, body), .. Enumerable.Range(3, 20)
+                .Select(i => Wire.Request(Inline, (uint)i, body))]);
         await scene.Peer.PingAsync();
         await Patience.UntilAsync(() => scene.Started.Count == 1, "the first request ran");
 
@@ -147,7 +153,8 @@ public sealed class StartOrderTests
     {
         await using var scene = await Scene.StartAsync();
         await scene.Peer.SendAsync(
-            Wire.Request(Queued, 1), Wire.Request(Queued, 2), Wire.Request(Failing, 3), Wire.Request(Failing, 4), Wire.Post(Failing, [1]), Wire.Request(Inline, 5));
+            Wire.Request(Queued, 1), Wire.Request(Queued, 2), Wire.Request(Failing, 3), Wire.Request(Failing, 4), Wire.Post(Failing, [1]),
+            Wire.Request(Inline, 5));
         await scene.Peer.PingAsync();
         scene.Release.SetResult();
 

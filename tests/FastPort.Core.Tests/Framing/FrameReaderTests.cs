@@ -28,7 +28,9 @@ public sealed class FrameReaderTests
 
             FrameReadStatus expected = Model(bytes, expectsTiming);
             Assert.Equal((status, header), InRing(bytes, split, expectsTiming));
-            Assert.True(status == expected, $"Buffer {i}: {Convert.ToHexString(bytes)} split at {split}, timing {expectsTiming}: {status}, expected {expected}.");
+            Assert.True(
+                status == expected,
+                $"Buffer {i}: {Convert.ToHexString(bytes)} split at {split}, timing {expectsTiming}: {status}, expected {expected}.");
             if (status == FrameReadStatus.Complete)
             {
                 Assert.InRange(header.FrameSize, FrameHeader.Size, bytes.Length);
@@ -88,7 +90,8 @@ public sealed class FrameReaderTests
                 Assert.Equal(whole ? FrameReadStatus.Complete : FrameReadStatus.Incomplete, status);
                 if (whole)
                 {
-                    Assert.Equal(new FrameHeader((uint)frame.Length - 4, 0x1234, FrameFlags.Reply | FrameFlags.Timing, 1, 0xA1B2C3D4), header);
+                    Assert.Equal(
+                        new FrameHeader((uint)frame.Length - 4, 0x1234, FrameFlags.Reply | FrameFlags.Timing, 1, 0xA1B2C3D4), header);
                     Assert.Equal(5, header.BodySize);
                     Assert.Equal(FrameTiming.Read(frame.AsSpan(12)), FrameReader.ReadTiming(ring));
                 }

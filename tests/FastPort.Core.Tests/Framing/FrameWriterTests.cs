@@ -51,7 +51,8 @@ public sealed class FrameWriterTests
             else if (sent.TryDequeue(out (FrameHeader Header, byte[] Body) expected))
             {
                 ring.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
-                Assert.Equal(FrameReadStatus.Complete, FrameReader.TryRead(first, second, 4096, expectsTiming: true, out FrameHeader header));
+                Assert.Equal(
+                    FrameReadStatus.Complete, FrameReader.TryRead(first, second, 4096, expectsTiming: true, out FrameHeader header));
                 Assert.Equal(expected.Header, header);
                 byte[] body = new byte[header.BodySize];
                 ring.CopyTo(FrameHeader.Size + header.TimingSize, body);

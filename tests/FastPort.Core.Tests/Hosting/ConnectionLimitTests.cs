@@ -58,7 +58,8 @@ public sealed class ConnectionLimitTests
             await extra.ExpectGoneAsync();
             Assert.Equal(1, server.Counts.ConnectionsRejectedFor(ConnectionRejection.AddressLimit));
             await Patience.UntilAsync(() => server.Log.WithId(3001).Count != 0, "the rejection was logged");
-            Assert.Contains("FastPort:MaxConnectionsPerAddress is 1", Assert.Single(server.Log.WithId(3001)).Text, StringComparison.Ordinal);
+            Assert.Contains(
+                "FastPort:MaxConnectionsPerAddress is 1", Assert.Single(server.Log.WithId(3001)).Text, StringComparison.Ordinal);
         }
 
         await server.CloseReasonAsync();
@@ -74,6 +75,7 @@ public sealed class ConnectionLimitTests
         await using TestServer server = await TestServer.StartAsync(options: static o => o.MaxConnections = 1_000_000);
 
         Assert.Equal(descriptors < 1_000_000 ? 1 : 0, server.Log.WithId(3002).Count);
-        Assert.All(server.Log.WithId(3002), line => Assert.Contains($"only {descriptors} descriptors", line.Text, StringComparison.Ordinal));
+        Assert.All(
+            server.Log.WithId(3002), line => Assert.Contains($"only {descriptors} descriptors", line.Text, StringComparison.Ordinal));
     }
 }

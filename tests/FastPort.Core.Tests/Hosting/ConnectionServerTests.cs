@@ -111,7 +111,9 @@ public sealed class ConnectionServerTests : IAsyncDisposable
         }
 
         Assert.Equal(2, Counts.ConnectionsRejectedFor(ConnectionRejection.AddressLimit));
-        Assert.Equal(["10.0.0.1", "10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8::2"], _server!.Connections.Select(Address).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["10.0.0.1", "10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8::2"], _server!.Connections.Select(Address)
+                .Order(StringComparer.Ordinal));
         peers[0].Dispose();
         await Patience.UntilAsync(() => _server.ConnectionCount == 4, "the place was free");
         using RawPeer next = await ConnectAsync();
@@ -205,7 +207,8 @@ public sealed class ConnectionServerTests : IAsyncDisposable
 
         Assert.Equal(
             (1, 1, 1),
-            (Counts.ConnectionsRejectedFor(ConnectionRejection.Refused), Counts.ConnectionsRejectedFor(ConnectionRejection.StageFailed), Counts.ConnectionsAccepted));
+            (Counts.ConnectionsRejectedFor(ConnectionRejection.Refused), Counts.ConnectionsRejectedFor(
+                ConnectionRejection.StageFailed), Counts.ConnectionsAccepted));
         Assert.IsType<InvalidDataException>(Assert.Single(_log.WithId(3008)).Exception);
     }
 

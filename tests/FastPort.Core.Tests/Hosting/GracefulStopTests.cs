@@ -47,7 +47,8 @@ public sealed class GracefulStopTests
     public async Task After_the_grace_requests_get_ShuttingDown_until_those_in_flight_are_answered()
     {
         var release = new TaskCompletionSource();
-        await using TestServer server = await TestServer.StartAsync(h => h.MapQueued(0x1001, async _ => await release.Task), hooks: h => h.Time = _time);
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapQueued(0x1001, async _ => await release.Task), hooks: h => h.Time = _time);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(3));
         await peer.ReadFrameAsync();
@@ -173,8 +174,8 @@ public sealed class GracefulStopTests
                     using RawPeer peer = await RawPeer.ConnectAsync(endpoint);
                     await stopped.Task;
 
-                    // A listening socket closed in the moment of the handshake leaves the peer an open connection to nothing, which no program
-                    // of the server's side has ever seen: only what the peer sends finds that out.
+                    // A listening socket closed in the moment of the handshake leaves the peer an open connection to nothing, which no
+                    // program of the server's side has ever seen: only what the peer sends finds that out.
                     await peer.TrySendAsync(Wire.PingRequest(1));
                     await peer.ExpectGoneAsync();
                 }

@@ -42,7 +42,8 @@ internal sealed class HeaderConnection(Connection lower) : Connection, IConnecti
 
     public override ArrayPoolCircularBuffer? BeginWrite() => lower.BeginWrite();
 
-    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => lower.TryWriteBorrowed(memory, release, state);
+    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
+        lower.TryWriteBorrowed(memory, release, state);
 
     public override void EndWrite() => lower.EndWrite();
 

@@ -45,7 +45,9 @@ public sealed class HostilePeersTests
         Assert.Equal(Peers + 1, server.Opened.Distinct().Count());
         Assert.Equal(Peers, server.Closed.Select(static c => c.Session).Distinct().Count());
         Assert.Equal(Peers, server.Closed.Count);
-        Assert.All(new uint[] { 1, 2, 3, 4 }, code => Assert.True(counts.ErrorsSentWith(code) > 20, $"Too few errors {code}: {counts.ErrorsSentWith(code)}."));
+        Assert.All(
+            new uint[] { 1, 2, 3, 4 }, code =>
+                Assert.True(counts.ErrorsSentWith(code) > 20, $"Too few errors {code}: {counts.ErrorsSentWith(code)}."));
         Assert.DoesNotContain(server.Log.Lines, static l => l.Level >= LogLevel.Error);
         await good.PingAsync();
     }

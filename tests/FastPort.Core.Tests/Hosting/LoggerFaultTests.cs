@@ -53,7 +53,8 @@ public sealed class LoggerFaultTests
         public IDisposable? BeginScope<TState>(TState state)
             where TState : notnull => null;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
             throw new IOException("No space left on device.");
 
         public void Dispose()

@@ -26,7 +26,9 @@ public sealed class MeasureSessionsTests
         Assert.Equal(
             server.Opened.Select(static s => (ulong)s.Id).Zip([3L, 7L]),
             report.Sessions.OrderBy(static s => s.Key).Select(static s => (s.Key, s.LifetimeCount)));
-        Assert.All(report.Sessions, static session => Assert.All(session.Metrics, metric => Assert.Equal(session.LifetimeCount, metric.Lifetime.Count)));
+        Assert.All(
+            report.Sessions, static session =>
+                Assert.All(session.Metrics, metric => Assert.Equal(session.LifetimeCount, metric.Lifetime.Count)));
 
         // Counted once over all, not once more for the session.
         Assert.Equal(10, report.All.LifetimeCount);
@@ -101,7 +103,8 @@ public sealed class MeasureSessionsTests
     {
         await Patience.UntilAsync(() => _stats.Read().All.LifetimeCount == messages, $"{messages} messages were recorded");
         await Patience.UntilAsync(
-            () => _stats.Read() is var report && (report.Sessions.Count == 0 || report.Sessions.Sum(static s => s.LifetimeCount) == messages), "sessions agreed");
+            () => _stats.Read() is var report
+                && (report.Sessions.Count == 0 || report.Sessions.Sum(static s => s.LifetimeCount) == messages), "sessions agreed");
         return _stats.Read();
     }
 }

@@ -17,7 +17,8 @@ public sealed class MemoryLimitTests
     public async Task At_the_budget_the_oldest_unfinished_frames_of_unknown_peers_go_first()
     {
         var time = new FakeTimeProvider();
-        await using TestServer server = await TestServer.StartAsync(options: static o => o.MaxBufferedMegabytes = 3, hooks: h => h.Time = time);
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.MaxBufferedMegabytes = 3, hooks: h => h.Time = time);
         using RawPeer known = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         await SendPartAsync(known, session);

@@ -121,7 +121,8 @@ public sealed class StalledOutputTests : IDisposable
         public IDisposable? BeginScope<TState>(TState state)
             where TState : notnull => null;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
         {
             if (!_open.IsSet)
             {

@@ -31,7 +31,8 @@ public sealed class AllocationTests(ITestOutputHelper output)
     [Fact]
     public async Task Nor_does_it_where_the_session_has_a_queue_in_which_nothing_waits()
     {
-        double bytes = await MeasureAsync(RawConnection.Frame(RawInline, new byte[64]), burst: 32, first: RawConnection.Frame(RawQueued, new byte[64]));
+        double bytes = await MeasureAsync(
+            RawConnection.Frame(RawInline, new byte[64]), burst: 32, first: RawConnection.Frame(RawQueued, new byte[64]));
 
         Assert.InRange(bytes, 0, 1);
     }

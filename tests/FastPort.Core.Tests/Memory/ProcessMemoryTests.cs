@@ -81,8 +81,8 @@ public sealed class ProcessMemoryTests(ITestOutputHelper output)
 
         // The pool's own threads come and go; a thread left behind each time would be 200.
         Assert.InRange(after["threads"], 0, before["threads"] + 10);
-        // The pools keep arrays for their threads, up to half a megabyte however many rounds, and a quarter of one for each thread that the system's pool has started
-        // meanwhile; 4 KB left behind each time would be more, or 14 KB where there are ten such threads.
+        // The pools keep arrays for their threads, up to half a megabyte however many rounds, and a quarter of one for each thread that the
+        // system's pool has started meanwhile; 4 KB left behind each time would be more, or 14 KB where there are ten such threads.
         long newThreads = Math.Max(0, after["threads"] - before["threads"]);
         Assert.InRange(after["heap"] - before["heap"], long.MinValue, (800 + (newThreads * 256)) * 1024);
     }

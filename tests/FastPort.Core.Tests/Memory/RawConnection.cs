@@ -7,7 +7,11 @@ namespace FastPort.Core.Tests.Memory;
 /// <summary>A plain socket that sends the same requests in bursts and reads the replies.</summary>
 internal sealed class RawConnection : IDisposable
 {
-    private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 30_000 };
+    private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp)
+    {
+        NoDelay = true,
+        ReceiveTimeout = 30_000,
+    };
     private readonly byte[] _buffer = new byte[64 * 1024];
 
     public RawConnection(int port) => _socket.Connect(IPAddress.Loopback, port);
@@ -15,7 +19,8 @@ internal sealed class RawConnection : IDisposable
     public static byte[] Frame(ushort type, byte[] body)
     {
         byte[] frame = new byte[FrameHeader.Size + body.Length];
-        new FrameHeader((uint)frame.Length - FrameHeader.LengthFieldSize, type, FrameFlags.None, FrameHeader.CurrentVersion, 1).Write(frame);
+        new FrameHeader((uint)frame.Length - FrameHeader.LengthFieldSize, type, FrameFlags.None, FrameHeader.CurrentVersion, 1)
+            .Write(frame);
         body.CopyTo(frame, FrameHeader.Size);
         return frame;
     }

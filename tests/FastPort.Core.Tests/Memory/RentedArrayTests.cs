@@ -9,7 +9,9 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Memory;
 
-/// <summary>Over real sockets: every array a session rents goes back exactly once, and nobody writes to it afterwards, however the session ends.</summary>
+/// <summary>
+/// Over real sockets: every array a session rents goes back exactly once, and nobody writes to it afterwards, however the session ends.
+/// </summary>
 public sealed class RentedArrayTests
 {
     private const ushort Work = 0x1001;

@@ -19,7 +19,9 @@ public sealed class ClientRoutingTests
         await using FastPortClient a = await ConnectAsync(server, "a");
         await using FastPortClient b = Create(server, "b");
         var got = new ConcurrentQueue<string>();
-        b.OnRelayed(1, (scoped in RoutedMessage m) => got.Enqueue($"one from {m.From} to {m.Address}: {m.Body.ToArray()[0]} over {m.Session.IsIdentified}"));
+        b.OnRelayed(
+            1, (scoped in RoutedMessage m) =>
+                got.Enqueue($"one from {m.From} to {m.Address}: {m.Body.ToArray()[0]} over {m.Session.IsIdentified}"));
         b.OnRelayed(70_000, (scoped in RoutedMessage m) => got.Enqueue($"large from {m.From}: {m.Type}, {m.Body.Length}"));
         Assert.Throws<ArgumentException>(() => b.OnRelayed(1, static (scoped in RoutedMessage _) => { }));
         await b.ConnectAsync();
@@ -57,7 +59,8 @@ public sealed class ClientRoutingTests
         await using FastPortClient b = await ConnectAsync(server, "b");
         var got = new ConcurrentQueue<string>();
         await b.SubscribeAsync("x/", Note("x/")).InTimeAsync();
-        await b.SubscribeAsync("x", static (scoped in RoutedMessage _) => throw new InvalidOperationException("A defect in a handler.")).InTimeAsync();
+        await b.SubscribeAsync("x", static (scoped in RoutedMessage _) => throw new InvalidOperationException("A defect in a handler."))
+            .InTimeAsync();
         await b.SubscribeAsync("", Note("all")).InTimeAsync();
         await b.SubscribeAsync("x/ü", Note("x/ü")).InTimeAsync();
         await Assert.ThrowsAsync<InvalidOperationException>(() => b.SubscribeAsync("x", Note("again")));
@@ -107,7 +110,8 @@ public sealed class ClientRoutingTests
 
         for (int round = 1; round <= 5; round++)
         {
-            // Not by counting the server's sessions: a client that is back while its last session still holds the id is refused, and tries again.
+            // Not by counting the server's sessions: a client that is back while its last session still holds the id is refused, and tries
+            // again.
             Session lost = a.Session!;
             server.Server.FindSession("a")!.Abort();
             await Patience.UntilAsync(() => a.Session is { } next && next != lost, "the client has its next session");
@@ -122,7 +126,8 @@ public sealed class ClientRoutingTests
     {
         const int Prefixes = 60;
         await using TestServer server = await RoutingWire.StartAsync();
-        await using FastPortClient a = await ConnectAsync(server, "", o => (o.ReconnectDelay, o.MaxReconnectDelay) = (TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(5)));
+        await using FastPortClient a = await ConnectAsync(
+            server, "", o => (o.ReconnectDelay, o.MaxReconnectDelay) = (TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(5)));
         using var stop = new CancellationTokenSource();
         Task cutting = Task.Run(async () =>
         {
@@ -214,12 +219,18 @@ public sealed class ClientRoutingTests
 
     private static FastPortClient Create(TestServer server, string routingId, Action<FastPortClientOptions>? configure = null)
     {
-        var options = new FastPortClientOptions { Endpoint = server.Endpoint.ToString(), RoutingId = routingId, ReconnectDelay = TimeSpan.FromMilliseconds(5) };
+        var options = new FastPortClientOptions
+        {
+            Endpoint = server.Endpoint.ToString(),
+            RoutingId = routingId,
+            ReconnectDelay = TimeSpan.FromMilliseconds(5),
+        };
         configure?.Invoke(options);
         return new FastPortClient(options);
     }
 
-    private static async Task<FastPortClient> ConnectAsync(TestServer server, string routingId, Action<FastPortClientOptions>? configure = null)
+    private static async Task<FastPortClient> ConnectAsync(
+        TestServer server, string routingId, Action<FastPortClientOptions>? configure = null)
     {
         FastPortClient client = Create(server, routingId, configure);
         await client.ConnectAsync();

@@ -25,7 +25,9 @@ public sealed class PeersTests
 
         Assert.Equal((Peers, Wire.Reply, 9u), (list.Type, list.Flags, list.Correlation));
         WireFrame peer = Assert.Single(list.MessagesAt(1));
-        Assert.Equal(((ulong)server.Opened[0].Id, "werk/ü", "Werk 7", 1_234_567UL), (peer.NumberAt(1), peer.TextAt(2), peer.TextAt(3), peer.NumberAt(4)));
+        Assert.Equal(
+            ((ulong)server.Opened[0].Id, "werk/ü", "Werk 7", 1_234_567UL),
+            (peer.NumberAt(1), peer.TextAt(2), peer.TextAt(3), peer.NumberAt(4)));
 
         // Hello, Ping, Relay; the query is counted once it is handed to its handler, which may be before or after.
         Assert.InRange(peer.NumberAt(5), 3UL, 4UL);

@@ -12,7 +12,8 @@ namespace FastPort.Core.Tests.Routing;
 public sealed class PrefixTrieTests(ITestOutputHelper output)
 {
     // Few letters, so that prefixes share beginnings, fork and lie within each other.
-    private static readonly Gen<string> Texts = Gen.Elements("a", "b", "/", "ü", "日").ArrayOf().Select(static parts => string.Concat(parts.Take(8)));
+    private static readonly Gen<string> Texts = Gen.Elements("a", "b", "/", "ü", "日").ArrayOf()
+        .Select(static parts => string.Concat(parts.Take(8)));
 
     private static readonly Gen<(bool Set, string Prefix)[]> Changes =
         Gen.Elements(true, true, false).SelectMany(static _ => Texts, static (set, text) => (set, text)).ArrayOf();
@@ -44,7 +45,8 @@ public sealed class PrefixTrieTests(ITestOutputHelper output)
                 foreach (string topic in topics.Concat(model))
                 {
                     Assert.Equal(model.Contains(topic) ? topic : null, trie.Find(Utf8(topic)));
-                    Assert.Equal(model.Where(p => topic.StartsWith(p, StringComparison.Ordinal)).OrderBy(static p => p.Length), Match(trie, topic));
+                    Assert.Equal(
+                        model.Where(p => topic.StartsWith(p, StringComparison.Ordinal)).OrderBy(static p => p.Length), Match(trie, topic));
                     Assert.Equal(
                         model.Where(p => p.Length > topic.Length && p.StartsWith(topic, StringComparison.Ordinal))
                             .Select(p => model.Count(q => q.Length > topic.Length && p.StartsWith(q, StringComparison.Ordinal)))

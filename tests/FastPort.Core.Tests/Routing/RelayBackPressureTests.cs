@@ -28,7 +28,8 @@ public sealed class RelayBackPressureTests
         using RawPeer b = await server.ConnectAsync("b", receiveBuffer: 8192);
         Session sender = server.Opened[0], target = server.Opened[1];
 
-        Task sending = a.SendAsync([.. Enumerable.Range(0, Messages).Select(static i => RelayRequest((uint)i + 1, "b", Wire.Bytes(BodySize, i)))]);
+        Task sending = a.SendAsync(
+            [.. Enumerable.Range(0, Messages).Select(static i => RelayRequest((uint)i + 1, "b", Wire.Bytes(BodySize, i)))]);
         await Patience.UntilAsync(() => server.Counts.RelaysWaited != 0, "the sender was held back");
 
         // It stands still: neither end grows while the target takes nothing, and others are served.
@@ -172,7 +173,8 @@ public sealed class RelayBackPressureTests
         using RawPeer a = await server.ConnectAsync("a");
         RawPeer b = await server.ConnectAsync("b", receiveBuffer: 8192);
 
-        Task sending = a.SendAsync([.. Enumerable.Range(0, Messages).Select(static i => RelayRequest((uint)i + 1, "b", Wire.Bytes(BodySize, i)))]);
+        Task sending = a.SendAsync(
+            [.. Enumerable.Range(0, Messages).Select(static i => RelayRequest((uint)i + 1, "b", Wire.Bytes(BodySize, i)))]);
         await Patience.UntilAsync(() => server.Counts.RelaysWaited != 0, "the sender was held back");
         b.Reset();
 
@@ -221,7 +223,8 @@ public sealed class RelayBackPressureTests
 
         static async Task PlayAsync(RawPeer peer, string to)
         {
-            Task sending = peer.SendAsync([.. Enumerable.Range(0, Messages).Select(i => RelayRequest((uint)i + 1, to, new byte[BodySize]))]);
+            Task sending = peer.SendAsync(
+                [.. Enumerable.Range(0, Messages).Select(i => RelayRequest((uint)i + 1, to, new byte[BodySize]))]);
             for (int i = 0; i < 2 * Messages; i++)
             {
                 Assert.False((await peer.ReadFrameAsync()).IsError);
@@ -238,7 +241,8 @@ public sealed class RelayBackPressureTests
         using RawPeer a = await server.ConnectAsync("a");
         using RawPeer b = await server.ConnectAsync("b", receiveBuffer: 8192);
 
-        Task sending = a.SendAsync([.. Enumerable.Range(0, Messages).Select(static i => RelayRequest((uint)i + 1, "b", Wire.Bytes(BodySize, i)))]);
+        Task sending = a.SendAsync(
+            [.. Enumerable.Range(0, Messages).Select(static i => RelayRequest((uint)i + 1, "b", Wire.Bytes(BodySize, i)))]);
         List<int> queued = [];
         for (int i = 0; i < Messages; i++)
         {
@@ -271,7 +275,8 @@ public sealed class RelayBackPressureTests
         using RawPeer a = await server.ConnectAsync("a");
         using RawPeer b = await server.ConnectAsync("b", receiveBuffer: 8192);
 
-        Task sending = a.SendAsync([.. Enumerable.Range(0, Messages).Select(static i => RelayRequest((uint)i + 1, "b", new byte[BodySize]))]);
+        Task sending = a.SendAsync(
+            [.. Enumerable.Range(0, Messages).Select(static i => RelayRequest((uint)i + 1, "b", new byte[BodySize]))]);
         int failed = 0;
         for (int i = 0; i < Messages; i++)
         {
@@ -285,7 +290,8 @@ public sealed class RelayBackPressureTests
         Assert.Equal(CloseKind.SlowConsumer, (await server.CloseReasonAsync()).Kind);
     }
 
-    private static void Configure(FastPort.Hosting.FastPortServerOptions options, SendQueueFullPolicy policy, TransportKind transport = TransportKind.Auto)
+    private static void Configure(
+        FastPort.Hosting.FastPortServerOptions options, SendQueueFullPolicy policy, TransportKind transport = TransportKind.Auto)
     {
         options.Transport = transport;
         options.Loops = 2;

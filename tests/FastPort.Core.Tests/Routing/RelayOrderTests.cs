@@ -30,7 +30,9 @@ public sealed class RelayOrderTests
         using RawPeer b = await server.ConnectAsync("b");
         await b.SubscribeAsync("b");
 
-        await a.SendAsync(Wire.Request(Held, 1, [1]), Wire.Request(Held, 2, [2]), Wire.Request(type, 3, Envelope("b", 1, [3])), Wire.Request(Held, 4, [4]));
+        await a.SendAsync(
+            Wire.Request(Held, 1, [1]), Wire.Request(Held, 2, [2]), Wire.Request(type, 3, Envelope("b", 1, [3])),
+            Wire.Request(Held, 4, [4]));
         await Patience.UntilAsync(() => started.Count == 1, "the first request started");
 
         // The second waits for the first; so does what came behind it.
@@ -42,7 +44,9 @@ public sealed class RelayOrderTests
         Assert.Equal([3], Decode(await b.ReadFrameAsync()).Body);
         Assert.Equal("1 2", string.Join(" ", started));
         gate.Release(2);
-        uint[] answered = [(await a.ReadFrameAsync()).Correlation, (await a.ReadFrameAsync()).Correlation, (await a.ReadFrameAsync()).Correlation, (await a.ReadFrameAsync()).Correlation];
+        uint[] answered = [
+            (await a.ReadFrameAsync()).Correlation, (await a.ReadFrameAsync()).Correlation, (await a.ReadFrameAsync()).Correlation,
+            (await a.ReadFrameAsync()).Correlation];
         Assert.Equal("1 2 3 4", string.Join(" ", answered.Order()));
         Assert.Equal("1 2 4", string.Join(" ", started));
     }

@@ -195,7 +195,8 @@ public sealed class RelayTests
     [InlineData(false, false, true)]
     public async Task Each_switch_switches_its_types_alone(bool relay, bool topics, bool peers)
     {
-        await using TestServer server = await StartAsync(o => (o.Routing.Relay, o.Routing.Topics, o.Routing.Peers) = (relay, topics, peers));
+        await using TestServer server = await StartAsync(
+            o => (o.Routing.Relay, o.Routing.Topics, o.Routing.Peers) = (relay, topics, peers));
         using RawPeer a = await server.ConnectAsync("a");
 
         bool[] on = [relay, topics, topics, topics, peers];
@@ -286,7 +287,8 @@ public sealed class RelayTests
         await b.SubscribeAsync("b-");
         byte[][] bodies = [.. Enumerable.Range(0, Messages).Select(static i => Wire.Bytes(i * 7919 % (i % 50 == 0 ? 40_000 : 300), i))];
 
-        Task sending = a.SendAsync([.. bodies.Select((body, i) => Wire.Request(type, (uint)i + 1, Envelope("b-with-a-name-that-takes-its-room", (uint)i, body)))]);
+        Task sending = a.SendAsync(
+            [.. bodies.Select((body, i) => Wire.Request(type, (uint)i + 1, Envelope("b-with-a-name-that-takes-its-room", (uint)i, body)))]);
         Task answers = Task.Run(async () =>
         {
             for (int i = 0; i < Messages; i++)

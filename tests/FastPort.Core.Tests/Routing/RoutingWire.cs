@@ -26,9 +26,11 @@ internal static class RoutingWire
     public static byte[] PublishRequest(uint correlation, string topic, byte[] body, uint type = 0x1000, string from = "") =>
         Wire.Request(Publish, correlation, Envelope(topic, type, body, from));
 
-    public static byte[] TopicRequest(ushort type, uint correlation, string prefix) => Wire.Request(type, correlation, Wire.Text(1, prefix));
+    public static byte[] TopicRequest(ushort type, uint correlation, string prefix) =>
+        Wire.Request(type, correlation, Wire.Text(1, prefix));
 
-    public static Task<TestServer> StartAsync(Action<FastPortServerOptions>? options = null, Action<FastPortServerHooks>? hooks = null) => TestServer.StartAsync(
+    public static Task<TestServer> StartAsync(Action<FastPortServerOptions>? options = null, Action<FastPortServerHooks>? hooks = null) =>
+        TestServer.StartAsync(
         options: o =>
         {
             o.Routing.Relay = o.Routing.Topics = o.Routing.Peers = true;
@@ -58,7 +60,8 @@ internal static class RoutingWire
     }
 
     /// <summary>Publishes and returns the number of sessions that took it.</summary>
-    public static async Task<ulong> PublishAsync(this RawPeer peer, string topic, byte[] body, uint correlation = 0x5000_0001, uint type = 0x1000)
+    public static async Task<ulong> PublishAsync(
+        this RawPeer peer, string topic, byte[] body, uint correlation = 0x5000_0001, uint type = 0x1000)
     {
         WireFrame reply = await peer.CallAsync(PublishRequest(correlation, topic, body, type));
         Xunit.Assert.Equal((Publish, Wire.Reply, correlation), (reply.Type, reply.Flags, reply.Correlation));
@@ -66,6 +69,7 @@ internal static class RoutingWire
     }
 
     /// <summary>A relayed or published message as its receiver sees it.</summary>
-    public static (ushort Type, byte Flags, uint Correlation, string Address, ulong InnerType, byte[] Body, string From) Decode(WireFrame frame) =>
+    public static (ushort Type, byte Flags, uint Correlation, string Address, ulong InnerType, byte[] Body, string From) Decode(
+        WireFrame frame) =>
         (frame.Type, frame.Flags, frame.Correlation, frame.TextAt(1), frame.NumberAt(2), frame.BytesAt(3), frame.TextAt(4));
 }

@@ -61,7 +61,8 @@ public sealed class ServerRoutingTests
     [Fact]
     public async Task A_route_survives_take_overs_and_reconnects()
     {
-        await using TestServer server = await TestServer.StartAsync(options: static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
         Route route = server.Server.Routing.RouteTo("a");
         Assert.Null(route.Session);
         Assert.Equal(SendStatus.NotFound, route.TrySend(Push, [0]));
@@ -87,7 +88,8 @@ public sealed class ServerRoutingTests
     [Fact]
     public async Task A_take_over_ends_a_batch_with_a_status_and_the_route_leads_to_the_next()
     {
-        await using TestServer server = await TestServer.StartAsync(options: static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
         Route route = server.Server.Routing.RouteTo("a");
         using RawPeer first = await server.ConnectAsync("a");
         using RawPeer second = await server.ConnectAsync();
@@ -97,7 +99,8 @@ public sealed class ServerRoutingTests
         using var begun = new SemaphoreSlim(0);
         using var takenOver = new SemaphoreSlim(0);
         Task<(SendStatus Flushed, SendStatus Sent)> batch = Task.Factory.StartNew(
-            () => Overtaken(route.Session!, begun, takenOver), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            () => Overtaken(route.Session!, begun, takenOver), CancellationToken.None, TaskCreationOptions.LongRunning,
+            TaskScheduler.Default);
         await begun.WaitAsync().InTimeAsync();
         await second.SayHelloAsync("a");
         takenOver.Release();
@@ -138,7 +141,9 @@ public sealed class ServerRoutingTests
 
         int queued = 0;
         SendStatus status;
-        while ((status = queued % 2 == 0 ? server.Server.Routing.TrySendTo("a", Push, body) : route.TrySend(Push, body)) == SendStatus.Queued)
+        while ((status = queued % 2 == 0
+            ? server.Server.Routing.TrySendTo("a", Push, body)
+            : route.TrySend(Push, body)) == SendStatus.Queued)
         {
             queued++;
         }
@@ -172,7 +177,9 @@ public sealed class ServerRoutingTests
         int full = 0;
 
         // The kernel may find some more room by and by.
-        await Patience.UntilAsync(() => (full = server.Server.Routing.TrySendTo("a", Push, body) == SendStatus.Queued ? 0 : full + 1) == 20, "the queue stays full");
+        await Patience.UntilAsync(
+            () => (full = server.Server.Routing.TrySendTo("a", Push, body) == SendStatus.Queued ? 0 : full + 1) == 20,
+            "the queue stays full");
 
         Task<SendStatus> waiting = server.Server.Routing.SendToAsync("a", Push, default(EmptyBody)).AsTask();
         a.Reset();
@@ -193,7 +200,8 @@ public sealed class ServerRoutingTests
     [Fact]
     public async Task Kick_says_Goodbye_with_the_reason_and_does_not_wait_for_what_is_in_flight()
     {
-        await using TestServer server = await TestServer.StartAsync(static handlers => handlers.MapQueued(0x1001, static context => new ValueTask(Task.Delay(-1, context.Aborted))));
+        await using TestServer server = await TestServer.StartAsync(
+            static handlers => handlers.MapQueued(0x1001, static context => new ValueTask(Task.Delay(-1, context.Aborted))));
         using RawPeer a = await server.ConnectAsync("a");
         await a.SendAsync(Wire.Request(0x1001, 1));
         await a.PingAsync();
@@ -225,7 +233,8 @@ public sealed class ServerRoutingTests
         await a.ConnectAsync();
         for (int i = 0; i < 200; i++)
         {
-            // It says Goodbye too as soon as it hears one, and comes back; sometimes so soon that the id is still taken, and then once more.
+            // It says Goodbye too as soon as it hears one, and comes back; sometimes so soon that the id is still taken, and then once
+            // more.
             Session? session = null;
             await Patience.UntilAsync(() => there.TryTake(out session), "a was there");
             session!.Kick(ErrorCode.Forbidden, "Go.");

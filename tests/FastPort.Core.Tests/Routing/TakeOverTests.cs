@@ -15,7 +15,8 @@ public sealed class TakeOverTests
     public async Task Every_relay_during_take_overs_is_answered_and_those_answered_well_arrive_once()
     {
         const int TakeOvers = 30;
-        await using TestServer server = await StartAsync(static o => (o.DuplicateIdentity, o.Loops) = (DuplicateIdentityPolicy.TakeOver, 2));
+        await using TestServer server = await StartAsync(
+            static o => (o.DuplicateIdentity, o.Loops) = (DuplicateIdentityPolicy.TakeOver, 2));
         using RawPeer sender = await server.ConnectAsync("sender");
         var received = new ConcurrentQueue<uint>();
         List<Task> readers = [];
@@ -93,7 +94,8 @@ public sealed class TakeOverTests
         Assert.Equal(good, received);
         Assert.Equal((good.Count, lost), (server.Counts.Relayed, server.Counts.RelaysFailed));
 
-        void Add(WireFrame frame) => received.Add(uint.Parse(System.Text.Encoding.UTF8.GetString(frame.BytesAt(3)), CultureInfo.InvariantCulture));
+        void Add(WireFrame frame) =>
+            received.Add(uint.Parse(System.Text.Encoding.UTF8.GetString(frame.BytesAt(3)), CultureInfo.InvariantCulture));
     }
 
     [Theory]

@@ -19,7 +19,9 @@ public sealed class TopicIndexTests
         using var session = new QuietSession();
         for (int i = 0; i < Topics; i++)
         {
-            Assert.Equal(TopicChange.Made, index.Subscribe(session.Session, Utf8($"topic/{i}"), i % 2 == 0 ? TopicAudience.Peers : TopicAudience.Server));
+            Assert.Equal(
+                TopicChange.Made, index.Subscribe(
+                    session.Session, Utf8($"topic/{i}"), i % 2 == 0 ? TopicAudience.Peers : TopicAudience.Server));
         }
 
         Assert.True(index.EndNeedsMore(session.Session));

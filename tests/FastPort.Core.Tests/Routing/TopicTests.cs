@@ -290,7 +290,8 @@ public sealed class TopicTests
         await using TestServer server = await StartAsync();
         using RawPeer a = await server.ConnectAsync("a");
 
-        await a.SendAsync(Wire.Post(Subscribe, Wire.Text(1, "x")), Wire.Post(Publish, Envelope("x", 0, [7])), Wire.Post(Unsubscribe, Wire.Text(1, "x")));
+        await a.SendAsync(
+            Wire.Post(Subscribe, Wire.Text(1, "x")), Wire.Post(Publish, Envelope("x", 0, [7])), Wire.Post(Unsubscribe, Wire.Text(1, "x")));
 
         Assert.Equal([7], Decode(await a.ReadFrameAsync()).Body);
         await a.PingAsync();

@@ -60,7 +60,9 @@ public sealed class AuthorisationTests
         await Patience.UntilAsync(() => asked.Count == 2, "the second request was asked about");
         release.SetResult();
 
-        Assert.Equal([1u, 2u, 3u], new[] { await peer.ReadFrameAsync(), await peer.ReadFrameAsync(), await peer.ReadFrameAsync() }.Select(static f => f.Correlation).Order());
+        Assert.Equal(
+            [1u, 2u, 3u], new[] { await peer.ReadFrameAsync(), await peer.ReadFrameAsync(), await peer.ReadFrameAsync() }.Select(
+                static f => f.Correlation).Order());
         Assert.Equal(new ushort[] { 0x1001, 0x1001, TestServer.Echo }, asked);
     }
 
@@ -101,7 +103,8 @@ public sealed class AuthorisationTests
 
         Assert.Equal(
             [
-                (Subscribe, "a/x", null), (Subscribe, "", null), (Unsubscribe, "b/ü", null), (Publish, "b/x", null), (Relay, null, "boss"), (Relay, null, "a"),
+                (Subscribe, "a/x", null), (Subscribe, "", null), (Unsubscribe, "b/ü", null), (Publish, "b/x", null), (Relay, null, "boss"),
+                (Relay, null, "a"),
                 (TestServer.Echo, null, null),
             ],
             asked);

@@ -38,7 +38,8 @@ public sealed class BorrowedSendTests
                 {
                     var buffer = new LentBuffer(body);
                     lent.Add(buffer);
-                    while ((status = session.TrySendBorrowed((ushort)(Type + thread), buffer.Bytes, LentBuffer.Release, buffer)) == SendStatus.Full)
+                    while ((status = session.TrySendBorrowed(
+                        (ushort)(Type + thread), buffer.Bytes, LentBuffer.Release, buffer)) == SendStatus.Full)
                     {
                         await session.WhenWritableAsync(Patience.Token);
                     }
@@ -96,7 +97,8 @@ public sealed class BorrowedSendTests
         using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
         List<LentBuffer> lent = [];
-        for (var next = new LentBuffer(Large); session.TrySendBorrowed(Type, next.Bytes, LentBuffer.Release, next) == SendStatus.Queued; next = new LentBuffer(Large))
+        for (var next = new LentBuffer(Large); session.TrySendBorrowed(
+            Type, next.Bytes, LentBuffer.Release, next) == SendStatus.Queued; next = new LentBuffer(Large))
         {
             lent.Add(next);
         }

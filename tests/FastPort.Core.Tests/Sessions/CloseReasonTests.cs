@@ -19,7 +19,8 @@ public sealed class CloseReasonTests
     [InlineData(CloseKind.TakenOver, ErrorCode.DuplicateIdentity)]
     [InlineData(CloseKind.Stopping, ErrorCode.ShuttingDown)]
     [InlineData(CloseKind.Internal, ErrorCode.Internal)]
-    public void A_kind_of_reason_has_its_code(CloseKind kind, ErrorCode code) => Assert.Equal(code, new CloseReason(kind, "x").GetErrorCode());
+    public void A_kind_of_reason_has_its_code(CloseKind kind, ErrorCode code) =>
+        Assert.Equal(code, new CloseReason(kind, "x").GetErrorCode());
 
     [Fact]
     public void A_code_given_with_the_reason_goes_before_that_of_its_kind() =>
@@ -36,11 +37,13 @@ public sealed class CloseReasonTests
             root = root.Parent;
         }
 
-        foreach (string file in Directory.EnumerateFiles(Path.Combine(root!.FullName, "src", "FastPort.Core", folder), "*.cs", SearchOption.AllDirectories))
+        foreach (string file in Directory.EnumerateFiles(
+            Path.Combine(root!.FullName, "src", "FastPort.Core", folder), "*.cs", SearchOption.AllDirectories))
         {
             string text = File.ReadAllText(file);
             Assert.All(["Framing", "ErrorCode.", "Goodbye", "Hello"], word => Assert.False(
-                text.Replace("SocketErrorCode", string.Empty, StringComparison.Ordinal).Contains(word, StringComparison.Ordinal), $"{file} says '{word}'."));
+                text.Replace("SocketErrorCode", string.Empty, StringComparison.Ordinal)
+                    .Contains(word, StringComparison.Ordinal), $"{file} says '{word}'."));
         }
     }
 }

@@ -32,7 +32,8 @@ public sealed class ConcurrentWritersTests
         {
             for (int i = 0; i < Requests; i += 50)
             {
-                await peer.SendAsync([.. Enumerable.Range(i, 50).Select(static n => Wire.Request(TestServer.Echo, (uint)n + 1, Number(n)))]);
+                await peer.SendAsync(
+                    [.. Enumerable.Range(i, 50).Select(static n => Wire.Request(TestServer.Echo, (uint)n + 1, Number(n)))]);
             }
         });
         int replies = 0;
@@ -55,7 +56,8 @@ public sealed class ConcurrentWritersTests
     [LinuxTheory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Where_loops_have_a_lane_of_their_own_a_write_of_the_loop_and_another_threads_may_lie_within_each_other(bool loopBegins)
+    public async Task Where_loops_have_a_lane_of_their_own_a_write_of_the_loop_and_another_threads_may_lie_within_each_other(
+        bool loopBegins)
     {
         Session session = null!;
         using var inside = new ManualResetEventSlim();

@@ -102,7 +102,8 @@ public sealed class DeadlineTests
             Assert.NotEqual(0u, ping.Correlation);
             long before = session.Connection.BytesReceived;
             await peer.SendAsync(Wire.Frame(Wire.Ping, Wire.Reply, ping.Correlation, []));
-            await Patience.UntilAsync(() => session.Connection.BytesReceived > before && session.OutstandingRequests == 0, "the answer was received");
+            await Patience.UntilAsync(
+                () => session.Connection.BytesReceived > before && session.OutstandingRequests == 0, "the answer was received");
             _time.Advance(TimeSpan.FromMilliseconds(100));
         }
 
@@ -171,7 +172,8 @@ public sealed class DeadlineTests
     public async Task No_deadline_runs_while_the_server_itself_does_not_read()
     {
         var release = new TaskCompletionSource();
-        await using TestServer server = await StartAsync(o => o.MaxInFlightRequests = 1, h => h.MapQueued(0x1001, async _ => await release.Task));
+        await using TestServer server = await StartAsync(
+            o => o.MaxInFlightRequests = 1, h => h.MapQueued(0x1001, async _ => await release.Task));
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
         await peer.SayHelloAsync();
@@ -202,12 +204,14 @@ public sealed class DeadlineTests
     {
         byte[] body = Wire.Bytes(8_000_000);
         await using TestServer server = await StartAsync(
-            static o => (o.MaxFrameBytes, o.SendQueueBytes) = (16_000_000, 4096), h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
+            static o => (o.MaxFrameBytes, o.SendQueueBytes) = (16_000_000, 4096), h =>
+                h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
 
         await peer.SendAsync(Wire.Request(0x1001, 1));
-        await Patience.UntilAsync(() => session.MessagesReceived == 1 && session.Connection.PendingBytes > 4096, "the reply filled the queue");
+        await Patience.UntilAsync(
+            () => session.MessagesReceived == 1 && session.Connection.PendingBytes > 4096, "the reply filled the queue");
         Assert.Equal(body, (await peer.ReadFrameAsync()).Body);
 
         // The loop is resumed by the drain; until it has run, time stands still for the peer's sake. In smaller steps than the time that a
@@ -231,7 +235,8 @@ public sealed class DeadlineTests
     {
         byte[] body = Wire.Bytes(16_000_000);
         await using TestServer server = await StartAsync(
-            static o => (o.MaxFrameBytes, o.SendQueueBytes) = (32_000_000, 4096), h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
+            static o => (o.MaxFrameBytes, o.SendQueueBytes) = (32_000_000, 4096), h =>
+                h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
         using RawPeer other = await server.ConnectAsync();
         await other.PingAsync();
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
@@ -290,7 +295,8 @@ public sealed class DeadlineTests
     {
         byte[] body = Wire.Bytes(16_000_000);
         await using TestServer server = await StartAsync(
-            static o => (o.MaxFrameBytes, o.SendQueueBytes) = (32_000_000, 4096), h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
+            static o => (o.MaxFrameBytes, o.SendQueueBytes) = (32_000_000, 4096), h =>
+                h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
         await peer.SendAsync(Wire.Request(0x1001, 1));
@@ -350,7 +356,8 @@ public sealed class DeadlineTests
     {
         byte[] body = Wire.Bytes(16_000_000);
         await using TestServer server = await StartAsync(
-            static o => (o.MaxFrameBytes, o.SendQueueBytes, o.CloseTimeout, o.MinimumSendRate) = (32_000_000, 4096, TimeSpan.FromSeconds(5), 0),
+            static o =>
+                (o.MaxFrameBytes, o.SendQueueBytes, o.CloseTimeout, o.MinimumSendRate) = (32_000_000, 4096, TimeSpan.FromSeconds(5), 0),
             h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)));
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
@@ -404,9 +411,11 @@ public sealed class DeadlineTests
     }
 
     // A peer may have read what the sender has not booked yet; time must not run meanwhile.
-    private static Task SentAsync(Session session) => Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "everything was sent");
+    private static Task SentAsync(Session session) =>
+        Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "everything was sent");
 
-    // The kernel takes no more: the count of sent bytes stands still. Where it took more meanwhile after all, the loop having waited for a core, it is done again.
+    // The kernel takes no more: the count of sent bytes stands still. Where it took more meanwhile after all, the loop having waited for a
+    // core, it is done again.
     private async Task WhileStuckAsync(Session session, Action act)
     {
         await Patience.UntilAsync(() => session.Connection.BytesSent != 0, "the first bytes were sent");

@@ -31,7 +31,8 @@ public sealed class FrameDeliveryTests
         await using TestServer server = await TestServer.StartAsync();
         using RawPeer peer = await server.ConnectAsync();
 
-        foreach (byte value in Wire.Request(TestServer.Echo, 1, [1, 2]).Concat(Wire.Post(TestServer.Echo, [3])).Concat(Wire.Request(TestServer.Echo, 2, [4])))
+        foreach (byte value in Wire.Request(TestServer.Echo, 1, [1, 2]).Concat(Wire.Post(TestServer.Echo, [3]))
+            .Concat(Wire.Request(TestServer.Echo, 2, [4])))
         {
             await peer.SendAsync([value]);
         }
@@ -143,7 +144,8 @@ public sealed class FrameDeliveryTests
         var time = new FakeTimeProvider();
         byte[] body = Wire.Bytes(12_000_000);
         await using TestServer server = await TestServer.StartAsync(
-            h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)), static o => (o.Session.MaxFrameBytes, o.Session.SendQueueBytes) = (16_000_000, 32_000_000), h => h.Time = time);
+            h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)), static o =>
+                (o.Session.MaxFrameBytes, o.Session.SendQueueBytes) = (16_000_000, 32_000_000), h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
         FastPort.Sessions.Session session = await server.SessionAsync();
 

@@ -23,14 +23,18 @@ public sealed class GoodbyeOrderTests
             using RawPeer peer = await server.ConnectAsync();
             await peer.SayHelloAsync();
             Session session = await server.SessionAsync(round);
-            Task[] senders = [.. Enumerable.Range(0, 2).Select(_ => Task.Run(() => SendUntilRefused(session, batches: false))), Task.Run(() => SendUntilRefused(session, batches: true))];
+            Task[] senders = [
+                .. Enumerable.Range(0, 2).Select(_ => Task.Run(() => SendUntilRefused(session, batches: false))),
+                Task.Run(() => SendUntilRefused(session, batches: true))];
             await peer.SendAsync([.. Enumerable.Range(0, 50).Select(static i => Wire.Request(0x1001, (uint)i + 1))]);
             _ = session.CloseAsync();
 
             bool goodbye = false;
             while (await peer.ReadAsync() is { } frame)
             {
-                Assert.False(goodbye && (frame.Flags & Wire.Reply) == 0, $"Round {round}: a message of type 0x{frame.Type:X4} followed the Goodbye.");
+                Assert.False(
+                    goodbye && (frame.Flags & Wire.Reply) == 0,
+                    $"Round {round}: a message of type 0x{frame.Type:X4} followed the Goodbye.");
                 goodbye |= frame.Type == Wire.Goodbye;
             }
 
@@ -73,7 +77,9 @@ public sealed class GoodbyeOrderTests
             frames.Add(frame);
         }
 
-        Assert.Equal([.. Enumerable.Repeat((ushort)0x1002, Messages), 0x1004, Wire.Goodbye], frames.Where(static f => (f.Flags & Wire.Reply) == 0).Select(static f => f.Type));
+        Assert.Equal(
+            [.. Enumerable.Repeat((ushort)0x1002, Messages), 0x1004, Wire.Goodbye], frames.Where(static f => (f.Flags & Wire.Reply) == 0)
+                .Select(static f => f.Type));
     }
 
     private static void SendUntilRefused(Session session, bool batches)

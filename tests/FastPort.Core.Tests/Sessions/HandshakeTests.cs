@@ -190,7 +190,8 @@ public sealed class HandshakeTests
     [Fact]
     public async Task A_duplicate_identity_takes_over_where_configured()
     {
-        await using TestServer server = await TestServer.StartAsync(options: static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.DuplicateIdentity = DuplicateIdentityPolicy.TakeOver);
         using RawPeer first = await server.ConnectAsync();
         await first.SayHelloAsync("tank");
         using RawPeer second = await server.ConnectAsync();
@@ -372,7 +373,8 @@ public sealed class HandshakeTests
     public async Task Nothing_is_sent_unasked_before_Hello_not_even_when_the_handshake_is_overdue()
     {
         var time = new FakeTimeProvider();
-        await using TestServer server = await TestServer.StartAsync(options: static o => o.RequireRoutingId = true, hooks: h => h.Time = time);
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.RequireRoutingId = true, hooks: h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
 

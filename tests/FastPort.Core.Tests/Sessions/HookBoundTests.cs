@@ -20,7 +20,8 @@ public sealed class HookBoundTests
     {
         await using TestServer server = await StartAsync(static o => o.Session.HookTimeout = TimeSpan.FromSeconds(3));
         using RawPeer peer = await server.ConnectAsync();
-        await peer.SendAsync(Wire.Request(Slow, 1), Wire.Request(TestServer.Echo, 2, [2]), Wire.Post(Slow), Wire.Request(TestServer.Echo, 3, [3]));
+        await peer.SendAsync(
+            Wire.Request(Slow, 1), Wire.Request(TestServer.Echo, 2, [2]), Wire.Post(Slow), Wire.Request(TestServer.Echo, 3, [3]));
         await AskedAsync(1);
 
         _time.Advance(TimeSpan.FromSeconds(2.9));
@@ -66,7 +67,8 @@ public sealed class HookBoundTests
     [Fact]
     public async Task Without_a_bound_it_is_waited_for()
     {
-        await using TestServer server = await StartAsync(static o => (o.Session.HookTimeout, o.Session.IdleTimeout) = (TimeSpan.Zero, TimeSpan.Zero));
+        await using TestServer server = await StartAsync(
+            static o => (o.Session.HookTimeout, o.Session.IdleTimeout) = (TimeSpan.Zero, TimeSpan.Zero));
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.Request(Slow, 1));
         await AskedAsync(1);
@@ -81,7 +83,8 @@ public sealed class HookBoundTests
     public async Task An_authenticator_without_a_handshake_timeout_is_bounded_too_and_its_peer_refused()
     {
         await using TestServer server = await StartAsync(
-            static o => (o.Session.HandshakeTimeout, o.Session.HookTimeout) = (TimeSpan.Zero, TimeSpan.FromSeconds(3)), authenticator: true);
+            static o =>
+                (o.Session.HandshakeTimeout, o.Session.HookTimeout) = (TimeSpan.Zero, TimeSpan.FromSeconds(3)), authenticator: true);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.HelloRequest(1));
         await AskedAsync(1);
@@ -100,7 +103,8 @@ public sealed class HookBoundTests
     public async Task With_a_handshake_timeout_that_one_is_the_authenticators_bound()
     {
         await using TestServer server = await StartAsync(
-            static o => (o.Session.HandshakeTimeout, o.Session.HookTimeout) = (TimeSpan.FromSeconds(20), TimeSpan.FromSeconds(3)), authenticator: true);
+            static o => (o.Session.HandshakeTimeout, o.Session.HookTimeout) = (TimeSpan.FromSeconds(20), TimeSpan.FromSeconds(3)),
+            authenticator: true);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.HelloRequest(1));
         await AskedAsync(1);
@@ -119,7 +123,8 @@ public sealed class HookBoundTests
     public async Task A_peer_that_resets_while_a_hook_thinks_ends_the_session_and_the_question(bool authenticator, bool unread)
     {
         await using TestServer server = await StartAsync(
-            static o => (o.Session.HandshakeTimeout, o.Session.HookTimeout, o.Session.IdleTimeout) = (TimeSpan.Zero, TimeSpan.Zero, TimeSpan.Zero), authenticator);
+            static o => (o.Session.HandshakeTimeout, o.Session.HookTimeout, o.Session.IdleTimeout) = (
+                TimeSpan.Zero, TimeSpan.Zero, TimeSpan.Zero), authenticator);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(authenticator ? Wire.HelloRequest(1) : Wire.Request(Slow, 1));
         if (unread)
@@ -173,7 +178,8 @@ public sealed class HookBoundTests
         Session session = await server.SessionAsync();
         await peer.SendAsync(Wire.Request(0x1002, 1), Wire.Request(0x1002, 2));
         await running.Task.InTimeAsync();
-        await Patience.UntilAsync(() => session.MessagesReceived == 1 && session.Connection.BytesReceived == 24, "the second request had to wait");
+        await Patience.UntilAsync(
+            () => session.MessagesReceived == 1 && session.Connection.BytesReceived == 24, "the second request had to wait");
 
         peer.Reset();
 
@@ -181,7 +187,8 @@ public sealed class HookBoundTests
         Assert.Equal(CloseKind.ConnectionLost, (await server.CloseReasonAsync()).Kind);
     }
 
-    private Task<TestServer> StartAsync(Action<FastPort.Hosting.FastPortServerOptions>? options = null, bool authenticator = false) => TestServer.StartAsync(
+    private Task<TestServer> StartAsync(Action<FastPort.Hosting.FastPortServerOptions>? options = null, bool authenticator = false) =>
+        TestServer.StartAsync(
         static h => h.MapQueued(Slow, static _ => ValueTask.CompletedTask),
         options,
         h =>

@@ -43,7 +43,9 @@ public sealed class InLineSendTests
     {
         await using TestServer server = await StartAsync();
         await using FastPortClient client = await ConnectAsync(server);
-        byte[][] bodies = [.. Enumerable.Range(0, 100).Select(static i => Wire.Bytes((i % 5) switch { 0 => 3, 1 => Large, 2 => 32 * 1024, 3 => (32 * 1024) - 1, _ => 100_000 }, i))];
+        byte[][] bodies = [
+            .. Enumerable.Range(0, 100).Select(
+                static i => Wire.Bytes((i % 5) switch { 0 => 3, 1 => Large, 2 => 32 * 1024, 3 => (32 * 1024) - 1, _ => 100_000 }, i))];
         long before = client.Session!.MessagesSent;
 
         foreach (byte[] body in bodies)

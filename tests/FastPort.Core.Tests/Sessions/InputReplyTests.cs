@@ -19,13 +19,15 @@ public sealed class InputReplyTests
     [InlineData(TransportKind.Auto, 0)]
     [InlineData(TransportKind.Auto, 4096)]
     [InlineData(TransportKind.Sockets, 4096)]
-    public async Task Whatever_the_sizes_and_however_slowly_they_are_read_replies_are_what_was_asked(TransportKind transport, int receiveBuffer)
+    public async Task Whatever_the_sizes_and_however_slowly_they_are_read_replies_are_what_was_asked(
+        TransportKind transport, int receiveBuffer)
     {
         await using TestServer server = await TestServer.StartAsync(Map, options => options.Transport = transport);
         using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer);
         var random = new Random(receiveBuffer + 1);
         (ushort Type, byte[] Body)[] requests = [.. Enumerable.Range(1, 250).Select(i =>
-            ((ushort)(Same + random.Next(3)), Wire.Bytes(random.Next(4) switch { 0 => random.Next(100), 1 => random.Next(3_000, 9_000), _ => random.Next(9_000, 120_000) }, i)))];
+            ((ushort)(Same + random.Next(3)), Wire.Bytes(
+                random.Next(4) switch { 0 => random.Next(100), 1 => random.Next(3_000, 9_000), _ => random.Next(9_000, 120_000) }, i)))];
 
         Task sending = Task.Run(async () =>
         {
@@ -40,7 +42,9 @@ public sealed class InputReplyTests
             Assert.Equal(i + 1, reply.Correlation);
             Assert.Equal(i % 2 == 0, reply.IsTimed);
             byte[] expected = Expected(requests[i].Type, requests[i].Body);
-            Assert.True(expected.AsSpan().SequenceEqual(reply.Body), $"Reply {i + 1} to 0x{requests[i].Type:X4} of {requests[i].Body.Length} bytes is not what was asked.");
+            Assert.True(
+                expected.AsSpan().SequenceEqual(reply.Body),
+                $"Reply {i + 1} to 0x{requests[i].Type:X4} of {requests[i].Body.Length} bytes is not what was asked.");
         }
 
         await sending;

@@ -21,7 +21,10 @@ public sealed class MemberSetTests
                 HashSet<object> model = [];
                 foreach ((bool add, int member) in list.Concat(Enumerable.Range(0, 60).Select(static i => (false, i))))
                 {
-                    Assert.Equal(add ? model.Add(members[member]) : model.Remove(members[member]), add ? set.Add(members[member]) : set.Remove(members[member]));
+                    Assert.Equal(
+                        add ? model.Add(members[member]) : model.Remove(members[member]), add
+                            ? set.Add(members[member])
+                            : set.Remove(members[member]));
                     Assert.Equal(model.Count, set.Count);
                     Assert.Equal(model.ToHashSet(), All(set));
                 }

@@ -4,7 +4,9 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;
 
-/// <summary>Heartbeats of a session that is not read: the peer must neither be blamed for its silence nor think that it talks to a dead one.</summary>
+/// <summary>
+/// Heartbeats of a session that is not read: the peer must neither be blamed for its silence nor think that it talks to a dead one.
+/// </summary>
 public sealed class PausedSessionTests
 {
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(15);
@@ -41,7 +43,9 @@ public sealed class PausedSessionTests
         Assert.False(session.IsClosed);
 
         release.SetResult();
-        uint[] answered = [(await peer.ReadFrameAsync()).Correlation, (await peer.ReadFrameAsync()).Correlation, (await peer.ReadFrameAsync()).Correlation];
+        uint[] answered = [
+            (await peer.ReadFrameAsync()).Correlation, (await peer.ReadFrameAsync()).Correlation,
+            (await peer.ReadFrameAsync()).Correlation];
         Assert.Equal([1u, 2, 3], answered.Order().ToArray());
         await peer.PingAsync();
     }
@@ -64,7 +68,8 @@ public sealed class PausedSessionTests
         await peer.SayHelloAsync();
         TimeSpan start = _time.Elapsed;
 
-        // The reply fills the queue and the Ping behind it is not read. Nobody has been pinged yet, so the first Ping shows that the session is paused.
+        // The reply fills the queue and the Ping behind it is not read. Nobody has been pinged yet, so the first Ping shows that the
+        // session is paused.
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
         await Patience.UntilAsync(
             () =>

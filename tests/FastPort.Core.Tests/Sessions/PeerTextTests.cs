@@ -29,7 +29,8 @@ public sealed class PeerTextTests
 
         LogLine line = Assert.Single(server.Log.WithId(2006));
         Assert.Contains("Overloaded", line.Text, StringComparison.Ordinal);
-        Assert.All(server.Log.Lines, static l => Assert.True(l.Text.Length < 500 && !l.Text.Contains("forged", StringComparison.Ordinal), l.Text));
+        Assert.All(
+            server.Log.Lines, static l => Assert.True(l.Text.Length < 500 && !l.Text.Contains("forged", StringComparison.Ordinal), l.Text));
     }
 
     [Fact]

@@ -76,7 +76,9 @@ public sealed class RequestErrorTests
         await using TestServer server = await TestServer.StartAsync(Register);
         using RawPeer peer = await server.ConnectAsync();
 
-        await peer.SendAsync(Wire.Post(TestServer.Echo, [1]), Wire.Post(Big), Wire.Frame(TestServer.Echo, Wire.OneWay | Wire.Timing, 9, [1]), Wire.Post(Wire.Ping));
+        await peer.SendAsync(
+            Wire.Post(TestServer.Echo, [1]), Wire.Post(Big), Wire.Frame(TestServer.Echo, Wire.OneWay | Wire.Timing, 9, [1]),
+            Wire.Post(Wire.Ping));
 
         await peer.PingAsync();
     }
@@ -104,10 +106,13 @@ public sealed class RequestErrorTests
 
         for (int i = 0; i < Frames; i++)
         {
-            await peer.SendAsync(Wire.Frame(TestServer.Echo, Wire.Reply, (uint)i, [1]), Wire.Frame(0x2222, Wire.Reply | Wire.Error, (uint)i, Wire.Number(1, 9)));
+            await peer.SendAsync(
+                Wire.Frame(TestServer.Echo, Wire.Reply, (uint)i, [1]),
+                Wire.Frame(0x2222, Wire.Reply | Wire.Error, (uint)i, Wire.Number(1, 9)));
         }
 
-        await peer.SendAsync(Wire.Frame(Wire.Ping, Wire.Reply | Wire.Timing, 1, new byte[16]), Wire.Frame(Wire.Ping, Wire.Reply | Wire.OneWay, 0, []));
+        await peer.SendAsync(
+            Wire.Frame(Wire.Ping, Wire.Reply | Wire.Timing, 1, new byte[16]), Wire.Frame(Wire.Ping, Wire.Reply | Wire.OneWay, 0, []));
         await peer.PingAsync();
         Assert.Equal((2 * Frames) + 2, server.Counts.RepliesToNothing);
         Assert.InRange(server.Log.Lines.Count(static l => l.Level >= Microsoft.Extensions.Logging.LogLevel.Warning), 0, 1);

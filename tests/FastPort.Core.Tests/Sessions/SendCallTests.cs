@@ -8,7 +8,8 @@ using Xunit;
 namespace FastPort.Core.Tests.Sessions;
 
 /// <summary>
-/// How many system calls small one-way messages take that are sent together. The budget, one for twenty messages, leaves room for a kernel that takes little at a time.
+/// How many system calls small one-way messages take that are sent together. The budget, one for twenty messages, leaves room for a kernel
+/// that takes little at a time.
 /// </summary>
 public sealed class SendCallTests
 {

@@ -92,7 +92,8 @@ public sealed class SendPolicyTests
             o => (o.Session.SendQueueFull, o.Session.SendQueueBytes) = (policy, 4096));
         using RawPeer peer = await server.ConnectKnownAsync();
 
-        await peer.SendAsync(Wire.Request(0x1001, 1), [.. Enumerable.Range(0, 20).SelectMany(static i => Wire.Request(TestServer.Echo, 2, new byte[1000]))]);
+        await peer.SendAsync(
+            Wire.Request(0x1001, 1), [.. Enumerable.Range(0, 20).SelectMany(static i => Wire.Request(TestServer.Echo, 2, new byte[1000]))]);
 
         for (int i = 0; i < 20; i++)
         {

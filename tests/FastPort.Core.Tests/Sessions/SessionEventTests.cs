@@ -74,7 +74,9 @@ public sealed class SessionEventTests
         server.Server.SessionClosed += static (_, _) => throw new InvalidOperationException("A defect in a subscriber.");
         RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
-        Assert.Equal(SendStatus.Queued, session.TryRequest(0x1001, default(FastPort.Framing.EmptyBody), new DefectivePending(), timing: false, TimeSpan.Zero, out uint correlation));
+        Assert.Equal(
+            SendStatus.Queued, session.TryRequest(
+                0x1001, default(FastPort.Framing.EmptyBody), new DefectivePending(), timing: false, TimeSpan.Zero, out uint correlation));
         Assert.Equal(correlation, (await peer.ReadFrameAsync()).Correlation);
 
         peer.Reset();
@@ -94,7 +96,8 @@ public sealed class SessionEventTests
         using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         var pending = new RecordingPending();
-        session.TryRequest(0x1001, default(FastPort.Framing.EmptyBody), pending, timing: false, TimeSpan.FromSeconds(2), out uint correlation);
+        session.TryRequest(
+            0x1001, default(FastPort.Framing.EmptyBody), pending, timing: false, TimeSpan.FromSeconds(2), out uint correlation);
         await peer.ReadFrameAsync();
 
         time.Advance(TimeSpan.FromSeconds(1.9));
@@ -116,7 +119,8 @@ public sealed class SessionEventTests
         {
         }
 
-        protected internal override void OnFailed(RequestFailure failure, string message) => throw new InvalidOperationException("A defect in a caller.");
+        protected internal override void OnFailed(RequestFailure failure, string message) =>
+            throw new InvalidOperationException("A defect in a caller.");
     }
 
     private sealed class RecordingPending : PendingReply

@@ -46,7 +46,8 @@ public sealed class SessionGroupTests
         const int Messages = 10;
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.SendQueueBytes = 16 * 1024 * 1024);
         var group = new SessionGroup();
-        RawPeer[] peers = [await server.ConnectKnownAsync(), await server.ConnectKnownAsync(), await server.ConnectKnownAsync(receiveBuffer: 8192)];
+        RawPeer[] peers = [
+            await server.ConnectKnownAsync(), await server.ConnectKnownAsync(), await server.ConnectKnownAsync(receiveBuffer: 8192)];
         await Patience.UntilAsync(() => server.Opened.Count == 3, "all were there");
         foreach (Session session in server.Opened)
         {

@@ -27,9 +27,11 @@ public sealed class SessionRequestTests
 
         Assert.Equal(Question, await session.RequestAsync(Ask, Question, cancellationToken: Patience.Token));
         int sum = await session.RequestAsync(
-            Ask, new SequenceBody(new(Question)), static (scoped in InboundReply reply) => (int)reply.Body.Length, cancellationToken: Patience.Token);
+            Ask, new SequenceBody(new(Question)), static (scoped in InboundReply reply) =>
+                (int)reply.Body.Length, cancellationToken: Patience.Token);
         Assert.Equal(3, sum);
-        var refused = await Assert.ThrowsAsync<RequestFailedException>(() => session.RequestAsync(Ask + 1, Question, cancellationToken: Patience.Token));
+        var refused = await Assert.ThrowsAsync<RequestFailedException>(
+            () => session.RequestAsync(Ask + 1, Question, cancellationToken: Patience.Token));
         Assert.Equal((ErrorCode.Unavailable, null), (refused.Code, refused.Failure));
         var tooLarge = await Assert.ThrowsAsync<ArgumentException>(() => session.RequestAsync(Ask, new byte[2_000_000]));
         Assert.Contains("2000000 bytes", tooLarge.Message, StringComparison.Ordinal);
@@ -95,7 +97,8 @@ public sealed class SessionRequestTests
 
         Assert.Equal(RequestFailure.ConnectionLost, (await Assert.ThrowsAsync<RequestFailedException>(() => asked.InTimeAsync())).Failure);
         await session.Closed.InTimeAsync();
-        Assert.Equal(RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => session.RequestAsync(Ask, Question))).Failure);
+        Assert.Equal(
+            RequestFailure.Closed, (await Assert.ThrowsAsync<RequestFailedException>(() => session.RequestAsync(Ask, Question))).Failure);
     }
 
     [Fact]
@@ -128,7 +131,8 @@ public sealed class SessionRequestTests
     [Fact]
     public async Task A_close_that_is_canceled_ends_at_once()
     {
-        await using TestServer server = await TestServer.StartAsync(h => h.MapQueued(Ask, static context => new ValueTask(Task.Delay(Timeout.Infinite, context.Aborted))));
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapQueued(Ask, static context => new ValueTask(Task.Delay(Timeout.Infinite, context.Aborted))));
         using RawPeer peer = await server.ConnectKnownAsync();
         await peer.SendAsync(Wire.Request(Ask, 7));
         Session session = await server.SessionAsync();

@@ -89,7 +89,8 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
         var pending = new FailingReply();
 
         Assert.Equal(
-            SendStatus.Queued, protocol.TryRequest(TestServer.Echo, default(EmptyBody), pending, timing: false, TimeSpan.FromSeconds(3), out _));
+            SendStatus.Queued, protocol.TryRequest(
+                TestServer.Echo, default(EmptyBody), pending, timing: false, TimeSpan.FromSeconds(3), out _));
         _time.Advance(TimeSpan.FromSeconds(10));
 
         Assert.Equal(RequestFailure.TimedOut, pending.Failure);

@@ -59,6 +59,7 @@ public sealed class TimedReplyTests
 
         protected internal override void OnReply(scoped in InboundReply reply) => _bytes.SetResult(reply.Body.Length);
 
-        protected internal override void OnFailed(RequestFailure failure, string message) => _bytes.SetException(new InvalidOperationException(message));
+        protected internal override void OnFailed(RequestFailure failure, string message) =>
+            _bytes.SetException(new InvalidOperationException(message));
     }
 }

@@ -65,7 +65,9 @@ public sealed class UnaskedSendTests
         await peer.SendAsync(Wire.Request(Type, 1));
         byte[][] inline = [(await peer.ReadFrameAsync()).Body, (await peer.ReadFrameAsync()).Body, (await peer.ReadFrameAsync()).Body];
         await peer.SendAsync(Wire.Request(Asking, 2));
-        byte[][] queued = [(await peer.ReadFrameAsync()).Body, (await peer.ReadFrameAsync()).Body, (await peer.ReadFrameAsync()).Body, (await peer.ReadFrameAsync()).Body];
+        byte[][] queued = [
+            (await peer.ReadFrameAsync()).Body, (await peer.ReadFrameAsync()).Body, (await peer.ReadFrameAsync()).Body,
+            (await peer.ReadFrameAsync()).Body];
 
         Assert.Equal([[1], [2], []], inline);
         Assert.Equal([[3], [4], [5], []], queued);

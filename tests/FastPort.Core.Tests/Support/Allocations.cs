@@ -6,7 +6,8 @@ internal static class Allocations
     private const int Runs = 5;
 
     /// <summary>
-    /// The least of some runs: the runtime may charge its own to the thread once, as when it compiles a loop anew; what the code itself allocates is in each.
+    /// The least of some runs: the runtime may charge its own to the thread once, as when it compiles a loop anew; what the code itself
+    /// allocates is in each.
     /// </summary>
     /// <param name="run">The code; it is run several times.</param>
     /// <returns>Bytes.</returns>

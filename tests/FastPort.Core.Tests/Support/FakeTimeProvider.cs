@@ -1,6 +1,8 @@
 namespace FastPort.Core.Tests.Support;
 
-/// <summary>Time that stands still until a test moves it. Timers fire on the thread that calls <see cref="Advance"/>, in the order they are due.</summary>
+/// <summary>
+/// Time that stands still until a test moves it. Timers fire on the thread that calls <see cref="Advance"/>, in the order they are due.
+/// </summary>
 internal sealed class FakeTimeProvider : TimeProvider
 {
     // Guards the fields below; no timer fires under it.

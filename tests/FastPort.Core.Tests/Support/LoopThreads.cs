@@ -1,10 +1,13 @@
 namespace FastPort.Core.Tests.Support;
 
-/// <summary>The threads of a process (Linux) that run event loops, known by their names. A loop that has served somebody is among them.</summary>
+/// <summary>
+/// The threads of a process (Linux) that run event loops, known by their names. A loop that has served somebody is among them.
+/// </summary>
 internal static class LoopThreads
 {
     public static int Count(int processId) =>
-        Directory.GetDirectories($"/proc/{processId}/task").Count(static task => NameOf(task).StartsWith("FastPort loop", StringComparison.Ordinal));
+        Directory.GetDirectories($"/proc/{processId}/task")
+            .Count(static task => NameOf(task).StartsWith("FastPort loop", StringComparison.Ordinal));
 
     private static string NameOf(string task)
     {

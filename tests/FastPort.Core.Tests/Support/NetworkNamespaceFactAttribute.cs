@@ -19,7 +19,12 @@ internal sealed class NetworkNamespaceFactAttribute : FactAttribute
         try
         {
             using Process process = Process.Start(
-                new ProcessStartInfo("unshare", ["--user", "--map-root-user", "--net", "ip", "link", "set", "lo", "up"]) { RedirectStandardError = true, UseShellExecute = false })!;
+                new ProcessStartInfo(
+                    "unshare", ["--user", "--map-root-user", "--net", "ip", "link", "set", "lo", "up"])
+                {
+                    RedirectStandardError = true,
+                    UseShellExecute = false
+                })!;
             process.WaitForExit(Patience.Limit);
             return process is { HasExited: true, ExitCode: 0 } ? null : "This user may not make network namespaces.";
         }

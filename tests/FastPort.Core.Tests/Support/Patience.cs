@@ -3,8 +3,8 @@ using Xunit;
 namespace FastPort.Core.Tests.Support;
 
 /// <summary>
-/// How long a test waits for something that must happen before it gives up: long enough for any busy machine. Tests wait for signals. Polling is
-/// for what has none, such as the engine's counts and the kernel's buffers, and happens here alone.
+/// How long a test waits for something that must happen before it gives up: long enough for any busy machine. Tests wait for signals.
+/// Polling is for what has none, such as the engine's counts and the kernel's buffers, and happens here alone.
 /// </summary>
 internal static class Patience
 {
@@ -26,8 +26,8 @@ internal static class Patience
     }
 
     /// <summary>
-    /// Waits until the value has stood still for a while: for "nothing more comes", which nothing can signal. Where a test is wrong about that, it
-    /// has to find out otherwise; nobody may rely on the while being long enough.
+    /// Waits until the value has stood still for a while: for "nothing more comes", which nothing can signal. Where a test is wrong about
+    /// that, it has to find out otherwise; nobody may rely on the while being long enough.
     /// </summary>
     public static async Task UntilSteadyAsync(Func<long> value, string what)
     {

@@ -50,7 +50,9 @@ internal sealed class QuietSession : ISessionHost, IDisposable
 
     public Session Session => Protocol.Session;
 
-    /// <summary>Offers what is there until the session no longer asks for another turn, and returns how many frames it handled in each.</summary>
+    /// <summary>
+    /// Offers what is there until the session no longer asks for another turn, and returns how many frames it handled in each.
+    /// </summary>
     public List<long> OfferAll()
     {
         List<long> turns = [];

@@ -17,7 +17,9 @@ internal sealed class RawPeer : IDisposable
     public IPEndPoint LocalEndPoint => (IPEndPoint)_socket.LocalEndPoint!;
 
     /// <param name="endpoint">Where to connect to.</param>
-    /// <param name="receiveBuffer">Size of the kernel's receive buffer; small where the peer shall not read. 0 leaves it to the kernel.</param>
+    /// <param name="receiveBuffer">
+    /// Size of the kernel's receive buffer; small where the peer shall not read. 0 leaves it to the kernel.
+    /// </param>
     public static async Task<RawPeer> ConnectAsync(Endpoint endpoint, int receiveBuffer = 0)
     {
         EndPoint address = endpoint.Scheme == "unix"
@@ -85,7 +87,8 @@ internal sealed class RawPeer : IDisposable
         }
 
         return new WireFrame(
-            BinaryPrimitives.ReadUInt16LittleEndian(bytes.AsSpan(4)), flags, bytes[7], BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8)), received, sent, bytes[head..]);
+            BinaryPrimitives.ReadUInt16LittleEndian(bytes.AsSpan(4)), flags, bytes[7],
+            BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8)), received, sent, bytes[head..]);
     }
 
     /// <summary>Exactly so many bytes, whatever they are.</summary>

@@ -23,7 +23,8 @@ internal sealed class RecordingLog : ILoggerFactory, ILogger
     public IDisposable? BeginScope<TState>(TState state)
         where TState : notnull => null;
 
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
         _lines.Enqueue(new LogLine(eventId.Id, logLevel, formatter(state, exception), exception));
 
     public void Dispose()

@@ -47,7 +47,10 @@ internal sealed class TestHostProcess : IAsyncDisposable
     /// <param name="launcher">A program with its arguments that starts it, as <c>taskset</c>; none for a start as it is.</param>
     public static async Task<TestHostProcess> LockStepAsync(int? spinMicroseconds, params string[] launcher)
     {
-        string[] command = [.. launcher, "dotnet", Program, "lock-step", .. spinMicroseconds is { } told ? (string[])[told.ToString(CultureInfo.InvariantCulture)] : []];
+        string[] command = [
+            .. launcher, "dotnet", Program, "lock-step", .. spinMicroseconds is { } told
+            ? (string[])[told.ToString(CultureInfo.InvariantCulture)]
+            : []];
         var host = new TestHostProcess(command[0], command[1..]);
         await host.ReadAsync();
         return host;
@@ -62,14 +65,17 @@ internal sealed class TestHostProcess : IAsyncDisposable
     /// <param name="settings">Timeouts of both, as <c>heartbeat=300</c>; the others are off.</param>
     public static async Task<TestHostProcess> ConnectInNamespaceAsync(TransportKind transport, params string[] settings)
     {
-        var host = new TestHostProcess("unshare", ["--user", "--map-root-user", "--net", "dotnet", Program, "half-open", transport.ToString(), .. settings]);
+        var host = new TestHostProcess(
+            "unshare", ["--user", "--map-root-user", "--net", "dotnet", Program, "half-open", transport.ToString(), .. settings]);
         await host.ReadAsync();
         return host;
     }
 
-    public static TestHostProcess Link(string endpoint, int size) => new("dotnet", Program, "link", endpoint, size.ToString(CultureInfo.InvariantCulture));
+    public static TestHostProcess Link(string endpoint, int size) =>
+        new("dotnet", Program, "link", endpoint, size.ToString(CultureInfo.InvariantCulture));
 
-    public static TestHostProcess StartStop(int rounds) => new("dotnet", Program, "start-stop", rounds.ToString(CultureInfo.InvariantCulture));
+    public static TestHostProcess StartStop(int rounds) =>
+        new("dotnet", Program, "start-stop", rounds.ToString(CultureInfo.InvariantCulture));
 
     /// <summary>Requests one after the other, by each client in turn.</summary>
     public Task<Dictionary<string, long>> ExchangeAsync() => AskAsync("exchange");
@@ -159,7 +165,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
         if (IsLog(line))
         {
             string[] parts = line.Split(' ', 4);
-            _log.Add(new HostLogLine(int.Parse(parts[1], CultureInfo.InvariantCulture), long.Parse(parts[2], CultureInfo.InvariantCulture), parts[3]));
+            _log.Add(
+                new HostLogLine(
+                    int.Parse(parts[1], CultureInfo.InvariantCulture), long.Parse(parts[2], CultureInfo.InvariantCulture), parts[3]));
         }
 
         return line;

@@ -9,7 +9,9 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Support;
 
-/// <summary>A server on an ephemeral port with an inline raw echo at <see cref="Echo"/>, and a record of its sessions and log lines.</summary>
+/// <summary>
+/// A server on an ephemeral port with an inline raw echo at <see cref="Echo"/>, and a record of its sessions and log lines.
+/// </summary>
 internal sealed class TestServer : IAsyncDisposable
 {
     public const ushort Echo = 0x1000;
@@ -41,7 +43,8 @@ internal sealed class TestServer : IAsyncDisposable
         Action<FastPortServerOptions>? options = null,
         Action<FastPortServerHooks>? hooks = null)
     {
-        var table = new MessageHandlers().MapInline(Echo, static (ref InlineRequest request) => request.Reply(new FastPort.Framing.SequenceBody(request.Body)), "TestEcho");
+        var table = new MessageHandlers().MapInline(
+            Echo, static (ref InlineRequest request) => request.Reply(new FastPort.Framing.SequenceBody(request.Body)), "TestEcho");
         handlers?.Invoke(table);
         var serverOptions = new FastPortServerOptions { MaxConnections = 500, ShutdownGrace = TimeSpan.FromMilliseconds(500) };
         serverOptions.Endpoints.Add("tcp://127.0.0.1:0");
@@ -59,7 +62,8 @@ internal sealed class TestServer : IAsyncDisposable
     }
 
     /// <summary>
-    /// Waits until the loops have done what was asked of them so far, such as the ticks of a fake clock. A loop that a handler holds up is not waited for.
+    /// Waits until the loops have done what was asked of them so far, such as the ticks of a fake clock. A loop that a handler holds up is
+    /// not waited for.
     /// </summary>
     public void Settle() => LoopWork.Settle(Server.Sessions);
 

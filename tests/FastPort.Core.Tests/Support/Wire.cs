@@ -27,7 +27,8 @@ internal static class Wire
         ];
     }
 
-    public static byte[] Request(ushort type, uint correlation, byte[]? body = null, byte flags = 0) => Frame(type, flags, correlation, body ?? []);
+    public static byte[] Request(ushort type, uint correlation, byte[]? body = null, byte flags = 0) =>
+        Frame(type, flags, correlation, body ?? []);
 
     public static byte[] Post(ushort type, byte[]? body = null) => Frame(type, OneWay, 0, body ?? []);
 
@@ -87,7 +88,8 @@ internal sealed record WireFrame(ushort Type, byte Flags, byte Version, uint Cor
     public int CountAt(int field) => Fields().Count(f => f.Field == field);
 
     /// <summary>The messages in a repeated field.</summary>
-    public IReadOnlyList<WireFrame> MessagesAt(int field) => [.. Fields().Where(f => f.Field == field).Select(f => this with { Body = f.Bytes! })];
+    public IReadOnlyList<WireFrame> MessagesAt(int field) =>
+        [.. Fields().Where(f => f.Field == field).Select(f => this with { Body = f.Bytes! })];
 
     public uint ErrorCode => (uint)NumberAt(1);
 

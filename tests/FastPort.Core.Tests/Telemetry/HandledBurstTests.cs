@@ -3,7 +3,9 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry;
 
-/// <summary>What one reading of the clock a message comes to: each handler begins where the one before it ended, and all were received at once.</summary>
+/// <summary>
+/// What one reading of the clock a message comes to: each handler begins where the one before it ended, and all were received at once.
+/// </summary>
 public sealed class HandledBurstTests
 {
     private const long Received = 1_000_000;
@@ -22,7 +24,8 @@ public sealed class HandledBurstTests
         burst.Add(_stats.ForType(1), Began + 4_650);
         burst.End();
 
-        AssertSums(_stats.ForType(1), 3, whole: (3 * 700) + 200 + 500 + 4_650, queue: (3 * 700) + 0 + 200 + 4_500, handler: 200 + 300 + 150);
+        AssertSums(
+            _stats.ForType(1), 3, whole: (3 * 700) + 200 + 500 + 4_650, queue: (3 * 700) + 0 + 200 + 4_500, handler: 200 + 300 + 150);
         AssertSums(_stats.ForType(2), 1, whole: 5_200, queue: 1_200, handler: 4_000);
         AssertSums(session, 4, whole: (4 * 700) + 200 + 500 + 4_500 + 4_650, queue: (4 * 700) + 0 + 200 + 500 + 4_500, handler: 4_650);
         Assert.Equal(

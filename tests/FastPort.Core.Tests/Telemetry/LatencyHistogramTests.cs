@@ -59,7 +59,9 @@ public sealed class LatencyHistogramTests
     public void A_run_of_moments_counts_as_its_values_one_by_one(string distribution)
     {
         // Values outside of the range among them, and a moment before the origin.
-        long[] steps = [0, -3, .. Samples(distribution, seed: 14).Take(200), 99, 100, LatencyHistogram.HighestTrackable, LatencyHistogram.HighestTrackable + 1, 1];
+        long[] steps = [
+            0, -3, .. Samples(distribution, seed: 14)
+                .Take(200), 99, 100, LatencyHistogram.HighestTrackable, LatencyHistogram.HighestTrackable + 1, 1];
         var moments = new long[steps.Length];
         var moment = 1_000L;
         for (var i = 0; i < steps.Length; i++)
@@ -82,7 +84,8 @@ public sealed class LatencyHistogramTests
     {
         for (var power = 128L; power < LatencyHistogram.HighestTrackable; power *= 2)
         {
-            foreach (var value in new[] { power - 1, power, power + 1, power + (power / 512) - 1, power + (power / 512), power + (power / 3) })
+            foreach (
+                var value in new[] { power - 1, power, power + 1, power + (power / 512) - 1, power + (power / 512), power + (power / 3) })
             {
                 // In the middle of three, where neither minimum nor maximum helps.
                 var snapshot = Recorded([100, value, LatencyHistogram.HighestTrackable]).Snapshot();

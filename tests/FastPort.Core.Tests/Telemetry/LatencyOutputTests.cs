@@ -41,7 +41,8 @@ public sealed class LatencyOutputTests
         Assert.Equal(["samples", "min", "avg", "P50", "P90", "P95", "P99", "P99.9", "max", "P99/avg"], Words(lines[1]));
         Assert.Equal("all: 1 messages, 0.5/s, 0 errors", lines[2]);
         Assert.Equal(
-            ["decode", "to", "send", "1", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "-", "2,500.0", "1.00"], Words(lines[3]));
+            ["decode", "to", "send", "1", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "2,500.0", "-", "2,500.0", "1.00"],
+            Words(lines[3]));
         Assert.Equal("123.40", Words(lines[4])[2]);
         Assert.Equal("1.234", Words(lines[5])[2]);
         Assert.Equal("type Echo: 1 messages, 0.5/s, 0 errors", lines[6]);
@@ -59,7 +60,8 @@ public sealed class LatencyOutputTests
             stats.ForType(1).RecordRoundTrip(50_000, 10_000);
         }
 
-        var roundTrip = LatencyTable.Interval(stats.Read()).Split('\n').First(line => line.Contains("round trip", StringComparison.Ordinal));
+        var roundTrip = LatencyTable.Interval(stats.Read()).Split('\n')
+            .First(line => line.Contains("round trip", StringComparison.Ordinal));
 
         Assert.Equal(shown ? "50.00" : "-", Words(roundTrip)[9]);
     }

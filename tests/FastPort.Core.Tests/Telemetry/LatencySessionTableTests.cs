@@ -22,7 +22,8 @@ public sealed class LatencySessionTableTests
 
         Assert.Equal("sessions: round trip in us, then server and network; highest P99 first", lines[0]);
         Assert.Equal(
-            ["session", "messages", "errors", "avg", "P50", "P95", "P99", "max", "P99/avg", "server", "avg", "network", "avg"], Words(lines[1]));
+            ["session", "messages", "errors", "avg", "P50", "P95", "P99", "max", "P99/avg", "server", "avg", "network", "avg"],
+            Words(lines[1]));
         Assert.Equal(["8", "2", "1", "25.00", "20.00", "30.00", "30.00", "30.00", "1.20", "2.000", "23.00"], Words(lines[2]));
         Assert.Equal(["7", "1", "0", "10.00", "10.00", "10.00", "10.00", "10.00", "1.00", "1.000", "9.000"], Words(lines[3]));
         Assert.Equal(4, lines.Length);

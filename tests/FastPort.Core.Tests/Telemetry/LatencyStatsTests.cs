@@ -140,7 +140,9 @@ public sealed class LatencyStatsTests
         }
 
         // One that did nothing is not worth a place.
-        Assert.Equal(Enumerable.Range(2, LatencyStats.MaxEndedSessions).Select(key => (ulong)key), stats.Read().Sessions.Select(session => session.Key));
+        Assert.Equal(
+            Enumerable.Range(2, LatencyStats.MaxEndedSessions)
+                .Select(key => (ulong)key), stats.Read().Sessions.Select(session => session.Key));
 
         stats.StartMeasuring();
 

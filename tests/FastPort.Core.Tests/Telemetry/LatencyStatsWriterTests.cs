@@ -142,7 +142,8 @@ public sealed class LatencyStatsWriterTests : IDisposable
         }
 
         File.WriteAllText(_directory["blocked"], "");
-        var files = new LatencyStatsFiles(Path.Combine(_directory["blocked"], "Stats"), "p", _clock.GetUtcNow(), LatencyRole.Client, histogramLog: false);
+        var files = new LatencyStatsFiles(
+            Path.Combine(_directory["blocked"], "Stats"), "p", _clock.GetUtcNow(), LatencyRole.Client, histogramLog: false);
         for (int i = 0; i < 10; i++)
         {
             await files.WriteAsync(_stats.Read(), final: false);
@@ -281,7 +282,12 @@ public sealed class LatencyStatsWriterTests : IDisposable
     [Fact]
     public async Task Outputs_that_are_off_stay_silent()
     {
-        var options = new LatencyStatsOptions { EnableConsoleOutput = false, EnableFileOutput = false, OutputDirectory = _directory["Stats"] };
+        var options = new LatencyStatsOptions
+        {
+            EnableConsoleOutput = false,
+            EnableFileOutput = false,
+            OutputDirectory = _directory["Stats"],
+        };
         await new LatencyStatsWriter(_stats, options, _logger, _console).FinishAsync();
 
         Assert.Empty(_console.ToString());

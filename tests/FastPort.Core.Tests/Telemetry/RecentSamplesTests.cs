@@ -205,7 +205,8 @@ public sealed class RecentSamplesTests
 
             if (seen.Length > 0)
             {
-                Assert.Equal(Enumerable.Range(0, seen.Length).Select(i => seen[0].Timestamp + i), seen.Select(static sample => sample.Timestamp));
+                Assert.Equal(
+                    Enumerable.Range(0, seen.Length).Select(i => seen[0].Timestamp + i), seen.Select(static sample => sample.Timestamp));
             }
 
             // All that were recorded before the read, as far as they still belong to the latest.

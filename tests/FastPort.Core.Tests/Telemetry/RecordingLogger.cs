@@ -16,7 +16,8 @@ internal sealed class RecordingLogger<T> : ILogger<T>
 
     public bool IsEnabled(LogLevel logLevel) => true;
 
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
         Entries.Enqueue((logLevel, eventId.Id, formatter(state, exception)));
         _ids.Writer.TryWrite(eventId.Id);

@@ -58,7 +58,8 @@ public sealed class ServerCountersTests
         Assert.Equal((5, 5), (snapshot.FramesDropped, snapshot.FramesDroppedFor(FrameDrop.SendQueueFull)));
         Assert.Equal(0, snapshot.FramesDroppedFor(FrameDrop.Policy));
         Assert.Equal((1, 1), (snapshot.TimeoutsClosed, snapshot.TimeoutsClosedBy(ConnectionTimeout.Idle)));
-        Assert.Equal((3, 1, 1, 1), (snapshot.ErrorsSent, snapshot.ErrorsSentWith(0), snapshot.ErrorsSentWith(9), snapshot.ErrorsSentWith(14)));
+        Assert.Equal(
+            (3, 1, 1, 1), (snapshot.ErrorsSent, snapshot.ErrorsSentWith(0), snapshot.ErrorsSentWith(9), snapshot.ErrorsSentWith(14)));
         Assert.Equal((1, 1), (snapshot.OneWayFailures, snapshot.OneWayFailuresWith(3)));
         Assert.Equal((1, 1), (snapshot.RepliesToNothing, snapshot.AcceptErrors));
         Assert.Throws<ArgumentOutOfRangeException>(() => snapshot.ErrorsSentWith(15));

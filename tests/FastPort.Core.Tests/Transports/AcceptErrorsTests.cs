@@ -22,7 +22,8 @@ public sealed class AcceptErrorsTests
     public void Want_of_resources_and_everything_unknown_is_pressure()
     {
         Assert.All(
-            new[] { SocketError.TooManyOpenSockets, SocketError.NoBufferSpaceAvailable, SocketError.SystemNotReady, SocketError.SocketError, (SocketError)123_456 },
+            new[] { SocketError.TooManyOpenSockets, SocketError.NoBufferSpaceAvailable, SocketError.SystemNotReady, SocketError.SocketError,
+                (SocketError)123_456 },
             static e => Assert.Equal(AcceptErrorClass.Pressure, AcceptErrors.Sort(e)));
     }
 

@@ -146,7 +146,8 @@ public sealed class BackPressureTests
                 return ReceiveOutcome.Continue;
             }
 
-            ThreadPool.UnsafeQueueUserWorkItem(static connection => connection.ResumeReading(), server.Connection, preferLocal: random.Next(2) == 0);
+            ThreadPool.UnsafeQueueUserWorkItem(
+                static connection => connection.ResumeReading(), server.Connection, preferLocal: random.Next(2) == 0);
             return ReceiveOutcome.Pause;
         };
         await using TestLink open = TestLink.Open(link, static s => s with { MaxSendBytes = 100_000, MaxReceiveBytes = 70_000 });
@@ -231,7 +232,8 @@ public sealed class BackPressureTests
             }
             else
             {
-                await Patience.UntilAsync(() => protocol.Connection.IsSendBlocked || protocol.Connection.PendingBytes == 0, "the link took what it takes");
+                await Patience.UntilAsync(
+                    () => protocol.Connection.IsSendBlocked || protocol.Connection.PendingBytes == 0, "the link took what it takes");
                 await Task.Delay(2);
                 refused++;
             }

@@ -34,7 +34,8 @@ public sealed class ClockTests
     {
         var time = new FakeTimeProvider();
         await using TestLink open = TestLink.Open(link, time: time);
-        (RawEnd first, TestProtocol broken) = await open.ConnectRawAsync(new TestProtocol { Ticked = static () => throw new InvalidOperationException("A defect.") });
+        (RawEnd first, TestProtocol broken) = await open.ConnectRawAsync(
+            new TestProtocol { Ticked = static () => throw new InvalidOperationException("A defect.") });
         (RawEnd second, TestProtocol sound) = await open.ConnectRawAsync(new TestProtocol());
 
         time.Advance(TimeSpan.FromMilliseconds(100));

@@ -67,14 +67,16 @@ public sealed class CongestionControlTests
         await using TestServer server = await StartAsync(transport);
 
         var atStart = await Assert.ThrowsAsync<EndpointException>(() => refused.StartAsync());
-        var atConnect = await Assert.ThrowsAsync<EndpointException>(() => ConnectAsync(server, transport, static o => o.Session.CongestionControl = "turtle"));
+        var atConnect = await Assert.ThrowsAsync<EndpointException>(
+            () => ConnectAsync(server, transport, static o => o.Session.CongestionControl = "turtle"));
 
         string allowed = string.Join(", ", Allowed());
         Assert.Equal(Sentence("tcp://127.0.0.1:0"), atStart.Message);
         Assert.Equal(Sentence(server.Endpoint.ToString()), atConnect.Message);
 
         string Sentence(string endpoint) =>
-            $"Cannot use CongestionControl 'turtle' for {endpoint}: this system does not have it or does not allow it. It allows {allowed}.";
+            $"Cannot use CongestionControl 'turtle' for {endpoint}: this system does not have it or does not allow it. It allows "
+            + $"{allowed}.";
     }
 
     [LinuxTheory]
@@ -88,16 +90,19 @@ public sealed class CongestionControlTests
 
         string shown = name.Length == 0 ? "empty" : $"'{name}'";
         Assert.Equal(
-            [$"FastPort:Session:CongestionControl is {shown}; give one of net.ipv4.tcp_allowed_congestion_control, as bbr or cubic."], options.Validate());
+            [$"FastPort:Session:CongestionControl is {shown}; give one of net.ipv4.tcp_allowed_congestion_control, as bbr or cubic."],
+            options.Validate());
     }
 
-    private static Task<TestServer> StartAsync(TransportKind transport, Action<FastPortServerOptions>? more = null) => TestServer.StartAsync(options: o =>
+    private static Task<TestServer> StartAsync(TransportKind transport, Action<FastPortServerOptions>? more = null) =>
+        TestServer.StartAsync(options: o =>
     {
         o.Transport = transport;
         more?.Invoke(o);
     });
 
-    private static async Task<FastPortClient> ConnectAsync(TestServer server, TransportKind transport, Action<FastPortClientOptions>? more = null)
+    private static async Task<FastPortClient> ConnectAsync(
+        TestServer server, TransportKind transport, Action<FastPortClientOptions>? more = null)
     {
         var options = new FastPortClientOptions { Endpoint = server.Endpoint.ToString(), Transport = transport };
         more?.Invoke(options);
@@ -120,5 +125,6 @@ public sealed class CongestionControlTests
         return [.. OwnSockets.AcceptedAt(address).Concat(OwnSockets.ConnectedTo(address)).Select(OwnSockets.CongestionControlOf)];
     }
 
-    private static string[] Allowed() => File.ReadAllText(Kernel + "tcp_allowed_congestion_control").Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries);
+    private static string[] Allowed() =>
+        File.ReadAllText(Kernel + "tcp_allowed_congestion_control").Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries);
 }

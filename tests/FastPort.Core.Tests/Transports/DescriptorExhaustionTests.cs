@@ -26,7 +26,9 @@ public sealed class DescriptorExhaustionTests
                 Assert.InRange(peers.Count, 1, Descriptors);
             }
 
-            Assert.Contains($"this process has descriptors for {peers.Count} connections", (await host.ReadLogAsync(3001))[0].Text, StringComparison.Ordinal);
+            Assert.Contains(
+                $"this process has descriptors for {peers.Count} connections", (await host.ReadLogAsync(3001))[0].Text,
+                StringComparison.Ordinal);
             Dictionary<string, long> full = await host.MeasureAsync();
             Assert.Equal((peers.Count, 0), (full["connections"], full["accept-errors"]));
             peers[0].Exchange(Ping, 1, 1);
@@ -63,7 +65,8 @@ public sealed class DescriptorExhaustionTests
     [LinuxTheory]
     [InlineData(TransportKind.Sockets)]
     [InlineData(TransportKind.Epoll)]
-    public async Task A_server_whose_process_has_no_descriptor_left_waits_between_its_tries_and_serves_again_when_there_are_some(TransportKind transport)
+    public async Task A_server_whose_process_has_no_descriptor_left_waits_between_its_tries_and_serves_again_when_there_are_some(
+        TransportKind transport)
     {
         await using TestHostProcess host = await TestHostProcess.ServeWithDescriptorsAsync(transport, Descriptors);
         using var early = new RawConnection(host.Port);

@@ -164,7 +164,9 @@ public sealed class EndOfStreamTests
         for (int i = 0; i < 30; i++)
         {
             (TestProtocol client, TestProtocol server) = await open.ConnectAsync(server: new TestProtocol());
-            Task[] closing = [Task.Run(() => client.Connection.Close(CloseReason.LocalClosed)), Task.Run(() => server.Connection.Close(CloseReason.Stopping))];
+            Task[] closing = [
+                Task.Run(() => client.Connection.Close(CloseReason.LocalClosed)),
+                Task.Run(() => server.Connection.Close(CloseReason.Stopping))];
             await Task.WhenAll(closing);
 
             // Whoever is later may have seen the other's end before.

@@ -48,11 +48,16 @@ public sealed class EndpointTests
     [Fact]
     public void Whatever_is_read_is_written_so_that_it_reads_the_same()
     {
-        string[] pieces = ["tcp", "opc.tcp", "unix", "inproc", "://", "/", "//", ":", "?", "#", "@", "[", "]", "::1", "%", "*", "host", "1", "65535", "65536", "-1", " ", "é", "\0", "\n"];
-        Gen<string> texts = Gen.ArrayOf(Gen.Frequency((6, Gen.Elements(pieces)), (1, Gen.Choose(0, 0x2fff).Select(static c => ((char)c).ToString()))))
+        string[] pieces = [
+            "tcp", "opc.tcp", "unix", "inproc", "://", "/", "//", ":", "?", "#", "@", "[", "]", "::1", "%", "*", "host", "1", "65535",
+            "65536", "-1", " ", "é", "\0", "\n"];
+        Gen<string> texts = Gen.ArrayOf(
+            Gen.Frequency((6, Gen.Elements(pieces)), (1, Gen.Choose(0, 0x2fff).Select(static c => ((char)c).ToString()))))
             .Select(static parts => string.Concat(parts));
-        Gen<string> likely = Gen.Elements("tcp://", "opc.tcp://", "unix:///", "inproc://").SelectMany(start => texts.Select(rest => start + rest));
-        Config config = Config.QuickThrowOnFailure.WithMaxTest(20_000).WithEndSize(12).WithQuietOnSuccess(true).WithReplay(new Replay(new Rnd(6628, 1), null));
+        Gen<string> likely = Gen.Elements("tcp://", "opc.tcp://", "unix:///", "inproc://")
+            .SelectMany(start => texts.Select(rest => start + rest));
+        Config config = Config.QuickThrowOnFailure.WithMaxTest(20_000).WithEndSize(12).WithQuietOnSuccess(true)
+            .WithReplay(new Replay(new Rnd(6628, 1), null));
         int read = 0;
 
         Check.One(config, Prop.ForAll(Arb.From(Gen.OneOf(texts, likely)), text =>

@@ -68,7 +68,8 @@ public sealed class InProcessTests
     {
         var read = new TaskCompletionSource<byte[]>();
         string uri = $"inproc://{Guid.NewGuid():n}";
-        await using TestServer server = await StartAsync(uri, h => h.MapInline(0x1001, (ref InlineRequest r) => read.SetResult(ArrayOf(r.Body.First))));
+        await using TestServer server = await StartAsync(
+            uri, h => h.MapInline(0x1001, (ref InlineRequest r) => read.SetResult(ArrayOf(r.Body.First))));
         await using var client = new FastPort.Clients.FastPortClient(new FastPort.Clients.FastPortClientOptions { Endpoint = uri });
         await client.ConnectAsync(Patience.Token);
         byte[] body = new byte[64 * 1024];
@@ -248,7 +249,8 @@ public sealed class InProcessTests
     {
         var server = new TestProtocol();
         await using TestLink open = TestLink.Open(Link);
-        (TestProtocol client, _) = await open.ConnectAsync(new TestProtocol { Drained = static () => throw new InvalidOperationException("A defect.") }, server);
+        (TestProtocol client, _) = await open.ConnectAsync(
+            new TestProtocol { Drained = static () => throw new InvalidOperationException("A defect.") }, server);
 
         client.Connection.NotifyWhenDrained(0);
 

@@ -141,7 +141,8 @@ public sealed class InputRoomTests
         {
             OnBytes = input =>
             {
-                while (input.TryGetContiguous(1, out ReadOnlySpan<byte> head) && input.TryGetContiguous(1 + head[0], out ReadOnlySpan<byte> message))
+                while (input.TryGetContiguous(1, out ReadOnlySpan<byte> head)
+                    && input.TryGetContiguous(1 + head[0], out ReadOnlySpan<byte> message))
                 {
                     received.Enqueue(message[1..].ToArray());
                     input.Consume(message.Length);

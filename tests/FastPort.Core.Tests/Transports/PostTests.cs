@@ -29,7 +29,9 @@ public sealed class PostTests
 
         await Patience.UntilAsync(() => ran.Count == 3 * Each, "all of them ran");
         Assert.All(ran, static call => Assert.True(call.OnLoop));
-        Assert.All(ran.GroupBy(static call => call.Thread), static calls => Assert.Equal(Enumerable.Range(0, Each), calls.Select(static call => call.Number)));
+        Assert.All(
+            ran.GroupBy(static call => call.Thread), static calls =>
+                Assert.Equal(Enumerable.Range(0, Each), calls.Select(static call => call.Number)));
         Assert.False(server.Connection.IsOnLoop);
     }
 

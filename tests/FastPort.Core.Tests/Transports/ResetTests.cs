@@ -37,7 +37,8 @@ public sealed class ResetTests
 
             Assert.Equal(Enough, await aborting.ClosedAsync());
             CloseReason seen = await other.ClosedAsync();
-            Assert.True(seen.Kind is CloseKind.ConnectionLost || (!open.Kind.TellsAborts && seen.Kind is CloseKind.PeerClosed), seen.ToString());
+            Assert.True(
+                seen.Kind is CloseKind.ConnectionLost || (!open.Kind.TellsAborts && seen.Kind is CloseKind.PeerClosed), seen.ToString());
             await Task.WhenAll(sending).InTimeAsync();
             Assert.Equal((0, 0), (client.Connection.PendingBytes, server.Connection.PendingBytes));
         }
@@ -150,7 +151,8 @@ public sealed class ResetTests
     public async Task A_protocol_that_throws_ends_its_own_connection_alone(string link)
     {
         await using TestLink open = TestLink.Open(link);
-        (RawEnd raw, TestProtocol broken) = await open.ConnectRawAsync(new TestProtocol { OnBytes = static _ => throw new InvalidOperationException("A defect.") });
+        (RawEnd raw, TestProtocol broken) = await open.ConnectRawAsync(
+            new TestProtocol { OnBytes = static _ => throw new InvalidOperationException("A defect.") });
         (RawEnd other, TestProtocol sound) = await open.ConnectRawAsync(new TestProtocol());
 
         await raw.SendAsync([1]);
@@ -171,7 +173,8 @@ public sealed class ResetTests
         open.Serve = () => opening;
         await open.ConnectToBeRefusedAsync();
         Assert.Same(opening, await open.AcceptedAsync());
-        (RawEnd second, TestProtocol ending) = await open.ConnectRawAsync(new TestProtocol { Ended = static () => throw new InvalidOperationException("A defect.") });
+        (RawEnd second, TestProtocol ending) = await open.ConnectRawAsync(
+            new TestProtocol { Ended = static () => throw new InvalidOperationException("A defect.") });
 
         second.ShutdownSend();
 

@@ -7,7 +7,9 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Transports;
 
-/// <summary>What goes wrong on the way out ends what it belongs to, and nothing else: no lock stays taken, no loop dies, no count is made up.</summary>
+/// <summary>
+/// What goes wrong on the way out ends what it belongs to, and nothing else: no lock stays taken, no loop dies, no count is made up.
+/// </summary>
 public sealed class SendFaultTests
 {
     [Theory, EveryLink]
@@ -16,7 +18,8 @@ public sealed class SendFaultTests
         await using TestLink open = TestLink.Open(link);
         (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
 
-        // From the second burst on room is made for as much as the one before had, before anything is written; once the first one's array is given back.
+        // From the second burst on room is made for as much as the one before had, before anything is written; once the first one's array
+        // is given back.
         CancellationToken token = Patience.Token;
         int written = 0;
         for (bool refused = false; !refused;)
@@ -92,7 +95,9 @@ public sealed class SendFaultTests
         Assert.Equal(1, Volatile.Read(ref releases));
 
         // Within a process nothing is sent: the receiver reads what was lent, and finds it gone.
-        Assert.True(reason.Kind == CloseKind.Internal || link.StartsWith("in process", StringComparison.Ordinal), $"{reason.Kind}: {reason.Message}");
+        Assert.True(
+            reason.Kind == CloseKind.Internal
+                || link.StartsWith("in process", StringComparison.Ordinal), $"{reason.Kind}: {reason.Message}");
         Assert.True(await neighbour.SendAsync(new byte[10]));
         await served.ReceivedAsync(10);
     }

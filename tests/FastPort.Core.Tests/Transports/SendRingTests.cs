@@ -6,7 +6,9 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Transports;
 
-/// <summary>What is written, lent and shown of an input leaves in that order, in whatever pieces, and input is used no more once it has been copied.</summary>
+/// <summary>
+/// What is written, lent and shown of an input leaves in that order, in whatever pieces, and input is used no more once it has been copied.
+/// </summary>
 public sealed class SendRingTests
 {
     [Fact]

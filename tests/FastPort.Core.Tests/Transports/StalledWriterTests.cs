@@ -30,7 +30,8 @@ public sealed class StalledWriterTests : IDisposable
     public Task A_thread_stopped_in_a_message_does_not_hold_the_loop_up(string link) => RunAsync(link, async (server, client) =>
     {
         Session session = await server.SessionAsync();
-        Task<SendStatus> sending = Task.Factory.StartNew(() => session.TrySend(Push, new StalledBody(this)), TaskCreationOptions.LongRunning);
+        Task<SendStatus> sending = Task.Factory.StartNew(
+            () => session.TrySend(Push, new StalledBody(this)), TaskCreationOptions.LongRunning);
         await LoopAnswersAsync(client);
         _released.Set();
 
@@ -59,7 +60,8 @@ public sealed class StalledWriterTests : IDisposable
     private async Task RunAsync(string link, Func<TestServer, FastPortClient, Task> test)
     {
         var pushed = new TaskCompletionSource<byte[]>(TaskCreationOptions.RunContinuationsAsynchronously);
-        MessageHandlers pushes = new MessageHandlers().MapInline(Push, (ref InlineRequest request) => pushed.TrySetResult(request.Body.ToArray()));
+        MessageHandlers pushes = new MessageHandlers()
+            .MapInline(Push, (ref InlineRequest request) => pushed.TrySetResult(request.Body.ToArray()));
         await using TestServer server = await TestServer.StartAsync(
             handlers => handlers.MapQueued(Stalled, async context =>
             {

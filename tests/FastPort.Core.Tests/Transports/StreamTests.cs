@@ -51,7 +51,8 @@ public sealed class StreamTests
             long before = server.Connection.BytesReceived;
             int bursts = server.Bursts;
             await raw.SendAsync(message[..cut]);
-            await Patience.UntilAsync(() => server.Connection.BytesReceived == before + cut && server.Bursts != bursts, "the first part was offered");
+            await Patience.UntilAsync(
+                () => server.Connection.BytesReceived == before + cut && server.Bursts != bursts, "the first part was offered");
             await raw.SendAsync(message[cut..]);
             Assert.Equal(message, await raw.ReadAsync(Size));
         }

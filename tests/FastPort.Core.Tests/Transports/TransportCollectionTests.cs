@@ -20,7 +20,8 @@ public sealed class TransportCollectionTests
         Assert.Equal(("game.tcp", "/lobby", "x"), (endpoint.Scheme, endpoint.Path, endpoint.Query));
         Assert.NotEqual(0, endpoint.Port);
         await using var client = new FastPortClient(
-            new FastPortClientOptions { Endpoint = endpoint.ToString() }, transport: new TransportCollection().MapScheme("GAME.tcp", over: "TCP"));
+            new FastPortClientOptions { Endpoint = endpoint.ToString() }, transport: new TransportCollection()
+                .MapScheme("GAME.tcp", over: "TCP"));
         await client.ConnectAsync(Patience.Token);
         Assert.Equal([1], await client.RequestAsync(TestServer.Echo, new byte[] { 1 }, cancellationToken: Patience.Token));
     }
@@ -30,7 +31,8 @@ public sealed class TransportCollectionTests
     {
         await using TestServer server = await TestServer.StartAsync();
         var transports = new TransportCollection().MapScheme("opc.tcp", over: "tcp", defaultPort: server.Endpoint.Port);
-        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = "opc.tcp://127.0.0.1/path" }, transport: transports);
+        await using var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = "opc.tcp://127.0.0.1/path" }, transport: transports);
 
         await client.ConnectAsync(Patience.Token);
 
@@ -78,7 +80,9 @@ public sealed class TransportCollectionTests
     {
         var transports = new TransportCollection().MapScheme("game.tcp", over: "tcp");
 
-        Assert.Contains(problem, Assert.ThrowsAny<ArgumentException>(() => transports.MapScheme(scheme, "tcp", port)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            problem, Assert.ThrowsAny<ArgumentException>(() => transports.MapScheme(scheme, "tcp", port)).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]

@@ -24,7 +24,8 @@ public sealed class TransportSelectionTests
         Assert.NotSame(twoLoops, Shared(new EpollOptions { Loops = 2, PinLoops = true }));
         Assert.Same(Shared(new EpollOptions()), Shared(new FastPortClientOptions().ToEpollOptions()));
 
-        ITransport? Shared(EpollOptions options) => TransportCollection.CreateShared(TransportKind.Epoll, options).FirstOrDefault(t => t.Supports(scheme));
+        ITransport? Shared(EpollOptions options) =>
+            TransportCollection.CreateShared(TransportKind.Epoll, options).FirstOrDefault(t => t.Supports(scheme));
     }
 
     [Fact]

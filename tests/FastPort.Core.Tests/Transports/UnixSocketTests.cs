@@ -249,7 +249,8 @@ public sealed class UnixSocketTests : IDisposable
         await second.PingAsync();
 
         Assert.Equal(2, server.Opened.Count);
-        Assert.All(server.Opened, session => Assert.Equal(Path, Assert.IsType<UnixDomainSocketEndPoint>(session.RemoteEndPoint).ToString()));
+        Assert.All(
+            server.Opened, session => Assert.Equal(Path, Assert.IsType<UnixDomainSocketEndPoint>(session.RemoteEndPoint).ToString()));
         Assert.Contains($"({Path})", server.Opened[0].ToString(), StringComparison.Ordinal);
     }
 

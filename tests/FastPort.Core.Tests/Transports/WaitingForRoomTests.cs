@@ -99,7 +99,8 @@ public sealed class WaitingForRoomTests
     public async Task The_end_is_told_to_all_that_wait_and_to_all_that_come_later(string link)
     {
         await using TestLink open = TestLink.Open(link, static s => s with { MaxSendBytes = Bound });
-        foreach (Action<Connection> end in (Action<Connection>[])[static c => c.Close(CloseReason.LocalClosed), static c => c.Abort(CloseReason.LocalClosed)])
+        foreach (Action<Connection> end in (
+            Action<Connection>[])[static c => c.Close(CloseReason.LocalClosed), static c => c.Abort(CloseReason.LocalClosed)])
         {
             (_, TestProtocol server) = await open.ConnectRawAsync(takesLittle: true);
             await FillAsync(server);
@@ -142,7 +143,8 @@ public sealed class WaitingForRoomTests
         await using TestLink open = TestLink.Open(Links.All[0]);
         (_, TestProtocol server) = await open.ConnectAsync();
 
-        Assert.Throws<ArgumentOutOfRangeException>("lowWater", () => { _ = server.Connection.WaitForRoomAsync(-1); });
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+            "lowWater", async () => await server.Connection.WaitForRoomAsync(-1));
         Assert.Throws<ArgumentOutOfRangeException>("pendingBytes", () => server.Connection.NotifyWhenDrained(-1));
     }
 
@@ -219,7 +221,8 @@ public sealed class WaitingForRoomTests
             }
             else
             {
-                await Patience.UntilAsync(() => protocol.Connection.IsSendBlocked || protocol.Connection.PendingBytes == 0, "the link took what it takes");
+                await Patience.UntilAsync(
+                    () => protocol.Connection.IsSendBlocked || protocol.Connection.PendingBytes == 0, "the link took what it takes");
                 await Task.Delay(2);
                 refused++;
             }

@@ -57,7 +57,8 @@ public sealed class WriteOrderTests
             client.TryWrite([1]);
             return outcome;
         };
-        await using TestLink open = TestLink.Open(link, static s => s with { MaxSendBytes = 256 * 1024, WriteTimeout = TimeSpan.Zero }, time);
+        await using TestLink open = TestLink.Open(
+            link, static s => s with { MaxSendBytes = 256 * 1024, WriteTimeout = TimeSpan.Zero }, time);
         await open.ConnectAsync(client, server);
         Assert.True(client.TryWrite([1]));
         client.Connection.Flush();
@@ -84,7 +85,9 @@ public sealed class WriteOrderTests
             }
         }))];
         await Task.WhenAll(writing).InTimeAsync();
-        await Patience.UntilAsync(() => chunks.Fault is not null || (Volatile.Read(ref fromLoop) > 50 && Volatile.Read(ref fromTicks) > 5), "all kinds of writers wrote");
+        await Patience.UntilAsync(
+            () => chunks.Fault is not null
+                || (Volatile.Read(ref fromLoop) > 50 && Volatile.Read(ref fromTicks) > 5), "all kinds of writers wrote");
         Volatile.Write(ref done, true);
         await ticking.InTimeAsync();
 

@@ -36,7 +36,8 @@ public sealed class YieldingTests
     [InlineData(1_000)]
     public async Task The_others_of_a_loop_have_their_turn_first(int spinMicroseconds)
     {
-        await using TestLink open = TestLink.Open(LinkKind.Tcp("one loop", () => new EpollTransport(new EpollOptions { Loops = 1, SpinMicroseconds = spinMicroseconds })));
+        await using TestLink open = TestLink.Open(
+            LinkKind.Tcp("one loop", () => new EpollTransport(new EpollOptions { Loops = 1, SpinMicroseconds = spinMicroseconds })));
         using var othersAreThere = new ManualResetEventSlim();
         var busy = new TestProtocol();
         busy.OnBytes = input =>

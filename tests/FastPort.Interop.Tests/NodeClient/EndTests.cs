@@ -25,7 +25,11 @@ public sealed class EndTests
     public async Task The_server_says_Goodbye_with_its_reason_and_closes()
     {
         await using NodeScenario node = await NodeScenario.StartAsync(map: static handlers => handlers.MapInline(
-            OwnType, static (ref InlineRequest request) => request.Session.CloseAsync(ErrorCode.Overloaded, "Zu viel – später wieder.")));
+            OwnType,
+            static (ref InlineRequest request) =>
+            {
+                _ = request.Session.CloseAsync(ErrorCode.Overloaded, "Zu viel – später wieder.");
+            }));
 
         ServerGoodbyeResult result = await node.PlayAsync<ServerGoodbyeResult>("serverGoodbye", new { type = OwnType });
 

@@ -3,7 +3,6 @@ using System.Security.Claims;
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Hosting;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
 using FastPort.Sessions;

@@ -6,7 +6,9 @@ internal static unsafe class Cores
     // sizeof(cpu_set_t): 1,024 cores.
     private const int MaskSize = 128;
 
-    /// <summary>Binds the present thread to the n-th of the cores it may use, counted round; does nothing where the system refuses.</summary>
+    /// <summary>
+    /// Binds the present thread to the n-th of the cores it may use, counted round; does nothing where the system refuses.
+    /// </summary>
     public static void PinCurrentThread(int n)
     {
         byte* mask = stackalloc byte[MaskSize];

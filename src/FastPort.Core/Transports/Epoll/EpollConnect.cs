@@ -4,8 +4,8 @@ using FastPort.Connections;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// One attempt to connect. The descriptor is the attempt's until it has succeeded; the loop that watches it becomes the connection's. Only the loop ends
-/// the attempt, so a cancellation and a success cannot both happen.
+/// One attempt to connect. The descriptor is the attempt's until it has succeeded; the loop that watches it becomes the connection's. Only
+/// the loop ends the attempt, so a cancellation and a success cannot both happen.
 /// </summary>
 internal sealed class EpollConnect : ILoopHandler, ILoopTask
 {
@@ -113,7 +113,8 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         End();
         NativeSocket.Tune(_descriptor, _address, _settings);
         _result.SetResult(new EpollConnection(
-            _descriptor, _group, _loop, _settings, NativeSocket.RemoteAddress(_descriptor, _address), NativeSocket.LocalAddress(_descriptor, _address)));
+            _descriptor, _group, _loop, _settings, NativeSocket.RemoteAddress(_descriptor, _address),
+            NativeSocket.LocalAddress(_descriptor, _address)));
     }
 
     private void Fail(Exception exception)

@@ -179,7 +179,8 @@ internal sealed partial class EpollConnection
         _sender.AllowDirect();
         if (count < asked)
         {
-            // All there was. What comes from now on raises an event of its own, but an end of stream that was announced is still to be read.
+            // All there was. What comes from now on raises an event of its own, but an end of stream that was announced is still to be
+            // read.
             _readable = _peerEnded;
             _receiveSize = Math.Max(ReceiveSize, _receiveSize - (_receiveSize >> 3));
         }
@@ -194,8 +195,8 @@ internal sealed partial class EpollConnection
         _input.Rest();
     }
 
-    // A reset while nothing is read here, where no receive would tell, ends the connection: whoever works for this peer may stop. Its event may
-    // have come with the last bytes, and comes once.
+    // A reset while nothing is read here, where no receive would tell, ends the connection: whoever works for this peer may stop. Its event
+    // may have come with the last bytes, and comes once.
     private bool Park()
     {
         if (_failed && NativeSocket.TakeError(Descriptor) is not 0 and int error)

@@ -5,15 +5,16 @@ using FastPort.Connections;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// A stream socket bound to one <see cref="EpollLoop"/>, which alone reads it and closes it. Other threads write (<see cref="EpollOutput"/>),
-/// perhaps send (<see cref="EpollSender"/>) and ask for the rest through <see cref="Ask"/>: what is asked for is a set of bits, so a connection
-/// waits in the loop's inbox once at most however much is asked of it.
+/// A stream socket bound to one <see cref="EpollLoop"/>, which alone reads it and closes it. Other threads write
+/// (<see cref="EpollOutput"/>), perhaps send (<see cref="EpollSender"/>) and ask for the rest through <see cref="Ask"/>: what is asked for
+/// is a set of bits, so a connection waits in the loop's inbox once at most however much is asked of it.
 /// </summary>
 internal sealed partial class EpollConnection : TransportConnection, ILoopHandler, ILoopTask
 {
     private const int MinimumCapacity = 1024;
 
-    // What is longer leaves at once: from here on the copy into the kernel costs more than the peer's wake-up, and the bytes are still in the cache.
+    // What is longer leaves at once: from here on the copy into the kernel costs more than the peer's wake-up, and the bytes are still in
+    // the cache.
     private const int FlushAtOnceBytes = 32 * 1024;
 
     private const uint Watched = Libc.EpollIn | Libc.EpollOut | Libc.EpollRdHup | Libc.EpollEdge;
@@ -244,8 +245,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     /// <summary>
-    /// The socket has taken all; on the loop, as sender. A Unix socket reports that it takes bytes with each piece that the peer reads, also to who was not refused any: it
-    /// would wake the loop for nearly each send. A TCP socket tells who was refused, once.
+    /// The socket has taken all; on the loop, as sender. A Unix socket reports that it takes bytes with each piece that the peer reads,
+    /// also to who was not refused any: it would wake the loop for nearly each send. A TCP socket tells who was refused, once.
     /// </summary>
     internal void AwaitNoWritable()
     {
@@ -259,7 +260,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>The socket takes no more; by whoever sends. False where the system refuses to tell when it does.</summary>
     internal bool TryAwaitWritable() => IsTcp || TryWatch(forRoom: true);
 
-    /// <summary>Reports input, and, where that is asked for or the socket is TCP's, that it takes bytes again. False where the system refuses.</summary>
+    /// <summary>
+    /// Reports input, and, where that is asked for or the socket is TCP's, that it takes bytes again. False where the system refuses.
+    /// </summary>
     internal bool TryWatch(bool forRoom) => _loop.TryWatchFor(Descriptor, forRoom || IsTcp ? Watched : WatchedForInput, _number);
 
     /// <summary>The socket refused to send; by whoever sends.</summary>

@@ -3,7 +3,8 @@ using System.Runtime.InteropServices;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// An array of struct epoll_event outside the managed heap. The struct is packed on x86-64 (12 bytes) and has its natural layout elsewhere (16 bytes).
+/// An array of struct epoll_event outside the managed heap. The struct is packed on x86-64 (12 bytes) and has its natural layout elsewhere
+/// (16 bytes).
 /// </summary>
 internal sealed unsafe class EpollEvents : IDisposable
 {
@@ -29,10 +30,12 @@ internal sealed unsafe class EpollEvents : IDisposable
     }
 
     /// <summary>Watches a descriptor. False on an error.</summary>
-    public static bool TryAdd(int epoll, int descriptor, uint events, ulong data) => Control(epoll, Libc.EpollCtlAdd, descriptor, events, data);
+    public static bool TryAdd(int epoll, int descriptor, uint events, ulong data) =>
+        Control(epoll, Libc.EpollCtlAdd, descriptor, events, data);
 
     /// <summary>Watches one that is watched for other events. False on an error.</summary>
-    public static bool TryChange(int epoll, int descriptor, uint events, ulong data) => Control(epoll, Libc.EpollCtlMod, descriptor, events, data);
+    public static bool TryChange(int epoll, int descriptor, uint events, ulong data) =>
+        Control(epoll, Libc.EpollCtlMod, descriptor, events, data);
 
     private static bool Control(int epoll, int operation, int descriptor, uint events, ulong data)
     {

@@ -6,8 +6,9 @@ using FastPort.Transports.Unix;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// Accepts on one loop and hands each connection to the loop with the fewest: with few, long connections that shares the work more evenly than the
-/// kernel's hashing over a listening socket per loop would. No error ends it but the listening socket's own (see <see cref="AcceptErrors"/>).
+/// Accepts on one loop and hands each connection to the loop with the fewest: with few, long connections that shares the work more evenly
+/// than the kernel's hashing over a listening socket per loop would. No error ends it but the listening socket's own (see
+/// <see cref="AcceptErrors"/>).
 /// </summary>
 internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTask
 {

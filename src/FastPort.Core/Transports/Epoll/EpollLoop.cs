@@ -4,12 +4,13 @@ using Microsoft.Win32.SafeHandles;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// One thread with one epoll descriptor. Everything of its connections happens on it, so their input, their protocol and what the loop itself
-/// writes need no lock. Other threads reach it through <see cref="Post"/> only.
+/// One thread with one epoll descriptor. Everything of its connections happens on it, so their input, their protocol and what the loop
+/// itself writes need no lock. Other threads reach it through <see cref="Post"/> only.
 /// <para>
-/// A round: wait; let every ready descriptor be read and handled; run what others have posted; go on with connections that had more to read than
-/// their turn allowed; then send what all of this has written. Sending comes last because a send wakes the peer: one that is sent its answers
-/// connection by connection handles them one by one and goes back to sleep in between, and on a loaded machine those wake-ups cost more than the sends.
+/// A round: wait; let every ready descriptor be read and handled; run what others have posted; go on with connections that had more to read
+/// than their turn allowed; then send what all of this has written. Sending comes last because a send wakes the peer: one that is sent its
+/// answers connection by connection handles them one by one and goes back to sleep in between, and on a loaded machine those wake-ups cost
+/// more than the sends.
 /// </para>
 /// <para>Loops are started and stopped by <see cref="EpollLoopGroup"/>.</para>
 /// </summary>
@@ -104,10 +105,15 @@ internal sealed class EpollLoop
         return false;
     }
 
-    /// <summary>Watches a descriptor for other events from now on; on any thread that keeps it open. False where the system refuses.</summary>
+    /// <summary>
+    /// Watches a descriptor for other events from now on; on any thread that keeps it open. False where the system refuses.
+    /// </summary>
     public bool TryWatchFor(int descriptor, uint events, ulong number) => EpollEvents.TryChange(_epoll, descriptor, events, number);
 
-    /// <summary>No event of this number is delivered any more; on the loop. The descriptor itself leaves with its close, or with <see cref="Unwatch"/>.</summary>
+    /// <summary>
+    /// No event of this number is delivered any more; on the loop. The descriptor itself leaves with its close, or with
+    /// <see cref="Unwatch"/>.
+    /// </summary>
     public void Forget(ulong number) => _slots.Remove(number);
 
     /// <summary>Stops watching a descriptor that stays open; on the loop.</summary>

@@ -15,10 +15,10 @@ public sealed record EpollOptions
     public int Loops { get; init; }
 
     /// <summary>
-    /// How long a loop looks for work before it sleeps, in microseconds, 0 to 1,000,000. A sleeping thread takes tens of microseconds to wake;
-    /// a spinning one takes its core. An explicit value is obeyed as it is. Defaults to null, adaptive: up to 50 us where the last waits were shorter
-    /// than that, never while idle, never where the process may use one core only, and at most one spinning thread fewer than cores in the process, of whom those with an
-    /// explicit value count.
+    /// How long a loop looks for work before it sleeps, in microseconds, 0 to 1,000,000. A sleeping thread takes tens of microseconds to
+    /// wake; a spinning one takes its core. An explicit value is obeyed as it is. Defaults to null, adaptive: up to 50 us where the last
+    /// waits were shorter than that, never while idle, never where the process may use one core only, and at most one spinning thread fewer
+    /// than cores in the process, of whom those with an explicit value count.
     /// </summary>
     public int? SpinMicroseconds { get; init; }
 
@@ -29,7 +29,8 @@ public sealed record EpollOptions
         section.Number(key, value, 0, MaxLoops, $"allowed are values from 0 (one per core) to {MaxLoops}");
 
     internal static int? DescribeSpin(OptionSection section, string key, int? value) =>
-        section.OptionalNumber(key, value, 0, MaxSpinMicroseconds, $"allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
+        section.OptionalNumber(
+            key, value, 0, MaxSpinMicroseconds, $"allowed are values from 0 to {MaxSpinMicroseconds}, or none for adaptive");
 
     /// <summary>Adds a sentence with key, value and allowed range for each value outside its range.</summary>
     internal void Check(OptionSection section)

@@ -7,10 +7,11 @@ namespace FastPort.Transports.Epoll;
 /// <summary>
 /// The writing half of the send side: where the loop and other threads put their bytes. What is sent when is <see cref="EpollSender"/>'s.
 /// <para>
-/// Bytes leave in the order in which the writes ended, whichever thread wrote. The loop writes to a lane of its own without a lock. Another thread
-/// writes to <see cref="_writing"/>, under <see cref="_writers"/>, which only such threads take. At the end of its write that lane goes into the queue
-/// under <see cref="_gate"/>, with the number of bytes that the loop has written so far (<see cref="OutputLane.After"/>): the sender sends so many of
-/// the loop's bytes before it. So a thread that stops in the middle of a write holds up other writers, but neither the loop nor the sender.
+/// Bytes leave in the order in which the writes ended, whichever thread wrote. The loop writes to a lane of its own without a lock. Another
+/// thread writes to <see cref="_writing"/>, under <see cref="_writers"/>, which only such threads take. At the end of its write that lane
+/// goes into the queue under <see cref="_gate"/>, with the number of bytes that the loop has written so far
+/// (<see cref="OutputLane.After"/>): the sender sends so many of the loop's bytes before it. So a thread that stops in the middle of a
+/// write holds up other writers, but neither the loop nor the sender.
 /// </para>
 /// <para>Order of locks: <see cref="_writers"/>, then <see cref="_gate"/>. No code of others runs under the gate.</para>
 /// </summary>
@@ -31,7 +32,8 @@ internal sealed class EpollOutput
     // Guarded by the writers' lock: the lane of the write under way. It keeps its array between small writes until all is sent.
     private OutputLane? _writing;
 
-    // Guarded by the gate: what other threads have written, in order, the last of it apart; lanes lent for batches; empty lanes; bytes that wait.
+    // Guarded by the gate: what other threads have written, in order, the last of it apart; lanes lent for batches; empty lanes; bytes that
+    // wait.
     private readonly Queue<OutputLane> _ready = new();
     private readonly List<OutputLane> _lent = [];
     private readonly Stack<OutputLane> _spares = new();
@@ -48,7 +50,8 @@ internal sealed class EpollOutput
     private volatile bool _ending;
     private volatile bool _disposed;
 
-    // Whether a write to the loop's lane is in progress, and whether one of another thread is. Each is set and cleared by the thread that writes.
+    // Whether a write to the loop's lane is in progress, and whether one of another thread is. Each is set and cleared by the thread that
+    // writes.
     private bool _loopWrites;
     private bool _othersWrite;
 
@@ -60,8 +63,8 @@ internal sealed class EpollOutput
     }
 
     /// <summary>
-    /// Within a write: whether it goes to the loop's lane. Every thread sees its own mark, so one that sees the loop's alone is the loop; which thread this
-    /// is need be asked, at some nanoseconds, only where both kinds of writes are in progress.
+    /// Within a write: whether it goes to the loop's lane. Every thread sees its own mark, so one that sees the loop's alone is the loop;
+    /// which thread this is need be asked, at some nanoseconds, only where both kinds of writes are in progress.
     /// </summary>
     public bool IsLoopWrite => _loopWrites && (!_othersWrite || _connection.IsOnLoop);
 
@@ -206,7 +209,8 @@ internal sealed class EpollOutput
         int ringBytes = lane.Ring.Length;
         _queuedBytes += bytes;
         _queuedRingBytes += ringBytes;
-        if (!mayCopy || bytes > CopyAtMost || _last is not { } last || last.After != after || last.Ring.Length > FullLane || !lane.TryMoveTo(last))
+        if (!mayCopy || bytes > CopyAtMost || _last is not { } last || last.After != after || last.Ring.Length > FullLane
+            || !lane.TryMoveTo(last))
         {
             lane.Ring.LimitTo(_settings.MaxSendBytes);
             lane.After = after;
@@ -235,7 +239,8 @@ internal sealed class EpollOutput
         }
 
         OutputLane lane = _writing!;
-        return Volatile.Read(ref _queuedBytes) + lane.Pending + memory.Length <= _settings.MaxSendBytes && lane.TryBorrow(memory, release, state);
+        return Volatile.Read(ref _queuedBytes) + lane.Pending + memory.Length <= _settings.MaxSendBytes
+            && lane.TryBorrow(memory, release, state);
     }
 
     public ArrayPoolCircularBuffer BeginBatch()
@@ -248,8 +253,12 @@ internal sealed class EpollOutput
         }
     }
 
-    /// <summary>Queues a batch behind what was written before, without a copy. Within a write of another thread's that has written nothing.</summary>
-    /// <returns>False where it exceeds the bound together with what waits, or a final write came first; the batch is then as it was.</returns>
+    /// <summary>
+    /// Queues a batch behind what was written before, without a copy. Within a write of another thread's that has written nothing.
+    /// </summary>
+    /// <returns>
+    /// False where it exceeds the bound together with what waits, or a final write came first; the batch is then as it was.
+    /// </returns>
     public bool TryAppendBatch(ref ArrayPoolCircularBuffer batch)
     {
         lock (_gate)
@@ -292,8 +301,8 @@ internal sealed class EpollOutput
     }
 
     /// <summary>
-    /// What other threads have written first, if it goes out before the loop's next bytes; null where that is nothing. For whoever sends. A write that ended before the
-    /// loop's last one, as <see cref="WrittenByLoop"/> was read before this, is found.
+    /// What other threads have written first, if it goes out before the loop's next bytes; null where that is nothing. For whoever sends. A
+    /// write that ended before the loop's last one, as <see cref="WrittenByLoop"/> was read before this, is found.
     /// </summary>
     /// <param name="sentByLoop">Up to where the loop's bytes may be sent before it.</param>
     public OutputLane? TakeOthers(long sentByLoop)
@@ -345,7 +354,9 @@ internal sealed class EpollOutput
         }
     }
 
-    /// <summary>Whether another thread writes now. After <see cref="End"/> none begins to, and one that ends its write asks for a flush.</summary>
+    /// <summary>
+    /// Whether another thread writes now. After <see cref="End"/> none begins to, and one that ends its write asks for a flush.
+    /// </summary>
     public bool HasWriter()
     {
         if (!_writers.TryEnter())
@@ -379,7 +390,10 @@ internal sealed class EpollOutput
     /// <param name="sent">Bytes that were sent.</param>
     public void ForgetUnsent(long sent) => Volatile.Write(ref _writtenByOthers, sent - _writtenByLoop);
 
-    /// <summary>Gives everything back, after <see cref="Close"/>, by whoever sends, as the last act. Lanes that are being written to follow with the end of their write.</summary>
+    /// <summary>
+    /// Gives everything back, after <see cref="Close"/>, by whoever sends, as the last act. Lanes that are being written to follow with the
+    /// end of their write.
+    /// </summary>
     public void Dispose(Action<BorrowedSegments.Segment> release)
     {
         OutputLane[] lanes;
@@ -401,7 +415,8 @@ internal sealed class EpollOutput
         DisposeWriting();
     }
 
-    // By whoever disposes, and after its write by a thread that has seen it: taking and leaving the lock are full fences, so one of the two finds the lock free.
+    // By whoever disposes, and after its write by a thread that has seen it: taking and leaving the lock are full fences, so one of the two
+    // finds the lock free.
     private void DisposeWriting()
     {
         if (_writers.TryEnter())

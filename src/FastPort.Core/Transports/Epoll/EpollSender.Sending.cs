@@ -69,7 +69,8 @@ internal sealed partial class EpollSender
         return true;
     }
 
-    // What other threads have written first, if it goes out before the loop's byte at this position; also what a blocked socket has left of it.
+    // What other threads have written first, if it goes out before the loop's byte at this position; also what a blocked socket has left of
+    // it.
     private bool TryTakeOthers(long sentByLoop)
     {
         if (_others is null)

@@ -1,11 +1,12 @@
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// The sending half of the send side: here who sends and when, in the other file what. One thread at a time sends, the one that holds the role (<see cref="_role"/>): the loop, or, while the loop
-/// sleeps, a thread that has just written: its own system call then replaces the one that would wake the loop, and the loop's wake-up besides.
+/// The sending half of the send side: here who sends and when, in the other file what. One thread at a time sends, the one that holds the
+/// role (<see cref="_role"/>): the loop, or, while the loop sleeps, a thread that has just written: its own system call then replaces the
+/// one that would wake the loop, and the loop's wake-up besides.
 /// <para>
-/// The loop never waits for the role. Where another thread has it, the loop marks it wanted and that thread posts a flush to the loop when it is done.
-/// Another thread that does not get the role posts a flush too. So whatever is written is sent by somebody.
+/// The loop never waits for the role. Where another thread has it, the loop marks it wanted and that thread posts a flush to the loop when
+/// it is done. Another thread that does not get the role posts a flush too. So whatever is written is sent by somebody.
 /// </para>
 /// </summary>
 internal sealed partial class EpollSender
@@ -37,7 +38,8 @@ internal sealed partial class EpollSender
 
     private volatile bool _blocked;
 
-    // The loop's: the socket's event has come. It counts until the role is taken, so also where another thread, which finds the socket blocked, has it now.
+    // The loop's: the socket's event has come. It counts until the role is taken, so also where another thread, which finds the socket
+    // blocked, has it now.
     private bool _writable;
 
     // Set by a thread that has sent for the loop, cleared by the loop when it has received.
@@ -71,15 +73,16 @@ internal sealed partial class EpollSender
     /// <summary>
     /// Sends on a thread that is not the loop's. False where the loop has to be asked for it: it is awake and will without being woken, or
     /// this would be the second time since the loop last received: who sends message upon message gains more from a loop that is awake and
-    /// sends them together. With <see cref="DirectFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends all the same: a system
-    /// call for so much is no waste, waking the loop is, and the writer must not outrun it. While the socket is blocked there is nothing to ask for:
-    /// its event makes the loop go on.
+    /// sends them together. With <see cref="DirectFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends all the
+    /// same: a system call for so much is no waste, waking the loop is, and the writer must not outrun it. While the socket is blocked
+    /// there is nothing to ask for: its event makes the loop go on.
     /// </summary>
     public bool TrySendDirectly(EpollLoop loop)
     {
         if (_blocked && !_output.IsEnding)
         {
-            // What was written comes before this reading, and the loop looks for it after it has cleared the mark: one of the two sees the other.
+            // What was written comes before this reading, and the loop looks for it after it has cleared the mark: one of the two sees the
+            // other.
             Interlocked.MemoryBarrier();
             if (_blocked)
             {
@@ -113,8 +116,8 @@ internal sealed partial class EpollSender
         return done;
     }
 
-    // By a thread that is not the loop. Only while all that goes out before it is sent, as the loop's lane is the loop's alone. False where something is left for the loop;
-    // where the socket is blocked, its event makes the loop go on.
+    // By a thread that is not the loop. Only while all that goes out before it is sent, as the loop's lane is the loop's alone. False where
+    // something is left for the loop; where the socket is blocked, its event makes the loop go on.
     private bool SendOneLane()
     {
         long sentByLoop = _output.LoopLane.Sent;
@@ -162,7 +165,9 @@ internal sealed partial class EpollSender
         Report(thrown);
     }
 
-    /// <summary>Ends the send side for good and gives everything back; false where another thread is sending, which will post a flush.</summary>
+    /// <summary>
+    /// Ends the send side for good and gives everything back; false where another thread is sending, which will post a flush.
+    /// </summary>
     public bool TryFinish()
     {
         if (!TryTakeRole())

@@ -6,8 +6,8 @@ using FastPort.Transports.Unix;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// The Linux transport for TCP and Unix sockets: event loops of its own over epoll, with direct system calls. Its threads run while it has listeners or connections, so it
-/// needs no disposing. Thread-safe; several servers and clients may share one, and then its loops.
+/// The Linux transport for TCP and Unix sockets: event loops of its own over epoll, with direct system calls. Its threads run while it has
+/// listeners or connections, so it needs no disposing. Thread-safe; several servers and clients may share one, and then its loops.
 /// </summary>
 public sealed class EpollTransport : ITransport
 {
@@ -42,7 +42,8 @@ public sealed class EpollTransport : ITransport
     public bool Supports(string scheme) => scheme is "tcp" or "unix";
 
     /// <inheritdoc/>
-    public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) => new EpollListener(endpoint, settings, _group);
+    public ITransportListener CreateListener(Endpoint endpoint, ConnectionSettings settings) =>
+        new EpollListener(endpoint, settings, _group);
 
     /// <inheritdoc/>
     public ITransportConnector CreateConnector(Endpoint endpoint, ConnectionSettings settings)

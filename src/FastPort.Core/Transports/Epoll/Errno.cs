@@ -3,7 +3,9 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Transports.Epoll;
 
-/// <summary>Linux error numbers (asm-generic/errno.h), and the runtime's names for them, which the log and the portable transport use.</summary>
+/// <summary>
+/// Linux error numbers (asm-generic/errno.h), and the runtime's names for them, which the log and the portable transport use.
+/// </summary>
 internal static class Errno
 {
     public const int Interrupted = 4;

@@ -4,7 +4,9 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Transports.Epoll;
 
-/// <summary>Sends with one call what lies in many places: frames whose bodies stay where they are, and their headers in the ring between them.</summary>
+/// <summary>
+/// Sends with one call what lies in many places: frames whose bodies stay where they are, and their headers in the ring between them.
+/// </summary>
 internal static class GatheredSend
 {
     private const int MaxPieces = 128;
@@ -13,7 +15,10 @@ internal static class GatheredSend
     [ThreadStatic]
     private static Scratch? _scratch;
 
-    /// <summary>Sends what goes out next; by whoever sends. False where that does not lie in arrays, which alone can be held still without asking their owner.</summary>
+    /// <summary>
+    /// Sends what goes out next; by whoever sends. False where that does not lie in arrays, which alone can be held still without asking
+    /// their owner.
+    /// </summary>
     /// <param name="descriptor">The socket.</param>
     /// <param name="lane">The lane; what was sent is not taken from it.</param>
     /// <param name="most">Bytes to send at most, 1 or more.</param>

@@ -1,6 +1,8 @@
 namespace FastPort.Transports.Epoll;
 
-/// <summary>Something to do on a loop, asked for by any thread. Waits in one inbox at most, once at most: whoever posts it makes sure of that.</summary>
+/// <summary>
+/// Something to do on a loop, asked for by any thread. Waits in one inbox at most, once at most: whoever posts it makes sure of that.
+/// </summary>
 internal interface ILoopTask
 {
     /// <summary>The task posted before, while this one waits; the inbox's own.</summary>

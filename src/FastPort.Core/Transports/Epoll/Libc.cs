@@ -4,7 +4,8 @@ namespace FastPort.Transports.Epoll;
 
 /// <summary>
 /// The Linux calls the event loops make, with the C library's own names and signatures. Every one is blittable; a result of -1 means that
-/// <see cref="Marshal.GetLastPInvokeError"/> has the reason. All descriptors are made non-blocking, so only <see cref="EpollWait"/> ever waits, and the receive of a loop's reader, for which its socket blocks.
+/// <see cref="Marshal.GetLastPInvokeError"/> has the reason. All descriptors are made non-blocking, so only <see cref="EpollWait"/> ever
+/// waits, and the receive of a loop's reader, for which its socket blocks.
 /// </summary>
 internal static unsafe partial class Libc
 {

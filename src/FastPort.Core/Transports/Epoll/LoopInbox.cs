@@ -1,8 +1,8 @@
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// Hand-over of tasks from any thread to one loop, in order, without locks or allocations: a stack linked through the tasks themselves, which the loop takes
-/// as a whole and turns round.
+/// Hand-over of tasks from any thread to one loop, in order, without locks or allocations: a stack linked through the tasks themselves,
+/// which the loop takes as a whole and turns round.
 /// </summary>
 internal sealed class LoopInbox
 {
@@ -27,7 +27,9 @@ internal sealed class LoopInbox
         }
     }
 
-    /// <summary>Runs what was there when it was called, oldest first; on the loop only. A task may be added again as soon as it runs.</summary>
+    /// <summary>
+    /// Runs what was there when it was called, oldest first; on the loop only. A task may be added again as soon as it runs.
+    /// </summary>
     public void RunAll()
     {
         if (IsEmpty)

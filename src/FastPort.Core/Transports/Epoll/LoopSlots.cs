@@ -1,8 +1,8 @@
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// Owners of watched descriptors by the number that epoll carries for them. A number holds a generation: an event found in the same batch in
-/// which its descriptor was given up finds nobody. Belongs to one loop.
+/// Owners of watched descriptors by the number that epoll carries for them. A number holds a generation: an event found in the same batch
+/// in which its descriptor was given up finds nobody. Belongs to one loop.
 /// </summary>
 internal sealed class LoopSlots
 {

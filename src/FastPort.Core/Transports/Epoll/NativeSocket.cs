@@ -6,8 +6,8 @@ using FastPort.Transports.Unix;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// Operations on a stream socket's descriptor. Whoever owns the descriptor makes sure that it is closed once and not used afterwards: numbers
-/// are reused by the kernel at once.
+/// Operations on a stream socket's descriptor. Whoever owns the descriptor makes sure that it is closed once and not used afterwards:
+/// numbers are reused by the kernel at once.
 /// </summary>
 internal static unsafe class NativeSocket
 {
@@ -46,7 +46,8 @@ internal static unsafe class NativeSocket
     {
         if (address is IPEndPoint ip)
         {
-            // As the runtime's sockets do: a port whose last connections are in TIME_WAIT can be taken again, one that is listened on cannot.
+            // As the runtime's sockets do: a port whose last connections are in TIME_WAIT can be taken again, one that is listened on
+            // cannot.
             SetOption(descriptor, Libc.SolSocket, Libc.SoReuseAddress, 1);
             if (ip.Address.Equals(IPAddress.IPv6Any))
             {
@@ -139,7 +140,8 @@ internal static unsafe class NativeSocket
 
         if (settings.UserTimeout > TimeSpan.Zero)
         {
-            SetOption(descriptor, Libc.IpProtoTcp, Libc.TcpUserTimeout, (int)Math.Min(settings.UserTimeout.TotalMilliseconds, int.MaxValue));
+            SetOption(
+                descriptor, Libc.IpProtoTcp, Libc.TcpUserTimeout, (int)Math.Min(settings.UserTimeout.TotalMilliseconds, int.MaxValue));
         }
     }
 

@@ -4,8 +4,8 @@ using FastPort.Buffers;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// A <see cref="SendRing"/> that is sent in at most two pieces at a time, counts what it has sent, and holds an array only while it holds bytes. Not
-/// thread-safe: <see cref="EpollOutput"/> says who owns which lane when.
+/// A <see cref="SendRing"/> that is sent in at most two pieces at a time, counts what it has sent, and holds an array only while it holds
+/// bytes. Not thread-safe: <see cref="EpollOutput"/> says who owns which lane when.
 /// </summary>
 internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisposable
 {
@@ -37,7 +37,9 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
     /// <inheritdoc cref="SendRing.TryBorrow"/>
     public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => _bytes.TryBorrow(memory, release, state);
 
-    /// <summary>Moves the ring's bytes behind those of another lane. False where there is a segment, or no memory: then nothing was moved.</summary>
+    /// <summary>
+    /// Moves the ring's bytes behind those of another lane. False where there is a segment, or no memory: then nothing was moved.
+    /// </summary>
     public bool TryMoveTo(OutputLane other)
     {
         try
@@ -86,7 +88,9 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
         }
     }
 
-    /// <summary>Takes bytes as sent. Segments that are needed no more are handed to the releaser, one by one, those without a byte too.</summary>
+    /// <summary>
+    /// Takes bytes as sent. Segments that are needed no more are handed to the releaser, one by one, those without a byte too.
+    /// </summary>
     /// <param name="count">Bytes, 0 to the sum of what <see cref="Next"/> gave.</param>
     /// <param name="release">Calls a segment's release.</param>
     public void TakeSent(int count, Action<BorrowedSegments.Segment> release)
@@ -109,7 +113,9 @@ internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisp
         }
     }
 
-    /// <summary>Everything is sent: the array goes back at once, so that an idle connection holds none and the next burst gets a warm one.</summary>
+    /// <summary>
+    /// Everything is sent: the array goes back at once, so that an idle connection holds none and the next burst gets a warm one.
+    /// </summary>
     /// <param name="burst">Bytes that the lane held when its sending began.</param>
     public void Rest(int burst)
     {

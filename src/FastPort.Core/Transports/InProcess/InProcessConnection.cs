@@ -5,10 +5,11 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// One end of a link within the process. Its pump takes what the peer has written from the <see cref="LinkLane"/> between them and offers it to the protocol.
+/// One end of a link within the process. Its pump takes what the peer has written from the <see cref="LinkLane"/> between them and offers
+/// it to the protocol.
 /// <para>
-/// The pump never runs on the stack of the thread that sends: that one may hold locks that a handler wants, would be busy for as long as the peer's handler
-/// is, and two ends that answer each other would pile up frames without end.
+/// The pump never runs on the stack of the thread that sends: that one may hold locks that a handler wants, would be busy for as long as
+/// the peer's handler is, and two ends that answer each other would pile up frames without end.
 /// </para>
 /// </summary>
 internal sealed partial class InProcessConnection : PumpedConnection
@@ -111,10 +112,13 @@ internal sealed partial class InProcessConnection : PumpedConnection
         Signal(PumpSignals.Look);
     }
 
-    /// <summary>The peer has given back what it had borrowed when this end's pump came to its end. By the peer, perhaps before that pump is done.</summary>
+    /// <summary>
+    /// The peer has given back what it had borrowed when this end's pump came to its end. By the peer, perhaps before that pump is done.
+    /// </summary>
     internal void BorrowedIsBack() => FinishOne();
 
-    private static CloseReason Lost { get; } = new(CloseKind.ConnectionLost, "The connection was lost (the other end of the link is gone).");
+    private static CloseReason Lost { get; } = new(
+        CloseKind.ConnectionLost, "The connection was lost (the other end of the link is gone).");
 
     private void Join(LinkLane outbound, LinkLane inbound)
     {

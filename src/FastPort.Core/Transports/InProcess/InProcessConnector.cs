@@ -17,6 +17,7 @@ internal sealed class InProcessConnector(Endpoint endpoint, ConnectionSettings s
         return InProcessListener.Find(endpoint.Host)?.TryConnect(settings, spinMicroseconds) is { } connection
             ? new ValueTask<Connection>(connection)
             : ValueTask.FromException<Connection>(new EndpointException(
-                endpoint, $"Cannot connect to {endpoint}: nothing listens there in this process. Is the server running, and in this process?"));
+                endpoint,
+                $"Cannot connect to {endpoint}: nothing listens there in this process. Is the server running, and in this process?"));
     }
 }

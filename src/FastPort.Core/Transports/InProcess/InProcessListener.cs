@@ -4,10 +4,11 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// Listens at a name of the process. Links are handed over one after the other by a work item of the pool, not on the connecting thread: what
-/// accepts them is other people's code, and the connecting thread may hold their locks.
+/// Listens at a name of the process. Links are handed over one after the other by a work item of the pool, not on the connecting thread:
+/// what accepts them is other people's code, and the connecting thread may hold their locks.
 /// </summary>
-internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportListener, IThreadPoolWorkItem
+internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportListener,
+IThreadPoolWorkItem
 {
     private static readonly ConcurrentDictionary<string, InProcessListener> ByName = new(StringComparer.Ordinal);
 
@@ -30,7 +31,8 @@ internal sealed class InProcessListener(Endpoint endpoint, ConnectionSettings se
         if (!ByName.TryAdd(endpoint.Host, this))
         {
             throw new EndpointException(
-                endpoint, $"Cannot listen on {endpoint}: the name is in use in this process. Stop the server that has it, or choose another name.");
+                endpoint,
+                $"Cannot listen on {endpoint}: the name is in use in this process. Stop the server that has it, or choose another name.");
         }
     }
 

@@ -5,9 +5,9 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// What a protocol is offered: the ring that was taken, as it is; a piece of it together with the borrowed bytes that follow it, shown from where they lie;
-/// or, where a protocol leaves bytes unread when more is to come, those joined with what comes in a ring of the receiver's own. Only the last costs a copy.
-/// For the receiver's pump alone.
+/// What a protocol is offered: the ring that was taken, as it is; a piece of it together with the borrowed bytes that follow it, shown from
+/// where they lie; or, where a protocol leaves bytes unread when more is to come, those joined with what comes in a ring of the receiver's
+/// own. Only the last costs a copy. For the receiver's pump alone.
 /// </summary>
 internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
 {
@@ -27,7 +27,9 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
     public ArrayPoolCircularBuffer Current { get; private set; } = lane.Reading.Ring;
 
     /// <summary>Brings on the next bytes; false where there are none now. After <see cref="Offered"/> only.</summary>
-    /// <exception cref="RingCapacityExceededException">The protocol left as much unread as a receive ring may hold, and wants more.</exception>
+    /// <exception cref="RingCapacityExceededException">
+    /// The protocol left as much unread as a receive ring may hold, and wants more.
+    /// </exception>
     public bool TryAdvance()
     {
         SendRing reading = lane.Reading;
@@ -54,7 +56,10 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
         return true;
     }
 
-    /// <summary>The protocol is about to be offered <see cref="Current"/>: room that it reserves is in the ring that will hold what it leaves unread.</summary>
+    /// <summary>
+    /// The protocol is about to be offered <see cref="Current"/>: room that it reserves is in the ring that will hold what it leaves
+    /// unread.
+    /// </summary>
     public void Offering()
     {
         if (!ReferenceEquals(Current, _rest))
@@ -124,7 +129,8 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings)
             return false;
         }
 
-        _shown ??= new ArrayPoolCircularBuffer(MinimumCapacity, Math.Max(settings.MaxReceiveBytes, reading.Ring.MaximumCapacity), settings.Pool);
+        _shown ??= new ArrayPoolCircularBuffer(
+            MinimumCapacity, Math.Max(settings.MaxReceiveBytes, reading.Ring.MaximumCapacity), settings.Pool);
         _shown.Show(array, own.IsEmpty ? default : borrowed);
         _hasPiece = true;
         _ownBytes = own.Length;

@@ -22,7 +22,10 @@ internal sealed partial class LinkLane
     /// <summary>A ring that <see cref="TryTakeIn"/> takes.</summary>
     public ArrayPoolCircularBuffer CreateBatch() => new(SendRing.MinimumCapacity, _settings.MaxSendBytes, _settings.Pool);
 
-    /// <summary>Appends a batch without a copy; false where a copy is better, or as much waits already as a ring may hold. Between BeginWrite and EndWrite only.</summary>
+    /// <summary>
+    /// Appends a batch without a copy; false where a copy is better, or as much waits already as a ring may hold. Between BeginWrite and
+    /// EndWrite only.
+    /// </summary>
     /// <param name="batch">From <see cref="CreateBatch"/>; an empty ring of the same kind afterwards.</param>
     public bool TryTakeIn(ref ArrayPoolCircularBuffer batch)
     {
@@ -55,6 +58,8 @@ internal sealed partial class LinkLane
     {
         (_ready ??= []).Enqueue(_filling);
         _readyBytes += _filling.Ring.Length;
-        _filling = _spares is not null && _spares.TryPop(out SendRing? spare) ? spare : new SendRing(_settings.MaxSendBytes, _settings.Pool);
+        _filling = _spares is not null && _spares.TryPop(out SendRing? spare)
+            ? spare
+            : new SendRing(_settings.MaxSendBytes, _settings.Pool);
     }
 }

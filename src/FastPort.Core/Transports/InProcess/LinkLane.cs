@@ -4,17 +4,18 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// One direction of a link: two <see cref="SendRing"/>s, one that the sender's writers fill and one that the receiver reads. A burst is handed over by
-/// swapping them, so the receiver reads the very array that was written to. Batches come in rings of their own, which wait in line before the one being
-/// filled.
+/// One direction of a link: two <see cref="SendRing"/>s, one that the sender's writers fill and one that the receiver reads. A burst is
+/// handed over by swapping them, so the receiver reads the very array that was written to. Batches come in rings of their own, which wait
+/// in line before the one being filled.
 /// <para>
-/// <see cref="_gate"/> guards what is written and not taken, the swap and the flags. The ring being read belongs to the receiver's pump, which alone swaps.
-/// The lock is held for one write or for the swap, never during a call elsewhere. Segments borrowed from the sender's writers belong to whoever the ring
-/// beside them belongs to; their release is called under no lock.
+/// <see cref="_gate"/> guards what is written and not taken, the swap and the flags. The ring being read belongs to the receiver's pump,
+/// which alone swaps. The lock is held for one write or for the swap, never during a call elsewhere. Segments borrowed from the sender's
+/// writers belong to whoever the ring beside them belongs to; their release is called under no lock.
 /// </para>
 /// <para>
-/// Bytes count as sent when the receiver has taken their ring; borrowed ones when their owner has them back, as until then they bind the owner's memory.
-/// What is left when the sender ends in order counts as sent, too: it stays here for the receiver, as it would in a socket's buffers.
+/// Bytes count as sent when the receiver has taken their ring; borrowed ones when their owner has them back, as until then they bind the
+/// owner's memory. What is left when the sender ends in order counts as sent, too: it stays here for the receiver, as it would in a
+/// socket's buffers.
 /// </para>
 /// </summary>
 internal sealed partial class LinkLane
@@ -146,7 +147,7 @@ internal sealed partial class LinkLane
 
         if (accepted && !joined)
         {
-            _sender.SendFault(new OutOfMemoryException($"There is no memory for {bytes} bytes to be sent."));
+            _sender.SendFault(new IOException($"There is no memory for {bytes} bytes to be sent."));
         }
 
         return accepted;
@@ -164,7 +165,9 @@ internal sealed partial class LinkLane
         return write.TryJoin(ref _filling);
     }
 
-    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Within a write.</summary>
+    /// <summary>
+    /// Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Within a write.
+    /// </summary>
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
         WriteRing write = _sender.IsOnLoop ? _loopWrite : _othersWrite;
@@ -225,8 +228,8 @@ internal sealed partial class LinkLane
     }
 
     /// <summary>
-    /// The sender ends. Unless it has ended in order before, what was not taken is dropped and the receiver sees a reset. False where borrowed memory is
-    /// still to come back: the receiver tells when it has.
+    /// The sender ends. Unless it has ended in order before, what was not taken is dropped and the receiver sees a reset. False where
+    /// borrowed memory is still to come back: the receiver tells when it has.
     /// </summary>
     public bool CloseSender()
     {

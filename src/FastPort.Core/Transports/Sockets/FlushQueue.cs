@@ -6,8 +6,9 @@ namespace FastPort.Transports.Sockets;
 /// Sends of connections whose burst is over, gathered and made one after the other once the thread has offered all that was ready to read.
 /// <para>
 /// A send wakes the peer. Sending after each connection's burst lets the peer answer that one burst at once, go back to sleep and be woken
-/// again for the next: on a loaded server the wake-ups cost more than the sends. Gathered sends find the peer awake. The queue is drained by a work
-/// item that the pool runs as soon as the thread's present work is done (on another thread where sockets complete inline), never by a timer.
+/// again for the next: on a loaded server the wake-ups cost more than the sends. Gathered sends find the peer awake. The queue is drained
+/// by a work item that the pool runs as soon as the thread's present work is done (on another thread where sockets complete inline), never
+/// by a timer.
 /// </para>
 /// </summary>
 internal sealed class FlushQueue : IThreadPoolWorkItem

@@ -6,8 +6,8 @@ using FastPort.Connections;
 namespace FastPort.Transports.Sockets;
 
 /// <summary>
-/// A stream socket driven by SocketAsyncEventArgs. Its pump waits for data with a zero-byte receive, which needs no buffer, then receives straight into the ring until
-/// the kernel has no more.
+/// A stream socket driven by SocketAsyncEventArgs. Its pump waits for data with a zero-byte receive, which needs no buffer, then receives
+/// straight into the ring until the kernel has no more.
 /// </summary>
 internal sealed partial class SocketConnection : PumpedConnection
 {
@@ -94,7 +94,8 @@ internal sealed partial class SocketConnection : PumpedConnection
     {
         try
         {
-            // Ends pending operations on both sides, so that the pump itself comes to its end and disposes; no other thread disposes under it.
+            // Ends pending operations on both sides, so that the pump itself comes to its end and disposes; no other thread disposes under
+            // it.
             _socket.Shutdown(SocketShutdown.Both);
         }
         catch (Exception e) when (e is SocketException or ObjectDisposedException)
@@ -105,7 +106,8 @@ internal sealed partial class SocketConnection : PumpedConnection
         Signal(PumpSignals.Look);
     }
 
-    // Nothing waits at the socket of a parked connection, so nobody would hear that the peer has reset it: whoever works for this peer may stop.
+    // Nothing waits at the socket of a parked connection, so nobody would hear that the peer has reset it: whoever works for this peer may
+    // stop.
     private bool IsResetWhileParked(long nowMilliseconds)
     {
         if (!_isParked || nowMilliseconds - _lookedForReset < LookForResetEvery)
@@ -132,7 +134,10 @@ internal sealed partial class SocketConnection : PumpedConnection
         return true;
     }
 
-    /// <summary>The last byte is sent: ends this side of the stream. By whoever sends, under the output's gate, for which the pump waits before it disposes the socket.</summary>
+    /// <summary>
+    /// The last byte is sent: ends this side of the stream. By whoever sends, under the output's gate, for which the pump waits before it
+    /// disposes the socket.
+    /// </summary>
     internal void ShutDownOutput()
     {
         OutputIsDown();

@@ -4,7 +4,9 @@ using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
 
-/// <summary>The receive side of a socket connection: from the kernel straight into the ring. The pump's own, except <see cref="Received"/>.</summary>
+/// <summary>
+/// The receive side of a socket connection: from the kernel straight into the ring. The pump's own, except <see cref="Received"/>.
+/// </summary>
 internal sealed class SocketInput(Socket socket, ConnectionSettings settings)
 {
     private const int MinimumCapacity = 1024;

@@ -6,8 +6,8 @@ using FastPort.Transports.Unix;
 namespace FastPort.Transports.Sockets;
 
 /// <summary>
-/// Accepts connections over TCP or a Unix socket with one reused SocketAsyncEventArgs. One accept is under way at a time; its completion accepts the next, so the
-/// fields need no lock. No error ends the loop but the listener's own end (see <see cref="AcceptErrors"/>).
+/// Accepts connections over TCP or a Unix socket with one reused SocketAsyncEventArgs. One accept is under way at a time; its completion
+/// accepts the next, so the fields need no lock. No error ends the loop but the listener's own end (see <see cref="AcceptErrors"/>).
 /// </summary>
 internal sealed class SocketListener : ITransportListener
 {

@@ -3,7 +3,8 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Transports.Sockets;
 
-/// <content>The flusher's part: from the sending ring to the kernel. One thread at a time, the one that set <see cref="_flushing"/>.</content>
+/// <content>The flusher's part: from the sending ring to the kernel. One thread at a time, the one that set
+/// <see cref="_flushing"/>.</content>
 internal sealed partial class SocketOutput
 {
     private void Send()

@@ -7,10 +7,11 @@ namespace FastPort.Transports.Sockets;
 /// <summary>
 /// The send side of a socket connection: two <see cref="SendRing"/>s, one being filled by writers, one being sent by whoever flushes.
 /// <para>
-/// The loop and other threads each write to a <see cref="WriteRing"/>, which joins <see cref="_filling"/> when the write ends. Other threads take turns by
-/// <see cref="_writers"/>, taken before <see cref="_gate"/>, which guards <see cref="_filling"/>, the swap of the rings and the flags. The ring being sent belongs to the one flusher
-/// (<see cref="_flushing"/>), so no lock is held during a system call and writers never wait for the kernel. A ring whose bytes are all
-/// sent gives its array back at once: the next burst, of any connection, gets the same warm array from the pool, and an idle connection holds none.
+/// The loop and other threads each write to a <see cref="WriteRing"/>, which joins <see cref="_filling"/> when the write ends. Other
+/// threads take turns by <see cref="_writers"/>, taken before <see cref="_gate"/>, which guards <see cref="_filling"/>, the swap of the
+/// rings and the flags. The ring being sent belongs to the one flusher (<see cref="_flushing"/>), so no lock is held during a system call
+/// and writers never wait for the kernel. A ring whose bytes are all sent gives its array back at once: the next burst, of any connection,
+/// gets the same warm array from the pool, and an idle connection holds none.
 /// </para>
 /// <para>
 /// The segments borrowed from writers belong to whoever owns the ring they lie beside. Their release is called by the flusher or by whoever
@@ -157,13 +158,15 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
 
         if (accepted && !joined)
         {
-            _connection.SendFault(new OutOfMemoryException($"There is no memory for {bytes} bytes to be sent."));
+            _connection.SendFault(new IOException($"There is no memory for {bytes} bytes to be sent."));
         }
 
         return accepted;
     }
 
-    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Within a write.</summary>
+    /// <summary>
+    /// Appends bytes that stay where they are; false where there is no room, and then they stay the caller's. Within a write.
+    /// </summary>
     public bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
         WriteRing write = _connection.IsOnLoop ? _loopWrite : _othersWrite;

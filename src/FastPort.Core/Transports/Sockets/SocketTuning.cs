@@ -55,8 +55,10 @@ internal static class SocketTuning
         if (settings.KeepAlive > TimeSpan.Zero)
         {
             socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, optionValue: true);
-            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, Math.Max(1, (int)settings.KeepAlive.TotalSeconds));
-            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, Math.Max(1, (int)settings.KeepAlive.TotalSeconds / 6));
+            socket.SetSocketOption(
+                SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, Math.Max(1, (int)settings.KeepAlive.TotalSeconds));
+            socket.SetSocketOption(
+                SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, Math.Max(1, (int)settings.KeepAlive.TotalSeconds / 6));
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, 3);
         }
 

@@ -5,10 +5,11 @@ using System.Text;
 namespace FastPort.Transports.Unix;
 
 /// <summary>
-/// The address of a Unix socket: a file, or on Linux a name without a file (<c>@name</c>). Accepted connections have no address of their own;
-/// they are known by the one they came through.
+/// The address of a Unix socket: a file, or on Linux a name without a file (<c>@name</c>). Accepted connections have no address of their
+/// own; they are known by the one they came through.
 /// <para>
-/// For listening in place of the runtime's own type: with that one the runtime deletes the file when the socket is closed, whoever's it is by then.
+/// For listening in place of the runtime's own type: with that one the runtime deletes the file when the socket is closed, whoever's it is
+/// by then.
 /// </para>
 /// </summary>
 internal sealed class UnixAddress : EndPoint
@@ -43,14 +44,18 @@ internal sealed class UnixAddress : EndPoint
         bool isAbstract = path.StartsWith('@');
         if (isAbstract && !OperatingSystem.IsLinux())
         {
-            throw new EndpointException(endpoint, $"Cannot {action} {endpoint}: only Linux has names without a file. Use a path, for example unix:///tmp/fastport.sock.");
+            throw new EndpointException(
+                endpoint,
+                $"Cannot {action} {endpoint}: only Linux has names without a file. Use a path, for example unix:///tmp/fastport.sock.");
         }
 
         int length = Encoding.UTF8.GetByteCount(path);
         return length <= LongestPath
             ? new UnixAddress(path, isAbstract)
             : throw new EndpointException(
-                endpoint, $"Cannot {action} {endpoint}: the path has {length} bytes, the system allows {LongestPath}. Choose a shorter one, for example below /run.");
+                endpoint,
+                $"Cannot {action} {endpoint}: the path has {length} bytes, the system allows {LongestPath}. Choose a shorter one, for "
+                + $"example below /run.");
     }
 
     public override SocketAddress Serialize() => _native.Serialize();

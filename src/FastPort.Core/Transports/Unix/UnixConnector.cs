@@ -35,8 +35,11 @@ internal sealed class UnixConnector(Endpoint endpoint, ConnectionSettings settin
     private string Describe(SocketException e) => e.SocketErrorCode switch
     {
         SocketError.ConnectionRefused => $"Cannot connect to {endpoint}: nothing listens there. Is the server running?",
-        SocketError.AddressNotAvailable => $"Cannot connect to {endpoint}: there is no such file. Is the server running, and is this its path?",
-        SocketError.AccessDenied => $"Cannot connect to {endpoint}: permission denied. This program's user needs the right to write to the file (the server's UnixSocketPermissions).",
+        SocketError.AddressNotAvailable =>
+            $"Cannot connect to {endpoint}: there is no such file. Is the server running, and is this its path?",
+        SocketError.AccessDenied =>
+            $"Cannot connect to {endpoint}: permission denied. This program's user needs the right to write to the file (the server's "
+            + $"UnixSocketPermissions).",
         _ => $"Cannot connect to {endpoint}: {e.Message} ({e.SocketErrorCode}).",
     };
 }

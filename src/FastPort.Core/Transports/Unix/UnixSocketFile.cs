@@ -4,20 +4,21 @@ using FastPort.Connections;
 namespace FastPort.Transports.Unix;
 
 /// <summary>
-/// The file behind a Unix socket that is listened on, from before it is there until after. Its owner calls, in this order: <see cref="Prepare"/>, its
-/// own bind, <see cref="AfterBind"/>, its own listen, <see cref="AfterListen"/>; and <see cref="Remove"/> while the socket is still open. All of
-/// it does nothing for a name without a file. Not thread-safe.
+/// The file behind a Unix socket that is listened on, from before it is there until after. Its owner calls, in this order:
+/// <see cref="Prepare"/>, its own bind, <see cref="AfterBind"/>, its own listen, <see cref="AfterListen"/>; and <see cref="Remove"/> while
+/// the socket is still open. All of it does nothing for a name without a file. Not thread-safe.
 /// <para>
-/// Permissions: a socket that is bound and does not listen yet refuses every connection, whatever its permissions are. They are set in between,
-/// so nobody connects before.
+/// Permissions: a socket that is bound and does not listen yet refuses every connection, whatever its permissions are. They are set in
+/// between, so nobody connects before.
 /// </para>
 /// <para>
-/// Which file is ours is told by its identity, and an open socket keeps its file's number from being used again: so a file that has taken our place
-/// is never removed.
+/// Which file is ours is told by its identity, and an open socket keeps its file's number from being used again: so a file that has taken
+/// our place is never removed.
 /// </para>
 /// <para>
-/// On systems other than Linux a file that is there already is always left alone. There a listener with a full backlog refuses connections as a file does that nobody
-/// listens at (Linux says EAGAIN), so asking does not tell a stale file from that of a busy server, which removing it would displace for good.
+/// On systems other than Linux a file that is there already is always left alone. There a listener with a full backlog refuses connections
+/// as a file does that nobody listens at (Linux says EAGAIN), so asking does not tell a stale file from that of a busy server, which
+/// removing it would displace for good.
 /// </para>
 /// </summary>
 internal sealed class UnixSocketFile
@@ -43,14 +44,18 @@ internal sealed class UnixSocketFile
     public UnixAddress Address { get; }
 
     /// <summary>Makes room for the bind: a socket file that nothing listens at any more is removed.</summary>
-    /// <exception cref="EndpointException">The path is in use, or something lies there that is not ours to remove, or its directory is missing.</exception>
+    /// <exception cref="EndpointException">
+    /// The path is in use, or something lies there that is not ours to remove, or its directory is missing.
+    /// </exception>
     public void Prepare()
     {
         if (Address.IsAbstract)
         {
             if (_permissions is not null)
             {
-                throw Refuse("a name without a file has no permissions, everybody on this machine may connect. Use a path, or leave UnixSocketPermissions out.");
+                throw Refuse(
+                    "a name without a file has no permissions, everybody on this machine may connect. Use a path, or leave "
+                    + "UnixSocketPermissions out.");
             }
 
             return;
@@ -94,7 +99,10 @@ internal sealed class UnixSocketFile
         }
     }
 
-    /// <summary>Makes sure that the file is still the one that was bound: two programs that remove the same stale file at the same time both get here.</summary>
+    /// <summary>
+    /// Makes sure that the file is still the one that was bound: two programs that remove the same stale file at the same time both get
+    /// here.
+    /// </summary>
     /// <exception cref="EndpointException">Another program has taken the path.</exception>
     public void AfterListen()
     {
@@ -105,8 +113,8 @@ internal sealed class UnixSocketFile
     }
 
     /// <summary>
-    /// Removes the file if it is still ours. Before the socket is closed: as long as it listens no other program takes the file for a stale one. Never
-    /// throws; a file that cannot be removed is a stale one for the next start.
+    /// Removes the file if it is still ours. Before the socket is closed: as long as it listens no other program takes the file for a stale
+    /// one. Never throws; a file that cannot be removed is a stale one for the next start.
     /// </summary>
     public void Remove()
     {
@@ -132,9 +140,11 @@ internal sealed class UnixSocketFile
     /// <param name="message">The system's words for it.</param>
     public static string DescribeBindError(Endpoint endpoint, SocketError error, string message) => error switch
     {
-        SocketError.AddressAlreadyInUse => $"Cannot listen on {endpoint}: it is in use. Stop the program that listens there, or choose another path or name.",
+        SocketError.AddressAlreadyInUse =>
+            $"Cannot listen on {endpoint}: it is in use. Stop the program that listens there, or choose another path or name.",
         SocketError.AccessDenied =>
-            $"Cannot listen on {endpoint}: permission denied. This program's user needs the right to create files in '{Path.GetDirectoryName(endpoint.Host)}'.",
+            $"Cannot listen on {endpoint}: permission denied. This program's user needs the right to create files in "
+            + $"'{Path.GetDirectoryName(endpoint.Host)}'.",
         _ => $"Cannot listen on {endpoint}: {message} ({error}).",
     };
 

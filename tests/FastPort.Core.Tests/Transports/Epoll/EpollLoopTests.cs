@@ -85,7 +85,8 @@ public sealed class EpollLoopTests
         Assert.InRange(Sleeps() - before, 0, messages / 4);
 
         long Sleeps() => long.Parse(
-            File.ReadLines($"/proc/{loopsThread}/status").First(static line => line.StartsWith("voluntary_ctxt_switches:", StringComparison.Ordinal)).Split(':')[1],
+            File.ReadLines($"/proc/{loopsThread}/status")
+                .First(static line => line.StartsWith("voluntary_ctxt_switches:", StringComparison.Ordinal)).Split(':')[1],
             CultureInfo.InvariantCulture);
     }
 
@@ -96,7 +97,8 @@ public sealed class EpollLoopTests
     {
         await using TestServer server = await TestServer.StartAsync(
             static handlers => handlers.MapInline(
-                WhereAmI, static (ref InlineRequest request) => request.Reply(Encoding.UTF8.GetBytes(Thread.CurrentThread.Name ?? string.Empty))),
+                WhereAmI, static (ref InlineRequest request) =>
+                    request.Reply(Encoding.UTF8.GetBytes(Thread.CurrentThread.Name ?? string.Empty))),
             static options =>
             {
                 options.Transport = TransportKind.Epoll;

@@ -4,7 +4,9 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Transports.Epoll;
 
-/// <summary>What the loops of a server and its clients take of the processor when their load has ended, in a process of their own.</summary>
+/// <summary>
+/// What the loops of a server and its clients take of the processor when their load has ended, in a process of their own.
+/// </summary>
 public sealed class IdleTests
 {
     private const double ShareOfOneCore = 0.01;

@@ -18,7 +18,8 @@ public sealed class PinningTests
     public async Task A_loop_may_use_one_core_where_that_was_asked_for(bool pinned)
     {
         await using TestServer server = await TestServer.StartAsync(
-            static handlers => handlers.MapInline(WhereAmI, static (ref InlineRequest request) => request.Reply(Encoding.UTF8.GetBytes(AllowedCores()))),
+            static handlers =>
+                handlers.MapInline(WhereAmI, static (ref InlineRequest request) => request.Reply(Encoding.UTF8.GetBytes(AllowedCores()))),
             options =>
             {
                 options.Transport = TransportKind.Epoll;
@@ -40,9 +41,16 @@ public sealed class PinningTests
     {
         string? cores = null;
         await using TestServer server = await TestServer.StartAsync(
-            static handlers => handlers.MapInline(WhereAmI, static (ref InlineRequest request) => request.Session.TrySend(WhereAmI, Array.Empty<byte>())));
+            static handlers =>
+                handlers.MapInline(WhereAmI, static (ref InlineRequest request) => request.Session.TrySend(WhereAmI, Array.Empty<byte>())));
         await using var client = new FastPortClient(
-            new FastPortClientOptions { Endpoint = server.Endpoint.ToString(), Transport = TransportKind.Epoll, Loops = 1, PinLoops = pinned },
+            new FastPortClientOptions
+            {
+                Endpoint = server.Endpoint.ToString(),
+                Transport = TransportKind.Epoll,
+                Loops = 1,
+                PinLoops = pinned,
+            },
             new MessageHandlers().MapInline(WhereAmI, (ref InlineRequest _) => Volatile.Write(ref cores, AllowedCores())));
         await client.ConnectAsync();
 
@@ -54,5 +62,6 @@ public sealed class PinningTests
 
     // "0-3,8": of the calling thread.
     internal static string AllowedCores() =>
-        File.ReadLines("/proc/thread-self/status").First(static line => line.StartsWith("Cpus_allowed_list:", StringComparison.Ordinal)).Split(':')[1].Trim();
+        File.ReadLines("/proc/thread-self/status").First(static line => line.StartsWith("Cpus_allowed_list:", StringComparison.Ordinal))
+            .Split(':')[1].Trim();
 }

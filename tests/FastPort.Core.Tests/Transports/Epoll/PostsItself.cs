@@ -2,7 +2,9 @@ using FastPort.Transports.Epoll;
 
 namespace FastPort.Core.Tests.Transports.Epoll;
 
-/// <summary>A task that the loop it began on finds in its inbox after every round, however many there are, until <see cref="End"/>.</summary>
+/// <summary>
+/// A task that the loop it began on finds in its inbox after every round, however many there are, until <see cref="End"/>.
+/// </summary>
 internal sealed class PostsItself : ILoopTask
 {
     private EpollLoop? _loop;

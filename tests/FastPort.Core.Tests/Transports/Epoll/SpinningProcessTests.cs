@@ -43,7 +43,8 @@ public sealed class SpinningProcessTests
     [InlineData(3)]
     public async Task Where_it_may_use_more_they_do(int cores)
     {
-        await using TestHostProcess host = await TestHostProcess.LockStepAsync(spinMicroseconds: null, Launcher($"env DOTNET_PROCESSOR_COUNT={cores}"));
+        await using TestHostProcess host = await TestHostProcess.LockStepAsync(
+            spinMicroseconds: null, Launcher($"env DOTNET_PROCESSOR_COUNT={cores}"));
 
         await host.ExchangeUntilSpunAsync();
     }

@@ -6,7 +6,10 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Transports.Support;
 
-/// <summary>A raw end for links that have no sockets: a connection that reads only what a test asks for. To end its side it closes, and then it reads no more.</summary>
+/// <summary>
+/// A raw end for links that have no sockets: a connection that reads only what a test asks for. To end its side it closes, and then it
+/// reads no more.
+/// </summary>
 internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
 {
     private readonly MemoryStream _received = new();
@@ -24,7 +27,12 @@ internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
 
     public static async Task<RawEnd> ConnectAsync(TestLink link, bool takesLittle)
     {
-        ConnectionSettings settings = link.Settings with { MaxSendBytes = 4 * 1024 * 1024, DrainTimeout = TimeSpan.FromMinutes(1), WriteTimeout = TimeSpan.Zero };
+        ConnectionSettings settings = link.Settings with
+        {
+            MaxSendBytes = 4 * 1024 * 1024,
+            DrainTimeout = TimeSpan.FromMinutes(1),
+            WriteTimeout = TimeSpan.Zero,
+        };
         ITransportConnector connector = link.Transport.CreateConnector(link.Endpoint, settings);
         var end = new ConnectionEnd();
         Connection connection = await connector.ConnectAsync(Patience.Token);

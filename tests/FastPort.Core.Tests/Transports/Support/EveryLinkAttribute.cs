@@ -10,7 +10,8 @@ namespace FastPort.Core.Tests.Transports.Support;
 internal sealed class EveryLinkAttribute : DataAttribute
 {
     public override ValueTask<IReadOnlyCollection<ITheoryDataRow>> GetData(MethodInfo testMethod, DisposalTracker disposalTracker) =>
-        ValueTask.FromResult<IReadOnlyCollection<ITheoryDataRow>>([.. Links.All.Select(static link => new TheoryDataRow<string>(link.Name))]);
+        ValueTask.FromResult<IReadOnlyCollection<ITheoryDataRow>>(
+            [.. Links.All.Select(static link => new TheoryDataRow<string>(link.Name))]);
 
     public override bool SupportsDiscoveryEnumeration() => true;
 }

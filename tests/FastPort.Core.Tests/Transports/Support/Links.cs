@@ -46,7 +46,9 @@ internal sealed class LinkKind
     /// <summary>Whether an abort can, too. A socket's reset may be overtaken by the end of its stream.</summary>
     public bool TellsAborts { get; init; }
 
-    /// <summary>Makes a listener that takes no more connections, so that connecting there goes on and on; null where a link has no such thing.</summary>
+    /// <summary>
+    /// Makes a listener that takes no more connections, so that connecting there goes on and on; null where a link has no such thing.
+    /// </summary>
     public Func<TemporaryDirectory, BusyListener>? Busy { get; init; }
 
     /// <summary>Connects a peer that the transport does not know; with true one that takes few bytes before it reads.</summary>

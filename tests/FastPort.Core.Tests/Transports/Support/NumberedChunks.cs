@@ -5,8 +5,8 @@ using FastPort.Core.Tests.Sessions;
 namespace FastPort.Core.Tests.Transports.Support;
 
 /// <summary>
-/// A protocol whose every chunk carries a sequence number, as that of a secure channel does: the sender takes a lock of its own and numbers the chunks in
-/// the order in which their writes end. The receiver checks that they arrive without a gap and as they were written.
+/// A protocol whose every chunk carries a sequence number, as that of a secure channel does: the sender takes a lock of its own and numbers
+/// the chunks in the order in which their writes end. The receiver checks that they arrive without a gap and as they were written.
 /// <para>
 /// A chunk: its length, its number, its writer, the writer's index (4 + 8 + 4 + 4 bytes), and bytes that follow from the last two.
 /// </para>

@@ -6,7 +6,9 @@ using FastPort.Transports.Epoll;
 
 namespace FastPort.Core.Tests.Transports.Support;
 
-/// <summary>Connected sockets of this process, whoever holds them, found by their addresses; and the options that they have. Linux.</summary>
+/// <summary>
+/// Connected sockets of this process, whoever holds them, found by their addresses; and the options that they have. Linux.
+/// </summary>
 internal static class OwnSockets
 {
     /// <summary>Descriptors of the connected sockets at this local address: what a listener there has accepted.</summary>
@@ -14,7 +16,8 @@ internal static class OwnSockets
         Find(descriptor => Same(NativeSocket.LocalAddress, descriptor, address) && HasPeer(descriptor, address));
 
     /// <summary>Descriptors of the sockets that are connected to this address.</summary>
-    public static IReadOnlyList<int> ConnectedTo(EndPoint address) => Find(descriptor => Same(NativeSocket.RemoteAddress, descriptor, address));
+    public static IReadOnlyList<int> ConnectedTo(EndPoint address) =>
+        Find(descriptor => Same(NativeSocket.RemoteAddress, descriptor, address));
 
     public static unsafe string CongestionControlOf(int descriptor)
     {
@@ -35,7 +38,8 @@ internal static class OwnSockets
     }
 
     private static List<int> Find(Predicate<int> isWanted) =>
-        [.. Directory.GetFiles("/proc/self/fd").Select(static path => int.Parse(Path.GetFileName(path), CultureInfo.InvariantCulture)).Where(d => isWanted(d))];
+        [.. Directory.GetFiles("/proc/self/fd").Select(static path => int.Parse(Path.GetFileName(path), CultureInfo.InvariantCulture))
+            .Where(d => isWanted(d))];
 
     private static bool HasPeer(int descriptor, EndPoint family) => NativeSocket.RemoteAddress(descriptor, family) is not null;
 

@@ -2,7 +2,9 @@ using FastPort.Core.Tests.Support;
 
 namespace FastPort.Core.Tests.Transports.Support;
 
-/// <summary>The far end of a link where every byte is the test's: it sends in the pieces it is told to and reads only when it is told to.</summary>
+/// <summary>
+/// The far end of a link where every byte is the test's: it sends in the pieces it is told to and reads only when it is told to.
+/// </summary>
 internal abstract class RawEnd : IDisposable
 {
     /// <summary>Whether the end can read on after <see cref="ShutdownSend"/>.</summary>

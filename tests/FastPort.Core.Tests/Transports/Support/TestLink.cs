@@ -9,8 +9,8 @@ using Xunit;
 namespace FastPort.Core.Tests.Transports.Support;
 
 /// <summary>
-/// A listener on one kind of link, and connections to it whose both ends are <see cref="TestProtocol"/>s. Disposing it ends them all and asserts that the
-/// transport kept its word to each and left nothing behind.
+/// A listener on one kind of link, and connections to it whose both ends are <see cref="TestProtocol"/>s. Disposing it ends them all and
+/// asserts that the transport kept its word to each and left nothing behind.
 /// </summary>
 internal sealed class TestLink : IAsyncDisposable
 {
@@ -35,7 +35,9 @@ internal sealed class TestLink : IAsyncDisposable
 
     public RecordingLog Log { get; } = new();
 
-    /// <summary>Where both ends' buffers come from. What is used after its return is spoilt, what is not returned at the end fails the test.</summary>
+    /// <summary>
+    /// Where both ends' buffers come from. What is used after its return is spoilt, what is not returned at the end fails the test.
+    /// </summary>
     public TrackingArrayPool Pool { get; } = new();
 
     public ConnectionClock Clock { get; }
@@ -120,7 +122,9 @@ internal sealed class TestLink : IAsyncDisposable
         }
     }
 
-    /// <summary>A connection that is not started yet and of which nothing here keeps either end; the other end comes when it is accepted.</summary>
+    /// <summary>
+    /// A connection that is not started yet and of which nothing here keeps either end; the other end comes when it is accepted.
+    /// </summary>
     public async Task<Connection> ConnectForgottenAsync(TestProtocol server, TaskCompletionSource<Connection> accepted)
     {
         _forgotten = (server, accepted);

@@ -7,8 +7,9 @@ using Xunit;
 namespace FastPort.Core.Tests.Transports.Support;
 
 /// <summary>
-/// A protocol that does what a test says and notes what it is told: collects all bytes unless <see cref="OnBytes"/> is set, and closes when the peer's side has
-/// ended unless <see cref="StaysOpen"/> is. It also watches the transport: calls that must come one at a time, and none after the last.
+/// A protocol that does what a test says and notes what it is told: collects all bytes unless <see cref="OnBytes"/> is set, and closes when
+/// the peer's side has ended unless <see cref="StaysOpen"/> is. It also watches the transport: calls that must come one at a time, and none
+/// after the last.
 /// </summary>
 internal sealed class TestProtocol : IConnectionProtocol
 {
@@ -35,7 +36,9 @@ internal sealed class TestProtocol : IConnectionProtocol
 
     public Action? Ticked { get; init; }
 
-    /// <summary>What it answers to a tick. Defaults to never: what the transport has to watch it watches without the protocol's asking.</summary>
+    /// <summary>
+    /// What it answers to a tick. Defaults to never: what the transport has to watch it watches without the protocol's asking.
+    /// </summary>
     public long NextTick { get; init; } = ConnectionClock.Never;
 
     public Action? Ended { get; init; }
@@ -209,7 +212,9 @@ internal sealed class TestProtocol : IConnectionProtocol
         return lent;
     }
 
-    /// <summary>Sends all of it in pieces, waiting for room between them; false where the connection ended before. One caller at a time.</summary>
+    /// <summary>
+    /// Sends all of it in pieces, waiting for room between them; false where the connection ended before. One caller at a time.
+    /// </summary>
     public async Task<bool> SendAsync(ReadOnlyMemory<byte> bytes, int piece = 16 * 1024)
     {
         while (!bytes.IsEmpty)
