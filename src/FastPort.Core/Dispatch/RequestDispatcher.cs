@@ -14,7 +14,7 @@ namespace FastPort.Dispatch;
 internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies, SessionEnd end)
 {
     private readonly SessionSettings _settings = protocol.Settings;
-    private readonly Gatekeeper? _gatekeeper = protocol.Settings.Authoriser is { } authoriser ? new Gatekeeper(authoriser, protocol) : null;
+    private readonly Gatekeeper? _gatekeeper = protocol.Settings.Authorizer is { } authorizer ? new Gatekeeper(authorizer, protocol) : null;
     private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private RequestQueue? _queue;
     private HandledBurst _handled = null!;
@@ -223,7 +223,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
                     header,
                     received,
                     ErrorCode.Timeout,
-                    $"The server's authoriser did not answer within {_settings.Options.HookTimeout.TotalSeconds:0.###} s; the request "
+                    $"The server's authorizer did not answer within {_settings.Options.HookTimeout.TotalSeconds:0.###} s; the request "
                     + $"was not run.");
                 return false;
             default:
@@ -232,7 +232,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
     }
 
-    // The frame stays in the ring, to be seen again; the authoriser has allowed it.
+    // The frame stays in the ring, to be seen again; the authorizer has allowed it.
     private void PauseUntil(Postponement postponed, Postponement? before)
     {
         _gatekeeper?.Keep();

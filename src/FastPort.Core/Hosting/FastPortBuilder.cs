@@ -95,7 +95,7 @@ public sealed class FastPortBuilder
         return this;
     }
 
-    /// <summary>Sets hooks (authentication, authorisation, transports) when the server is made.</summary>
+    /// <summary>Sets hooks (authentication, authorization, transports) when the server is made.</summary>
     /// <param name="configure">Gets the root service provider and the hooks.</param>
     public FastPortBuilder ConfigureHooks(Action<IServiceProvider, FastPortServerHooks> configure)
     {

@@ -30,7 +30,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <param name="options">Options; checked here, not to be changed afterwards.</param>
     /// <param name="handlers">Handlers by message type; frozen at the start. Defaults to none: add them to <see cref="Handlers"/>.</param>
     /// <param name="hooks">
-    /// Authentication, authorisation, telemetry and transports. Defaults to none of them and the library's own as the options name them.
+    /// Authentication, authorization, telemetry and transports. Defaults to none of them and the library's own as the options name them.
     /// </param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
@@ -138,7 +138,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         Logger = _logger,
         Host = this,
         Telemetry = new SessionTelemetry(Counters),
-        Authoriser = _hooks.Authoriser,
+        Authorizer = _hooks.Authorizer,
         ShutdownGrace = _options.ShutdownGrace,
         Memory = _memory,
         SessionStats = _options.MeasureSessions ? _hooks.LatencyStats : null,

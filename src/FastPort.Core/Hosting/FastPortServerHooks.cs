@@ -13,7 +13,7 @@ public sealed class FastPortServerHooks : ConnectionServerHooks
     public Authenticator? Authenticator { get; set; }
 
     /// <summary>Asked for every message before its handler. Defaults to null: everything is allowed.</summary>
-    public Authoriser? Authoriser { get; set; }
+    public Authorizer? Authorizer { get; set; }
 
     /// <summary>Where handled messages are measured (role server). Defaults to null: not measured.</summary>
     public LatencyStats? LatencyStats { get; set; }

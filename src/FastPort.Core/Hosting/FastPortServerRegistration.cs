@@ -121,7 +121,7 @@ public static class FastPortServerRegistration
         }
 
         hooks.Authenticator ??= SessionServices.FindAuthenticator(provider, builder);
-        hooks.Authoriser ??= SessionServices.FindAuthorizer(provider, builder);
+        hooks.Authorizer ??= SessionServices.FindAuthorizer(provider, builder);
         FastPortServerOptions options = Named.Options<FastPortServerOptions>(provider, builder.Name);
         var server = new FastPortServer(options, handlers, hooks, Named.LoggerFactory(provider));
         foreach (Action<IServiceProvider, FastPortServer> subscribe in builder.Subscriptions)

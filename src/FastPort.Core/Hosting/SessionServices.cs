@@ -28,7 +28,7 @@ internal static class SessionServices
         };
     }
 
-    public static Authoriser? FindAuthorizer(IServiceProvider provider, FastPortBuilder builder)
+    public static Authorizer? FindAuthorizer(IServiceProvider provider, FastPortBuilder builder)
     {
         if (Find<IAuthorizer>(builder) is not { } service)
         {

@@ -46,7 +46,7 @@ public sealed class AuthenticationResult
 /// <param name="cancellationToken">Cancelled when the session ends first, or the answer is not waited for any longer.</param>
 public delegate ValueTask<AuthenticationResult> Authenticator(HelloRequest hello, CancellationToken cancellationToken);
 
-/// <summary>What a session wants to do, for an <see cref="Authoriser"/>.</summary>
+/// <summary>What a session wants to do, for an <see cref="Authorizer"/>.</summary>
 public readonly record struct AuthorizationRequest
 {
     internal AuthorizationRequest(Session session, ushort type)
@@ -76,4 +76,4 @@ public readonly record struct AuthorizationRequest
 /// </summary>
 /// <param name="request">What the session wants to do.</param>
 /// <param name="cancellationToken">Canceled when the session ends first, or the answer is not waited for any longer.</param>
-public delegate ValueTask<bool> Authoriser(AuthorizationRequest request, CancellationToken cancellationToken);
+public delegate ValueTask<bool> Authorizer(AuthorizationRequest request, CancellationToken cancellationToken);

@@ -1,6 +1,6 @@
 namespace FastPort.Sessions;
 
-/// <summary>An authoriser's answer about the frame at hand.</summary>
+/// <summary>An authorizer's answer about the frame at hand.</summary>
 internal enum GateAnswer
 {
     Allowed,
@@ -9,17 +9,17 @@ internal enum GateAnswer
     /// <summary>Not known yet: the loop is resumed when it is, and asks again.</summary>
     Wait,
 
-    /// <summary>The authoriser did not answer in time.</summary>
+    /// <summary>The authorizer did not answer in time.</summary>
     TimedOut,
 }
 
 /// <summary>
-/// Asks the authoriser about one frame at a time, on the loop. While it is still thinking, reading is paused and the frame stays in the
+/// Asks the authorizer about one frame at a time, on the loop. While it is still thinking, reading is paused and the frame stays in the
 /// ring; the answer is kept for exactly that frame.
 /// </summary>
-internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
+internal sealed class Gatekeeper(Authorizer authorizer, FrameProtocol protocol)
 {
-    private readonly HookWait<bool> _wait = new(protocol, "authoriser");
+    private readonly HookWait<bool> _wait = new(protocol, "authorizer");
     private bool _kept;
 
     /// <summary>Whether the next <see cref="Ask"/> is a new question, not another look for the answer to the one before.</summary>
@@ -71,13 +71,13 @@ internal sealed class Gatekeeper(Authoriser authoriser, FrameProtocol protocol)
     {
         try
         {
-            return await authoriser(request, _wait.Token).ConfigureAwait(false);
+            return await authorizer(request, _wait.Token).ConfigureAwait(false);
         }
         catch (Exception e)
         {
             if (e is not OperationCanceledException)
             {
-                SessionLog.HookFailed(protocol.Settings.Logger, protocol.Session, "authoriser", e);
+                SessionLog.HookFailed(protocol.Settings.Logger, protocol.Session, "authorizer", e);
             }
 
             return false;

@@ -1,7 +1,7 @@
 namespace FastPort.Sessions;
 
 /// <summary>
-/// An <see cref="Authoriser"/> as a service of the host: <c>services.AddSingleton&lt;IAuthorizer, MyAuthorizer&gt;()</c>. It is asked for
+/// An <see cref="Authorizer"/> as a service of the host: <c>services.AddSingleton&lt;IAuthorizer, MyAuthorizer&gt;()</c>. It is asked for
 /// every message, so it is best a singleton, which serves
 /// all sessions at the same time; others get a scope and an instance for each message.
 /// </summary>

@@ -68,7 +68,7 @@ public sealed class SessionOptions
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Time the authoriser may take over one message, and the authenticator over a Hello where <see cref="HandshakeTimeout"/> is off. A
+    /// Time the authorizer may take over one message, and the authenticator over a Hello where <see cref="HandshakeTimeout"/> is off. A
     /// message that it does not decide on in time is answered with <see cref="ErrorCode.Timeout"/>. Zero turns it off. Defaults to 10 s.
     /// </summary>
     public TimeSpan HookTimeout { get; set; } = TimeSpan.FromSeconds(10);

@@ -59,7 +59,7 @@ internal sealed class SessionSettings
     /// <summary>The accepting side's part of Hello; null on the connecting side.</summary>
     public HandshakeSettings? Handshake { get; init; }
 
-    public Authoriser? Authoriser { get; init; }
+    public Authorizer? Authorizer { get; init; }
 
     /// <summary>Time in which a stopping server still takes requests that crossed its Goodbye.</summary>
     public TimeSpan ShutdownGrace { get; init; }

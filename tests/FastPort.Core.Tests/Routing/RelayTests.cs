@@ -215,10 +215,10 @@ public sealed class RelayTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task The_authoriser_is_asked_for_each_type_once(bool later)
+    public async Task The_authorizer_is_asked_for_each_type_once(bool later)
     {
         List<ushort> asked = [];
-        await using TestServer server = await StartAsync(hooks: h => h.Authoriser = async (request, _) =>
+        await using TestServer server = await StartAsync(hooks: h => h.Authorizer = async (request, _) =>
         {
             ushort type = request.Type;
             asked.Add(type);

@@ -16,7 +16,7 @@ public sealed class HookBoundTests
     private readonly TaskCompletionSource _late = new();
 
     [Fact]
-    public async Task A_message_that_the_authoriser_does_not_decide_on_in_time_is_answered_with_Timeout_and_the_session_goes_on()
+    public async Task A_message_that_the_authorizer_does_not_decide_on_in_time_is_answered_with_Timeout_and_the_session_goes_on()
     {
         await using TestServer server = await StartAsync(static o => o.Session.HookTimeout = TimeSpan.FromSeconds(3));
         using RawPeer peer = await server.ConnectAsync();
@@ -204,7 +204,7 @@ public sealed class HookBoundTests
             }
             else
             {
-                h.Authoriser = async (request, token) =>
+                h.Authorizer = async (request, token) =>
                 {
                     if (request.Type == Slow)
                     {

@@ -61,7 +61,7 @@ public sealed class SessionServicesTests
         {
             builder.Services.AddSingleton<IAuthorizer, NoSinkReports>();
             builder.ConfigureHooks(static (_, hooks) =>
-                hooks.Authoriser = static (request, _) => ValueTask.FromResult(request.Type != DiagnosticType.Echo));
+                hooks.Authorizer = static (request, _) => ValueTask.FromResult(request.Type != DiagnosticType.Echo));
             builder.Map(static handlers => handlers.MapDiagnostics());
         });
         await using FastPortClient client = await Loopback.ConnectAsync(host.Server);

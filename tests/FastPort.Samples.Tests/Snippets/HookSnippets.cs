@@ -15,7 +15,7 @@ internal static class HookSnippets
             namesByToken.TryGetValue(hello.Token, out string? name)
                 ? AuthenticationResult.Accept(new ClaimsPrincipal(new ClaimsIdentity([new Claim(ClaimTypes.Name, name)], "token")))
                 : AuthenticationResult.Refuse()),
-        Authoriser = (request, _) => new ValueTask<bool>(
+        Authorizer = (request, _) => new ValueTask<bool>(
             request.Type != HandlerSnippets.Reverse || request.Session.User?.Identity?.Name == "admin"),
     };
 

@@ -6,7 +6,7 @@ using static FastPort.Core.Tests.Routing.RoutingWire;
 
 namespace FastPort.Core.Tests.Sessions;
 
-public sealed class AuthorisationTests
+public sealed class AuthorizationTests
 {
     [Theory]
     [InlineData(false)]
@@ -15,7 +15,7 @@ public sealed class AuthorisationTests
     {
         await using TestServer server = await TestServer.StartAsync(
             static h => h.MapQueued(0x1001, static _ => ValueTask.CompletedTask),
-            hooks: h => h.Authoriser = async (request, _) =>
+            hooks: h => h.Authorizer = async (request, _) =>
             {
                 if (later)
                 {
@@ -48,7 +48,7 @@ public sealed class AuthorisationTests
         await using TestServer server = await TestServer.StartAsync(
             h => h.MapQueued(0x1001, async _ => await release.Task),
             static o => o.Session.MaxInFlightRequests = 1,
-            h => h.Authoriser = async (request, _) =>
+            h => h.Authorizer = async (request, _) =>
             {
                 await Task.Yield();
                 asked.Enqueue(request.Type);
@@ -72,7 +72,7 @@ public sealed class AuthorisationTests
     public async Task Topics_and_targets_can_be_decided_on_one_by_one(bool later)
     {
         var asked = new ConcurrentQueue<(ushort, string?, string?)>();
-        await using TestServer server = await StartAsync(hooks: h => h.Authoriser = async (request, _) =>
+        await using TestServer server = await StartAsync(hooks: h => h.Authorizer = async (request, _) =>
         {
             asked.Enqueue((request.Type, request.Topic, request.Target));
             if (later)
@@ -111,10 +111,10 @@ public sealed class AuthorisationTests
     }
 
     [Fact]
-    public async Task An_authoriser_that_throws_forbids()
+    public async Task An_authorizer_that_throws_forbids()
     {
         await using TestServer server = await TestServer.StartAsync(
-            hooks: static h => h.Authoriser = static (_, _) => throw new InvalidOperationException("A defect in the authoriser."));
+            hooks: static h => h.Authorizer = static (_, _) => throw new InvalidOperationException("A defect in the authorizer."));
         using RawPeer peer = await server.ConnectAsync();
 
         Assert.Equal(6u, (await peer.CallAsync(Wire.Request(TestServer.Echo, 1))).ErrorCode);
@@ -123,11 +123,11 @@ public sealed class AuthorisationTests
     }
 
     [Fact]
-    public async Task An_authoriser_is_cancelled_when_the_session_ends()
+    public async Task An_authorizer_is_cancelled_when_the_session_ends()
     {
         var cancelled = new TaskCompletionSource();
         var asked = new TaskCompletionSource();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authoriser = async (_, token) =>
+        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authorizer = async (_, token) =>
         {
             asked.TrySetResult();
             try
