@@ -62,6 +62,7 @@ public sealed class ClientCloseTests
         using var clock = new ConnectionClock(time);
         var client = new FastPortClient(
             new FastPortClientOptions { Endpoint = server.Endpoint, CloseTimeout = TimeSpan.FromSeconds(7) }, clock: clock);
+        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
         await connecting.InTimeAsync();

@@ -86,6 +86,7 @@ public sealed class ClientConnectAgainTests
                 MaxReconnectDelay = TimeSpan.FromSeconds(10),
             },
             clock: clock);
+        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
         Task connecting = client.ConnectAsync();
         Task<byte[]> waiting = Request(client);
         (await server.AcceptAsync()).Dispose();

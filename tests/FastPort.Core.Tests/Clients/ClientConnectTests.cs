@@ -20,6 +20,7 @@ public sealed class ClientConnectTests
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
+        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
 
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.AcceptAsync();

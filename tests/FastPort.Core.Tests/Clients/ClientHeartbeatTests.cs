@@ -17,6 +17,7 @@ public sealed class ClientHeartbeatTests
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
+        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
         var lost = new TaskCompletionSource<CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
         client.Disconnected += (_, reason) => lost.TrySetResult(reason);
         Task connecting = client.ConnectAsync();

@@ -178,6 +178,7 @@ public sealed class ClientReconnectTests
                 2),
                 MaxReconnectDelay = TimeSpan.FromSeconds(10)
             }, clock: clock);
+        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
         Task connecting = client.ConnectAsync();
         (await server.WelcomeAsync()).Dispose();
         await connecting.InTimeAsync();

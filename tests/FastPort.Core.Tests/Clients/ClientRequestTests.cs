@@ -176,6 +176,7 @@ public sealed class ClientRequestTests
         var options = new FastPortClientOptions { Endpoint = server.Endpoint };
         options.Session.HeartbeatInterval = TimeSpan.Zero;
         await using var client = new FastPortClient(options, clock: clock);
+        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
         Task connecting = client.ConnectAsync();
         using ScriptedPeer peer = await server.WelcomeAsync();
         await connecting.InTimeAsync();
@@ -210,6 +211,7 @@ public sealed class ClientRequestTests
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
+        time.Fired = () => LoopWork.Settle(client.Session is { } session ? [session] : []);
 
         Task<byte[]> request = client.RequestAsync(SomeType, new byte[1], TimeSpan.FromSeconds(3));
         Assert.False(request.IsCompleted);
@@ -228,6 +230,7 @@ public sealed class ClientRequestTests
         using var clock = new ConnectionClock(time);
         await using var one = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
         await using var other = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
+        time.Fired = () => LoopWork.Settle(new[] { one.Session, other.Session }.OfType<Session>());
         Task connecting = one.ConnectAsync();
         using ScriptedPeer first = await server.WelcomeAsync();
         await connecting.InTimeAsync();
