@@ -329,6 +329,10 @@ public sealed class ConnectionServerTests : IAsyncDisposable
 
         await peer.ExpectGoneAsync();
         Assert.Single(_log.WithId(3004));
+
+        // The stop's last bound may have passed, by this clock, before the aborted connection has come to its end.
+        await Assert.Single(_protocols).Closed.Task.InTimeAsync();
+        await Patience.UntilAsync(() => _server.ConnectionCount == 0, "the connection is counted no more");
     }
 
     [Fact]
