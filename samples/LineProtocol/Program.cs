@@ -6,10 +6,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 // Server: every line comes back in capitals.
 var options = new ConnectionServerOptions { Endpoints = { args.FirstOrDefault("line://127.0.0.1") } };
-var hooks = new ConnectionServerHooks();
-hooks.Transports.MapScheme("line", over: "tcp", defaultPort: 7007);
+var components = new ConnectionServerComponents();
+components.Transports.MapScheme("line", over: "tcp", defaultPort: 7007);
 static IConnectionProtocol Answer(Connection c) => new LineProtocol(c, static (lines, line) => lines.Send(line.ToUpperInvariant()));
-await using var server = new ConnectionServer(options, Answer, hooks);
+await using var server = new ConnectionServer(options, Answer, components);
 await server.StartAsync();
 Console.WriteLine($"listening on {server.Endpoints[0]}; what is typed here is sent there");
 

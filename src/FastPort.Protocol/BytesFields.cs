@@ -22,5 +22,5 @@ public enum BytesFields
     /// a field throws <see cref="NotSupportedException"/>.
     /// </para>
     /// </summary>
-    Lent,
+    Borrowed,
 }

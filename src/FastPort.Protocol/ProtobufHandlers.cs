@@ -36,9 +36,9 @@ public static class ProtobufHandlers
             type,
             (ref InlineRequest request) =>
             {
-                if (!bodies.TryParse(ref request, out TRequest? message, out LentBytes? lent))
+                if (!bodies.TryParse(ref request, out TRequest? message, out BorrowedBytes? lent))
                 {
-                    request.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    request.Fail(ErrorCode.MalformedBody, bodies.ParseError);
                     return;
                 }
 
@@ -78,9 +78,9 @@ public static class ProtobufHandlers
             type,
             (ref InlineRequest request) =>
             {
-                if (!bodies.TryParse(ref request, out TMessage? message, out LentBytes? lent))
+                if (!bodies.TryParse(ref request, out TMessage? message, out BorrowedBytes? lent))
                 {
-                    request.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    request.Fail(ErrorCode.MalformedBody, bodies.ParseError);
                     return;
                 }
 
@@ -121,9 +121,9 @@ public static class ProtobufHandlers
             type,
             context =>
             {
-                if (!bodies.TryParse(context.Body, out TRequest? message, out LentBytes? lent))
+                if (!bodies.TryParse(context.Body, out TRequest? message, out BorrowedBytes? lent))
                 {
-                    context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    context.Fail(ErrorCode.MalformedBody, bodies.ParseError);
                     return ValueTask.CompletedTask;
                 }
 
@@ -176,14 +176,14 @@ public static class ProtobufHandlers
             type,
             context =>
             {
-                if (!bodies.TryParse(context.Body, out TMessage? message, out LentBytes? lent))
+                if (!bodies.TryParse(context.Body, out TMessage? message, out BorrowedBytes? lent))
                 {
-                    context.Fail(ErrorCode.MalformedBody, bodies.Complaint);
+                    context.Fail(ErrorCode.MalformedBody, bodies.ParseError);
                     return ValueTask.CompletedTask;
                 }
 
                 // No async method where nothing has to be done afterwards.
-                return lent is null ? handler(message, context) : HandleLentAsync(handler, message, context, lent);
+                return lent is null ? handler(message, context) : HandleBorrowedAsync(handler, message, context, lent);
             },
             typeof(TMessage).Name);
     }
@@ -197,7 +197,7 @@ public static class ProtobufHandlers
         }
     }
 
-    private static async ValueTask AnswerAsync<TReply>(ValueTask<TReply> handling, RequestContext context, LentBytes? lent)
+    private static async ValueTask AnswerAsync<TReply>(ValueTask<TReply> handling, RequestContext context, BorrowedBytes? lent)
         where TReply : IMessage
     {
         try
@@ -210,8 +210,8 @@ public static class ProtobufHandlers
         }
     }
 
-    private static async ValueTask HandleLentAsync<TMessage>(
-        Func<TMessage, RequestContext, ValueTask> handler, TMessage message, RequestContext context, LentBytes lent)
+    private static async ValueTask HandleBorrowedAsync<TMessage>(
+        Func<TMessage, RequestContext, ValueTask> handler, TMessage message, RequestContext context, BorrowedBytes lent)
     {
         try
         {

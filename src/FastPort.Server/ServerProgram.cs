@@ -51,7 +51,7 @@ internal static class ServerProgram
                 {
                     handlers.MapQueued(
                         QueuedEchoType, Echo.Parser, static (echo, _) =>
-                            new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Lent);
+                            new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Borrowed);
                 }
             });
         if (!builder.Configuration.GetSection(LatencyStatsOptions.SectionName).Exists())

@@ -49,7 +49,7 @@ public sealed class SnippetTests
     public async Task Hooks_let_in_and_forbid()
     {
         var tokens = new Dictionary<string, string>(StringComparer.Ordinal) { ["t1"] = "admin", ["t2"] = "guest" };
-        await using FastPortServer server = HookSnippets.Server(Options(), Handlers(), tokens);
+        await using FastPortServer server = ComponentSnippets.Server(Options(), Handlers(), tokens);
         await server.StartAsync();
         await using FastPortClient admin = await ConnectAsync(server, "t1");
         await using FastPortClient guest = await ConnectAsync(server, "t2");
@@ -146,7 +146,7 @@ public sealed class SnippetTests
     {
         var latest = new ConcurrentDictionary<long, ByteString>();
         MessageHandlers handlers = Handlers();
-        HandlerSnippets.MapLent(handlers, latest);
+        HandlerSnippets.MapBorrowed(handlers, latest);
         await using FastPortServer server = await StartAsync(handlers);
         await using FastPortClient client = await ConnectAsync(server);
         var hello = new Echo { Payload = ByteString.CopyFromUtf8("hello") };

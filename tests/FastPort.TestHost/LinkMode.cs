@@ -95,7 +95,7 @@ internal static class LinkMode
 
         private void Next()
         {
-            using SendBurst burst = session.BeginBurst();
+            using FlushDeferral deferral = session.DeferFlush();
             SendPosts(session, Post, body);
             Check(session.TryRequest(Echo, new RawBody(body), this, timing: false, TimeSpan.Zero, out _));
         }

@@ -63,7 +63,7 @@ internal sealed class OneWayRun(FastPortServer server, MessageContent content)
     /// <summary>As <see cref="TrySendBatch"/>, each into the session's queue at once.</summary>
     private int TrySendBurst(MessagePhase phase, int count)
     {
-        using SendBurst burst = Find().BeginBurst();
+        using FlushDeferral deferral = Find().DeferFlush();
         int sent = 0;
         while (sent < count && Took(Find().TrySend(MessagingSettings.MessageType, Next(phase))))
         {

@@ -26,7 +26,7 @@ internal sealed class LoadCommand
 
     private readonly Option<int> _size = WholeNumberOption.Create(
         "--size", "Payload bytes of a message, up to the server's frame limit.", "BYTES", Defaults.Size, 0,
-        EchoPayload.LargestPayload(FrameLimits.LargestBody(FrameLimits.Maximum)));
+        EchoPayload.LargestPayload(FrameLimits.MaxBodyBytes(FrameLimits.Maximum)));
 
     private readonly Option<TimeSpan> _duration = OptionParsers.Duration(
         "--duration", "Time measured, for example 10s, 500ms, 2m.", Defaults.Duration, TimeSpan.FromMilliseconds(1));

@@ -164,7 +164,7 @@ internal sealed class EchoLane : ILane
                 // Checked before the run; only another server in its place can have a smaller limit.
                 _recorder.RecordError(
                     LoadErrorKind.ErrorReply,
-                    $"The server's frame limit allows bodies of {session.LargestBody} bytes, not {_payload.Length}.", _latencies);
+                    $"The server's frame limit allows bodies of {session.MaxBodyBytes} bytes, not {_payload.Length}.", _latencies);
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
                 return;

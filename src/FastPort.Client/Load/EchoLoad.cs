@@ -43,11 +43,11 @@ internal sealed class EchoLoad : ILoad
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
         await _connections.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        if (_payload.Length > _connections.LargestBody)
+        if (_payload.Length > _connections.MaxBodyBytes)
         {
             throw new LoadFailedException(
                 $"--size is {_settings.Size}; the server's frame limit allows 0 to "
-                + $"{EchoPayload.LargestPayload(_connections.LargestBody)} bytes.", ExitCode.Usage);
+                + $"{EchoPayload.LargestPayload(_connections.MaxBodyBytes)} bytes.", ExitCode.Usage);
         }
     }
 

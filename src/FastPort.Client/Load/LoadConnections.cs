@@ -55,7 +55,7 @@ internal sealed class LoadConnections : IAsyncDisposable
     public long Lost => _watch.Lost;
 
     /// <summary>The largest body that the server takes.</summary>
-    public int LargestBody => _clients[0].Session?.LargestBody ?? FrameLimits.LargestBody(FrameLimits.Maximum);
+    public int MaxBodyBytes => _clients[0].Session?.MaxBodyBytes ?? FrameLimits.MaxBodyBytes(FrameLimits.Maximum);
 
     /// <summary>Connections that <see cref="ConnectAsync"/> has made so far.</summary>
     public int Connected => Volatile.Read(ref _connected);
@@ -82,9 +82,9 @@ internal sealed class LoadConnections : IAsyncDisposable
     /// <exception cref="LoadFailedException">It is too large.</exception>
     public void RequireBody(int size)
     {
-        if (size > LargestBody)
+        if (size > MaxBodyBytes)
         {
-            throw new LoadFailedException($"--size is {size}; the server's frame limit allows 0 to {LargestBody} bytes.", ExitCode.Usage);
+            throw new LoadFailedException($"--size is {size}; the server's frame limit allows 0 to {MaxBodyBytes} bytes.", ExitCode.Usage);
         }
     }
 

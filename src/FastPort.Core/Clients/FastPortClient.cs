@@ -74,8 +74,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         var settings = new SessionSettings
         {
             Options = options.Session,
-            Handlers = handlers,
-            FrameworkHandlers = _routing.Handlers,
+            CreateDispatcher = new DispatchSettings { Handlers = handlers, FrameworkHandlers = _routing.Handlers }.Create,
             Clock = _clock,
             Logger = _logger,
             Host = this,

@@ -48,7 +48,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         {
             SendStatus.Queued => pending.Task,
             SendStatus.TooLarge => throw new Hosting.FastPortOptionsException(
-                [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.LargestBody(options.Session.MaxFrameBytes)}. "
+                [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(options.Session.MaxFrameBytes)}. "
                     + $"Shorten RoutingId, Token or ClientName."]),
             _ => throw new EndpointException(Endpoint.Parse(options.Endpoint), $"The connection to {options.Endpoint} was lost at once."),
         };

@@ -174,10 +174,10 @@ public ref struct InlineRequest
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded straight into the send queue.</param>
     public readonly SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct => Session.TrySendAsked(type, in body);
+        where TBody : IFrameBody, allows ref struct => Session.TrySendSolicited(type, in body);
 
     /// <summary>As <see cref="Session.BeginBatch"/>, for what the request asked for, so also to a peer that has not said Hello.</summary>
-    public readonly SendBatch BeginBatch() => new(_protocol.Output, asked: true);
+    public readonly SendBatch BeginBatch() => new(_protocol.Output, solicited: true);
 
     /// <summary>The request has made as much work as so many frames, which the session's turn on its loop is the shorter for.</summary>
     internal readonly void SpendTurn(int frames) => _protocol.SpendTurn(frames);

@@ -164,16 +164,16 @@ public sealed class RequestContext
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
     public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
-        where TBody : IFrameBody => Session.SendAskedAsync(type, body, cancellationToken);
+        where TBody : IFrameBody => Session.SendSolicitedAsync(type, body, cancellationToken);
 
     /// <summary>As <see cref="SendAsync{TBody}"/>, if there is room now.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded straight into the send queue.</param>
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct => Session.TrySendAsked(type, in body);
+        where TBody : IFrameBody, allows ref struct => Session.TrySendSolicited(type, in body);
 
     /// <summary>As <see cref="Session.BeginBatch"/>, for what the request asked for, so also to a peer that has not said Hello.</summary>
-    public SendBatch BeginBatch() => new(_protocol.Output, asked: true);
+    public SendBatch BeginBatch() => new(_protocol.Output, solicited: true);
 
     internal bool IsAborted => _aborted;
 

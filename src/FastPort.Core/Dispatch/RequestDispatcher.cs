@@ -11,13 +11,14 @@ namespace FastPort.Dispatch;
 /// ones still wait in the session's <see cref="RequestQueue"/>, where queued ones go and inline ones follow them. Loop only, except
 /// <see cref="RunDeferred"/> and <see cref="HandlerFailed"/>, which come from the queue.
 /// </summary>
-internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies, SessionEnd end)
+internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings dispatch) : SessionDispatcher
 {
     private readonly SessionSettings _settings = protocol.Settings;
-    private readonly Gatekeeper? _gatekeeper = protocol.Settings.Authorizer is { } authorizer ? new Gatekeeper(authorizer, protocol) : null;
+    private readonly Replies _replies = protocol.Replies;
+    private readonly AuthorizationGate? _gate =
+        dispatch.Authorizer is { } authorizer ? new AuthorizationGate(authorizer, protocol) : null;
     private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private RequestQueue? _queue;
-    private HandledBurst _handled = null!;
 
     // The handler of the last frame.
     private HandlerEntry? _found;
@@ -25,27 +26,21 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     // What the frame at hand waits for; null where it waits for nothing.
     private Postponement? _postponed;
 
-    /// <summary>Within a burst: its newest clock reading.</summary>
-    public long LastReading => _handled.LastReading;
+    public override bool IsOverdue => _postponed?.IsOverdue(_settings.Clock.PreciseMilliseconds) == true;
 
-    /// <summary>Whether the frame at hand has been postponed for as long as its handler would wait.</summary>
-    public bool IsOverdue => _postponed?.IsOverdue(_settings.Clock.PreciseMilliseconds) == true;
-
-    /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
-    public void BeginBurst(long received, long now)
+    public override void BeginBurst(long received, long now)
     {
-        _handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
+        Handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
         _watch.BeginBurst(now);
     }
 
-    public void EndBurst()
+    public override void EndBurst()
     {
-        _handled.End();
+        Handled.End();
         _watch.EndBurst(protocol.Session);
     }
 
-    /// <summary>False to be asked again about the same frame after a resume.</summary>
-    public bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    public override bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         Postponement? postponed = _postponed;
         if (postponed is { Until.IsCompleted: false } && !IsOverdue)
@@ -55,14 +50,14 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
 
         HandlerEntry? handler = Find(header.Type);
-        if (handler is null || end.RefusesRequests)
+        if (handler is null || protocol.Shutdown.RefusesRequests)
         {
             _postponed = null;
             Refuse(header, received, isKnown: handler is not null);
             return true;
         }
 
-        if (_gatekeeper is not null && !Admits(_gatekeeper, handler, header, input, received, out bool refused))
+        if (_gate is not null && !Admits(_gate, handler, header, input, received, out bool refused))
         {
             return refused;
         }
@@ -85,7 +80,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             _watch.Handled(handler);
             if (handler.Series is { } series)
             {
-                _handled.Add(series, MonotonicClock.Nanoseconds);
+                Handled.Add(series, MonotonicClock.Nanoseconds);
             }
 
             return true;
@@ -93,18 +88,18 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
 
         if (handler.StaysOnLoop)
         {
-            _gatekeeper?.Keep();
+            _gate?.Keep();
             return false;
         }
 
-        _queue ??= new RequestQueue(protocol, _settings.Options);
+        _queue ??= new RequestQueue(protocol, this, _settings.Options);
         if (!_queue.TryReserve())
         {
-            _gatekeeper?.Keep();
+            _gate?.Keep();
             return false;
         }
 
-        end.BeginWork();
+        protocol.Shutdown.BeginWork();
         _queue.Enqueue(
             new RequestContext(
                 protocol, handler, header, RentedBuffer.CopyOf(
@@ -112,8 +107,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         return true;
     }
 
-    /// <summary>The requester no longer wants the reply.</summary>
-    public void Cancel(uint correlation) => _queue?.Cancel(correlation);
+    public override void Cancel(uint correlation) => _queue?.Cancel(correlation);
 
     /// <summary>Runs an inline handler that had to wait its turn, on the queue's worker. None that postpones gets here.</summary>
     public void RunDeferred(RequestContext deferred)
@@ -140,7 +134,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         SessionLog.HandlerFailed(_settings.Logger, protocol.Session, request.Handler.Name, exception);
         if (request.IsOneWay)
         {
-            replies.CountOneWayFailure(ErrorCode.Internal);
+            _replies.CountOneWayFailure(ErrorCode.Internal);
         }
         else if (!request.Answered)
         {
@@ -148,24 +142,21 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         }
     }
 
-    public void OnTick(long nowMilliseconds)
+    public override void OnTick(long nowMilliseconds)
     {
-        _gatekeeper?.OnTick(nowMilliseconds);
+        _gate?.OnTick(nowMilliseconds);
         if (_postponed?.IsOverdue(nowMilliseconds) == true)
         {
             protocol.ResumeReading();
         }
     }
 
-    /// <summary>Looks whether a handler holds the loop up; on the clock's thread. Returns when to look again.</summary>
-    /// <param name="nowMilliseconds">The clock's reading.</param>
-    /// <param name="burstIsDue">Whether something has come for which no burst has begun yet.</param>
-    public long Watch(long nowMilliseconds, bool burstIsDue) => _watch.Watch(protocol.Session, nowMilliseconds, burstIsDue);
+    public override long Watch(long nowMilliseconds, bool burstIsDue) => _watch.Watch(protocol.Session, nowMilliseconds, burstIsDue);
 
-    public void OnClosed()
+    public override void OnClosed()
     {
         _queue?.Complete();
-        _gatekeeper?.OnClosed();
+        _gate?.OnClosed();
     }
 
     // Messages of one type come in a row.
@@ -174,7 +165,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
         HandlerEntry? handler = _found;
         if (handler is null || handler.Type != type)
         {
-            _found = handler = _settings.Handlers.Find(type) ?? _settings.FrameworkHandlers?.Find(type);
+            _found = handler = dispatch.Handlers.Find(type) ?? dispatch.FrameworkHandlers?.Find(type);
         }
 
         return handler;
@@ -186,44 +177,44 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     {
         if (isKnown)
         {
-            replies.Refuse(header, received, ErrorCode.ShuttingDown, "The server is stopping; the request was not run.");
+            _replies.Refuse(header, received, ErrorCode.ShuttingDown, "The server is stopping; the request was not run.");
         }
         else
         {
-            replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
+            _replies.Refuse(header, received, ErrorCode.UnknownType, $"Message type 0x{header.Type:X4} is not known here.");
         }
     }
 
     // Where it says no, the request was refused, or is to be asked about again.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool Admits(
-        Gatekeeper gatekeeper, HandlerEntry handler, in FrameHeader header, ArrayPoolCircularBuffer input, long received, out bool refused)
+        AuthorizationGate gate, HandlerEntry handler, in FrameHeader header, ArrayPoolCircularBuffer input, long received, out bool refused)
     {
         refused = true;
         var request = new AuthorizationRequest(protocol.Session, header.Type);
-        if (handler.ReadAddress is { } readAddress && gatekeeper.AsksNext
+        if (handler.ReadAddress is { } readAddress && gate.AsksNext
             && !readAddress(input.GetReadableSequence(FrameHeader.Size, header.BodySize), ref request))
         {
             // Its handler refuses it, as it cannot read it either.
             return true;
         }
 
-        switch (gatekeeper.Ask(request))
+        switch (gate.Ask(request))
         {
             case GateAnswer.Wait:
                 refused = false;
                 return false;
             case GateAnswer.Forbidden:
-                replies.Refuse(header, received, ErrorCode.Forbidden, request.IsAddressed
+                _replies.Refuse(header, received, ErrorCode.Forbidden, request.IsAddressed
                         ? $"This session may not use message type 0x{header.Type:X4} for '{request.Topic ?? request.Target}'."
                         : $"This session may not use message type 0x{header.Type:X4}.");
                 return false;
             case GateAnswer.TimedOut:
-                replies.Refuse(
+                _replies.Refuse(
                     header,
                     received,
                     ErrorCode.Timeout,
-                    $"The server's authorizer did not answer within {_settings.Options.HookTimeout.TotalSeconds:0.###} s; the request "
+                    $"The server's authorizer did not answer within {_settings.Options.AuthorizationTimeout.TotalSeconds:0.###} s; the request "
                     + $"was not run.");
                 return false;
             default:
@@ -235,7 +226,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
     // The frame stays in the ring, to be seen again; the authorizer has allowed it.
     private void PauseUntil(Postponement postponed, Postponement? before)
     {
-        _gatekeeper?.Keep();
+        _gate?.Keep();
         postponed.Begin(before, _settings.Clock);
         _postponed = postponed;
         postponed.Until.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
@@ -262,7 +253,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, Replies replies,
             handler.Series?.RecordError();
             if (request.IsOneWay)
             {
-                replies.CountOneWayFailure(ErrorCode.Internal);
+                _replies.CountOneWayFailure(ErrorCode.Internal);
             }
             else if (!request.Answered)
             {

@@ -30,6 +30,7 @@ internal sealed class RequestQueue
     private const long MemoryStep = 256 * 1024;
 
     private readonly FrameProtocol _protocol;
+    private readonly RequestDispatcher _dispatcher;
     private readonly Channel<RequestContext> _channel;
     private readonly SemaphoreSlim? _slots;
     private readonly int _maxInFlight;
@@ -48,8 +49,9 @@ internal sealed class RequestQueue
     private long _enqueued;
     private long _started;
 
-    public RequestQueue(FrameProtocol protocol, SessionOptions options)
+    public RequestQueue(FrameProtocol protocol, RequestDispatcher dispatcher, SessionOptions options)
     {
+        _dispatcher = dispatcher;
         _protocol = protocol;
         _maxInFlight = options.MaxInFlightRequests;
         _maxBytes = options.MaxQueuedBytes;
@@ -171,10 +173,10 @@ internal sealed class RequestQueue
             while (reader.TryRead(out RequestContext? request))
             {
                 // A full send ring holds the next request back, as it does the session's reads.
-                if (_protocol.Output.Room.IsFull)
+                if (_protocol.Output.QueueLimit.IsFull)
                 {
                     _protocol.Output.Flush();
-                    await _protocol.Output.Room.WhenDrainedAsync().ConfigureAwait(false);
+                    await _protocol.Output.QueueLimit.WhenDrainedAsync().ConfigureAwait(false);
                     now = MonotonicClock.Nanoseconds;
                 }
 
@@ -258,7 +260,7 @@ internal sealed class RequestQueue
         }
         catch (Exception e)
         {
-            _protocol.Dispatcher.HandlerFailed(request, e);
+            _dispatcher.HandlerFailed(request, e);
         }
 
         long ended = Handled(request, started);
@@ -269,9 +271,9 @@ internal sealed class RequestQueue
     private long RunInline(RequestContext request, long started)
     {
         // What the handler sends leaves with the worker's next flush, as on the loop.
-        FrameOutput? outer = _protocol.Output.EnterBurst();
-        _protocol.Dispatcher.RunDeferred(request);
-        FrameOutput.ResumeBurst(outer);
+        FrameOutput? outer = _protocol.Output.EnterDeferral();
+        _dispatcher.RunDeferred(request);
+        FrameOutput.RestoreDeferral(outer);
         return Handled(request, started);
     }
 

@@ -14,5 +14,5 @@ public static class FrameLimits
 
     /// <summary>The largest body that fits under a limit.</summary>
     /// <param name="limit">Frame limit in bytes.</param>
-    public static int LargestBody(int limit) => limit - FrameHeader.MinimumLength;
+    public static int MaxBodyBytes(int limit) => limit - FrameHeader.MinimumLength;
 }

@@ -8,7 +8,7 @@ namespace FastPort.Framing;
 internal static class FrameWriter
 {
     /// <summary>Whether a body of this size fits under the limit.</summary>
-    public static bool Fits(int bodySize, int limit) => (uint)bodySize <= (uint)FrameLimits.LargestBody(limit);
+    public static bool Fits(int bodySize, int limit) => (uint)bodySize <= (uint)FrameLimits.MaxBodyBytes(limit);
 
     /// <summary>Appends one frame. Where the body throws, the ring is as it was.</summary>
     /// <param name="output">Ring to append to.</param>

@@ -45,19 +45,19 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <param name="options">Options; checked here, not to be changed afterwards.</param>
     /// <param name="protocol">Makes the protocol of a connection. Called once per connection, on the thread pool; what it throws is logged
     /// and closes the connection.</param>
-    /// <param name="hooks">Transports, stages and the source of time. Defaults to the library's own transports as the options name them,
+    /// <param name="components">Transports, stages and the source of time. Defaults to the library's own transports as the options name them,
     /// and no stages.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public ConnectionServer(
         ConnectionServerOptions options,
         Func<Connection, IConnectionProtocol> protocol,
-        ConnectionServerHooks? hooks = null,
+        ConnectionServerComponents? components = null,
         ILoggerFactory? loggerFactory = null)
         : this(
             options,
             protocol,
-            hooks ?? new ConnectionServerHooks(),
+            components ?? new ConnectionServerComponents(),
             (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.ConnectionServer"),
             new ServerCounters(),
             options is null ? null! : options.ToConnectionSettings)
@@ -67,7 +67,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     internal ConnectionServer(
         ServerOptions options,
         Func<Connection, IConnectionProtocol> protocol,
-        ConnectionServerHooks hooks,
+        ConnectionServerComponents components,
         ILogger logger,
         ServerCounters counters,
         Func<ConnectionClock, ILogger, ConnectionSettings> settings)
@@ -87,9 +87,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             AcceptFailed = counters.AcceptFailed,
             UnixSocketPermissions = options.UnixFileMode,
         };
-        _time = hooks.Time ?? TimeProvider.System;
-        _stages = [.. hooks.Stages];
-        _transports = hooks.Transports.OrElse(() => TransportCollection.CreateDefault(options.Transport, options.ToEpollOptions()));
+        _time = components.Time ?? TimeProvider.System;
+        _stages = [.. components.Stages];
+        _transports = components.Transports.OrElse(() => TransportCollection.CreateDefault(options.Transport, options.ToEpollOptions()));
         string[] unserved = [.. options.Endpoints.Where(text => !_transports.Supports(Endpoint.Parse(text).Scheme))];
         if (unserved.Length != 0)
         {

@@ -20,13 +20,13 @@ public static class ConnectionServerRegistration
     /// <param name="configuration">The host's configuration (its root), or the server's section itself, of whatever name.</param>
     /// <param name="protocol">Makes the protocol of a connection; gets the root service provider. Called once per connection, on the
     /// thread pool.</param>
-    /// <param name="configureHooks">Sets transports and stages when the server is made. Defaults to nothing.</param>
+    /// <param name="configureComponents">Sets transports and stages when the server is made. Defaults to nothing.</param>
     /// <exception cref="InvalidOperationException">There is such a server already.</exception>
     public static OptionsBuilder<ConnectionServerOptions> AddConnectionServer(
         this IServiceCollection services,
         IConfiguration configuration,
         Func<IServiceProvider, Connection, IConnectionProtocol> protocol,
-        Action<IServiceProvider, ConnectionServerHooks>? configureHooks = null)
+        Action<IServiceProvider, ConnectionServerComponents>? configureComponents = null)
     {
         ArgumentNullException.ThrowIfNull(configuration);
         return Add(
@@ -34,7 +34,7 @@ public static class ConnectionServerRegistration
             Options.Options.DefaultName,
             configuration as IConfigurationSection ?? configuration.GetSection(ConnectionServerOptions.SectionName),
             protocol,
-            configureHooks);
+            configureComponents);
     }
 
     /// <summary>Adds a server with a name, of which a host may have many. Server and options are registered under that name.</summary>
@@ -43,18 +43,18 @@ public static class ConnectionServerRegistration
     /// <param name="section">The server's section, with the keys of <see cref="ConnectionServerOptions"/>.</param>
     /// <param name="protocol">Makes the protocol of a connection; gets the root service provider. Called once per connection, on the
     /// thread pool.</param>
-    /// <param name="configureHooks">Sets transports and stages when the server is made. Defaults to nothing.</param>
+    /// <param name="configureComponents">Sets transports and stages when the server is made. Defaults to nothing.</param>
     /// <exception cref="InvalidOperationException">There is a server with that name already.</exception>
     public static OptionsBuilder<ConnectionServerOptions> AddConnectionServer(
         this IServiceCollection services,
         string name,
         IConfigurationSection section,
         Func<IServiceProvider, Connection, IConnectionProtocol> protocol,
-        Action<IServiceProvider, ConnectionServerHooks>? configureHooks = null)
+        Action<IServiceProvider, ConnectionServerComponents>? configureComponents = null)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         ArgumentNullException.ThrowIfNull(section);
-        return Add(services, name, section, protocol, configureHooks);
+        return Add(services, name, section, protocol, configureComponents);
     }
 
     private static OptionsBuilder<ConnectionServerOptions> Add(
@@ -62,7 +62,7 @@ public static class ConnectionServerRegistration
         string name,
         IConfigurationSection section,
         Func<IServiceProvider, Connection, IConnectionProtocol> protocol,
-        Action<IServiceProvider, ConnectionServerHooks>? configureHooks)
+        Action<IServiceProvider, ConnectionServerComponents>? configureComponents)
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(protocol);
@@ -70,12 +70,12 @@ public static class ConnectionServerRegistration
         services.TryAddSingleton(TimeProvider.System);
         Named.AddSingleton(services, name, provider =>
         {
-            var hooks = new ConnectionServerHooks { Time = provider.GetRequiredService<TimeProvider>() };
-            configureHooks?.Invoke(provider, hooks);
+            var components = new ConnectionServerComponents { Time = provider.GetRequiredService<TimeProvider>() };
+            configureComponents?.Invoke(provider, components);
             return new ConnectionServer(
                 Named.Options<ConnectionServerOptions>(provider, name),
                 connection => protocol(provider, connection),
-                hooks,
+                components,
                 Named.LoggerFactory(provider));
         });
         services.AddSingleton<IHostedService>(provider => new ConnectionServerHostedService(Named.Get<ConnectionServer>(provider, name)));

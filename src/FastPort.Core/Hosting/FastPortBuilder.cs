@@ -7,7 +7,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;
 
-/// <summary>What <c>services.AddFastPort</c> returns: where handlers and hooks are added. Used while the host is being built.</summary>
+/// <summary>What <c>services.AddFastPort</c> returns: where handlers and components are added. Used while the host is being built.</summary>
 public sealed class FastPortBuilder
 {
     internal FastPortBuilder(IServiceCollection services, string name)
@@ -24,7 +24,7 @@ public sealed class FastPortBuilder
 
     internal List<Action<IServiceProvider, MessageHandlers>> Maps { get; } = [];
 
-    internal List<Action<IServiceProvider, FastPortServerHooks>> HookSetters { get; } = [];
+    internal List<Action<IServiceProvider, FastPortServerComponents>> ComponentSetters { get; } = [];
 
     internal List<Action<IServiceProvider, FastPortServer>> Subscriptions { get; } = [];
 
@@ -95,12 +95,12 @@ public sealed class FastPortBuilder
         return this;
     }
 
-    /// <summary>Sets hooks (authentication, authorization, transports) when the server is made.</summary>
-    /// <param name="configure">Gets the root service provider and the hooks.</param>
-    public FastPortBuilder ConfigureHooks(Action<IServiceProvider, FastPortServerHooks> configure)
+    /// <summary>Sets components (authentication, authorization, transports) when the server is made.</summary>
+    /// <param name="configure">Gets the root service provider and the components.</param>
+    public FastPortBuilder ConfigureComponents(Action<IServiceProvider, FastPortServerComponents> configure)
     {
         ArgumentNullException.ThrowIfNull(configure);
-        HookSetters.Add(configure);
+        ComponentSetters.Add(configure);
         return this;
     }
 

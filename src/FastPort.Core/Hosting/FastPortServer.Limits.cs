@@ -25,7 +25,7 @@ public sealed partial class FastPortServer
 
     internal TimeSpan ShutdownTimeout => _options.ShutdownTimeout;
 
-    private bool IsHelloRequired => _hooks.Authenticator is not null || _options.RequireRoutingId;
+    private bool IsHelloRequired => _components.Authenticator is not null || _options.RequireRoutingId;
 
     private int MaxUnidentified => _options.MaxUnidentifiedConnections ?? Math.Max(1, _options.MaxConnections / 4);
 

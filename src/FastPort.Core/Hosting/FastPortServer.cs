@@ -16,7 +16,7 @@ namespace FastPort.Hosting;
 public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 {
     private readonly FastPortServerOptions _options;
-    private readonly FastPortServerHooks _hooks;
+    private readonly FastPortServerComponents _components;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
     private readonly ConnectionServer _connections;
@@ -29,7 +29,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Creates a server; nothing is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">Options; checked here, not to be changed afterwards.</param>
     /// <param name="handlers">Handlers by message type; frozen at the start. Defaults to none: add them to <see cref="Handlers"/>.</param>
-    /// <param name="hooks">
+    /// <param name="components">
     /// Authentication, authorization, telemetry and transports. Defaults to none of them and the library's own as the options name them.
     /// </param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
@@ -37,22 +37,22 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     public FastPortServer(
         FastPortServerOptions options,
         MessageHandlers? handlers = null,
-        FastPortServerHooks? hooks = null,
+        FastPortServerComponents? components = null,
         ILoggerFactory? loggerFactory = null)
     {
         ArgumentNullException.ThrowIfNull(options);
         _options = options;
-        _hooks = hooks ?? new FastPortServerHooks();
-        _time = _hooks.Time ?? TimeProvider.System;
+        _components = components ?? new FastPortServerComponents();
+        _time = _components.Time ?? TimeProvider.System;
         _logger = new ThrottledLogger((loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.Server"), _time);
         _connections = new ConnectionServer(
-            options, connection => new FrameProtocol(_settings!, connection), _hooks, _logger, Counters, Prepare)
+            options, connection => new FrameProtocol(_settings!, connection), _components, _logger, Counters, Prepare)
         {
             Places = new ConnectionPlaces(TryEnter, Leave),
         };
         _memory = CreateMemoryBudget();
         Handlers = handlers ?? new MessageHandlers();
-        Routing = new ServerRouting(options.Routing, _identities, _hooks.Router, Counters);
+        Routing = new ServerRouting(options.Routing, _identities, _components.Router, Counters);
         _frameworkHandlers = Routing.CreateHandlers();
     }
 
@@ -132,21 +132,24 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     private SessionSettings CreateSessionSettings(ConnectionClock clock) => new()
     {
         Options = _options.Session,
-        Handlers = Handlers,
-        FrameworkHandlers = _frameworkHandlers,
+        CreateDispatcher = new DispatchSettings
+        {
+            Handlers = Handlers,
+            FrameworkHandlers = _frameworkHandlers,
+            Authorizer = _components.Authorizer,
+        }.Create,
         Clock = clock,
         Logger = _logger,
         Host = this,
         Telemetry = new SessionTelemetry(Counters),
-        Authorizer = _hooks.Authorizer,
         ShutdownGrace = _options.ShutdownGrace,
         Memory = _memory,
-        SessionStats = _options.MeasureSessions ? _hooks.LatencyStats : null,
+        SessionStats = _options.MeasureSessions ? _components.LatencyStats : null,
         Handshake = new HandshakeSettings
         {
             ServerName = _options.ServerName,
-            Identities = _identities,
-            Authenticator = _hooks.Authenticator,
+            RoutingIds = _identities,
+            Authenticator = _components.Authenticator,
             RequireRoutingId = _options.RequireRoutingId,
             Duplicates = _options.DuplicateIdentity,
         },
@@ -154,7 +157,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 
     private void AttachSeries()
     {
-        if (_hooks.LatencyStats is { } stats)
+        if (_components.LatencyStats is { } stats)
         {
             foreach (HandlerEntry entry in Handlers.Entries.Concat(_frameworkHandlers?.Entries ?? []))
             {

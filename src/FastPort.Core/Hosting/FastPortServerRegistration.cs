@@ -110,20 +110,20 @@ public static class FastPortServerRegistration
 
         LatencyStatsOptions stats = Named.Options<LatencyStatsOptions>(provider, builder.Name);
         bool measures = builder.MeasuresLatencies || stats.EnableConsoleOutput || stats.EnableFileOutput;
-        var hooks = new FastPortServerHooks
+        var components = new FastPortServerComponents
         {
             Time = provider.GetRequiredService<TimeProvider>(),
             LatencyStats = measures ? Named.Get<LatencyStats>(provider, builder.Name) : null,
         };
-        foreach (Action<IServiceProvider, FastPortServerHooks> configure in builder.HookSetters)
+        foreach (Action<IServiceProvider, FastPortServerComponents> configure in builder.ComponentSetters)
         {
-            configure(provider, hooks);
+            configure(provider, components);
         }
 
-        hooks.Authenticator ??= SessionServices.FindAuthenticator(provider, builder);
-        hooks.Authorizer ??= SessionServices.FindAuthorizer(provider, builder);
+        components.Authenticator ??= SessionServices.FindAuthenticator(provider, builder);
+        components.Authorizer ??= SessionServices.FindAuthorizer(provider, builder);
         FastPortServerOptions options = Named.Options<FastPortServerOptions>(provider, builder.Name);
-        var server = new FastPortServer(options, handlers, hooks, Named.LoggerFactory(provider));
+        var server = new FastPortServer(options, handlers, components, Named.LoggerFactory(provider));
         foreach (Action<IServiceProvider, FastPortServer> subscribe in builder.Subscriptions)
         {
             subscribe(provider, server);

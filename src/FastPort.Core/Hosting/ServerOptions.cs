@@ -15,7 +15,7 @@ public abstract class ServerOptions
     /// transports and aliases.</summary>
     public IList<string> Endpoints { get; set; } = [];
 
-    /// <summary>What carries TCP and Unix sockets, unless hooks bring transports. Defaults to <see cref="TransportKind.Auto"/>.</summary>
+    /// <summary>What carries TCP and Unix sockets, unless components bring transports. Defaults to <see cref="TransportKind.Auto"/>.</summary>
     public TransportKind Transport { get; set; } = TransportKind.Auto;
 
     /// <summary>Event loops of the Epoll transport; 0 to 256, 0 for one per core the process may use. Defaults to 0.</summary>
@@ -46,7 +46,7 @@ public abstract class ServerOptions
     public int? MaxConnectionsPerAddress { get; set; }
 
     /// <summary>
-    /// Connections that may be in <see cref="ConnectionServerHooks.Stages"/> at a time; one more is closed at once and counted. 1 to
+    /// Connections that may be in <see cref="ConnectionServerComponents.Stages"/> at a time; one more is closed at once and counted. 1 to
     /// 1,000,000. Defaults to 1,000.
     /// </summary>
     public int MaxConnectionsInStages { get; set; } = 1000;

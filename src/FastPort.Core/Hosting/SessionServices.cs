@@ -3,7 +3,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;
 
-/// <summary>Makes hooks of the services that are registered for them. For a named server that under its name, else the one
+/// <summary>Makes components of the services that are registered for them. For a named server that under its name, else the one
 /// without.</summary>
 internal static class SessionServices
 {

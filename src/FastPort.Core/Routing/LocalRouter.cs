@@ -30,7 +30,7 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
     }
 
     public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
-        identities.Find(routingId)?.Session?.Protocol.Output.Room.WhenDrainedAsync() ?? Task.CompletedTask;
+        identities.Find(routingId)?.Session?.Protocol.Output.QueueLimit.WhenDrainedAsync() ?? Task.CompletedTask;
 
     public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct

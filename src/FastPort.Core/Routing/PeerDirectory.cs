@@ -32,7 +32,7 @@ internal sealed class PeerDirectory(IdentityRegistry identities)
         for (long size = 0; fitting < page.Count; fitting++)
         {
             size += PeerListBody.EntrySize(page[fitting]);
-            if (size > context.Session.LargestBody)
+            if (size > context.Session.MaxBodyBytes)
             {
                 break;
             }

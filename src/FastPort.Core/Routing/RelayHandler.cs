@@ -14,13 +14,13 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         {
             request.Fail(ErrorCode.MalformedBody, "The body is no Relay message.");
         }
-        else if (relay.Address.Length > IdentityRegistry.MaxIdBytes)
+        else if (relay.Address.Length > RoutingIdLimits.MaxBytes)
         {
             NotFound(ref request, "No session has a routing id of more than 256 characters.");
         }
         else if (relay.NeedsBuffer)
         {
-            Relay(ref request, relay, stackalloc byte[IdentityRegistry.MaxIdBytes]);
+            Relay(ref request, relay, stackalloc byte[RoutingIdLimits.MaxBytes]);
         }
         else
         {
@@ -37,7 +37,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         }
 
         // Whatever the sender wrote into 'from' is left behind: the receiver must be able to trust it.
-        var body = new RoutedBody(to, relay.Type, relay.Body, request.Session.Identity?.FromField);
+        var body = new RoutedBody(to, relay.Type, relay.Body, RoutingIdentity.Of(request.Session)?.FromField);
         switch (router.TrySend(to, ControlType.Relay, in body))
         {
             case SendStatus.Queued:
@@ -63,7 +63,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 counters.RelayFailed(RelayFailure.TooLarge);
                 request.Fail(
                     ErrorCode.MalformedBody,
-                    $"With 'from' added the message has {body.Size} bytes; the frame limit allows {request.Session.LargestBody}.");
+                    $"With 'from' added the message has {body.Size} bytes; the frame limit allows {request.Session.MaxBodyBytes}.");
                 break;
             default:
                 NotFound(ref request, $"No session has the routing id '{Text(to)}'.");

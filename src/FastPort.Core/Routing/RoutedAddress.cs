@@ -12,7 +12,7 @@ internal sealed class RoutedAddress(int maxTopicBytes)
 {
     public static bool TryReadTarget(in ReadOnlySequence<byte> body, ref AuthorizationRequest request)
     {
-        bool read = TryReadAddress(body, IdentityRegistry.MaxIdBytes, out string? target);
+        bool read = TryReadAddress(body, RoutingIdLimits.MaxBytes, out string? target);
         request = request with { Target = target };
         return read;
     }

@@ -50,7 +50,7 @@ public sealed class ServerRouting
         where TBody : IFrameBody, allows ref struct
     {
         ArgumentNullException.ThrowIfNull(routingId);
-        Span<byte> utf8 = stackalloc byte[IdentityRegistry.MaxIdBytes];
+        Span<byte> utf8 = stackalloc byte[RoutingIdLimits.MaxBytes];
         return TryEncode(routingId, utf8, out int bytes) ? _router.TrySend(utf8[..bytes], type, in body) : SendStatus.NotFound;
     }
 
@@ -80,10 +80,10 @@ public sealed class ServerRouting
     public Route RouteTo(string routingId)
     {
         ArgumentException.ThrowIfNullOrEmpty(routingId);
-        if (routingId.Length > IdentityRegistry.MaxIdLength)
+        if (routingId.Length > RoutingIdLimits.MaxLength)
         {
             throw new ArgumentException(
-                $"The routing id has {routingId.Length} characters; allowed are 1 to {IdentityRegistry.MaxIdLength}.", nameof(routingId));
+                $"The routing id has {routingId.Length} characters; allowed are 1 to {RoutingIdLimits.MaxLength}.", nameof(routingId));
         }
 
         return new Route(routingId, _identities, _router);

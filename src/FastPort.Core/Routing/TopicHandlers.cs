@@ -70,13 +70,13 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
             return;
         }
 
-        var body = new RoutedBody(topic, publication.Type, publication.Body, request.Session.Identity?.FromField);
+        var body = new RoutedBody(topic, publication.Type, publication.Body, RoutingIdentity.Of(request.Session)?.FromField);
         int size = body.Size;
-        if (size > request.Session.LargestBody)
+        if (size > request.Session.MaxBodyBytes)
         {
             request.Fail(
                 ErrorCode.MalformedBody,
-                $"With 'from' added the message has {size} bytes; the frame limit allows {request.Session.LargestBody}.");
+                $"With 'from' added the message has {size} bytes; the frame limit allows {request.Session.MaxBodyBytes}.");
             return;
         }
 

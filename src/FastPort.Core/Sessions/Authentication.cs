@@ -72,7 +72,7 @@ public readonly record struct AuthorizationRequest
 
 /// <summary>
 /// Says whether a session may send a message: by its type, and where it is about routing by its topic or target. Asked for every message
-/// before its handler, so keep it quick or cache. After <see cref="SessionOptions.HookTimeout"/> the message is refused.
+/// before its handler, so keep it quick or cache. After <see cref="SessionOptions.AuthorizationTimeout"/> the message is refused.
 /// </summary>
 /// <param name="request">What the session wants to do.</param>
 /// <param name="cancellationToken">Canceled when the session ends first, or the answer is not waited for any longer.</param>

@@ -12,20 +12,20 @@ internal sealed class BatchWriter(FrameOutput output)
     private ArrayPoolCircularBuffer _ring = null!;
     private int _largest;
     private int _collected;
-    private bool _asked;
+    private bool _solicited;
     private bool _admitted;
 
     // A ring that grew to a chunk by doubling would copy each once more.
-    private BurstSize _chunk;
+    private SizeEstimate _chunk;
 
     /// <summary>Batches that have ended: a <see cref="SendBatch"/> that was begun at another number is over.</summary>
     public int Ended { get; private set; }
 
-    public void Begin(ArrayPoolCircularBuffer ring, bool asked)
+    public void Begin(ArrayPoolCircularBuffer ring, bool solicited)
     {
         _ring = ring;
-        _asked = asked;
-        _largest = FrameLimits.LargestBody(output.Limit);
+        _solicited = solicited;
+        _largest = FrameLimits.MaxBodyBytes(output.Limit);
         _admitted = false;
     }
 
@@ -89,7 +89,7 @@ internal sealed class BatchWriter(FrameOutput output)
         SendStatus status = Flush();
         if (status == SendStatus.Queued)
         {
-            status = output.AdmitBatch(_asked);
+            status = output.AdmitBatch(_solicited);
         }
 
         _admitted = status == SendStatus.Queued;

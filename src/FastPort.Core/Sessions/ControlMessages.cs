@@ -1,12 +1,11 @@
 using System.Buffers;
 using FastPort.Connections;
-using FastPort.Dispatch;
 using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
 /// <summary>What the frame protocol answers by itself, besides Hello: Ping, Goodbye and Cancel. On the loop.</summary>
-internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, SessionEnd end, RequestDispatcher dispatcher)
+internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, SessionShutdown shutdown, SessionDispatcher dispatcher)
 {
     public void OnPing(in FrameHeader header, long received)
     {
@@ -32,7 +31,7 @@ internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, S
         string text = protocol.IsPeerKnown ? $": {PeerText.Escape(goodbye.Text)}" : ".";
         var reason = new CloseReason(CloseKind.PeerClosed, $"The peer said Goodbye ({goodbye.Code}){text}", (uint)goodbye.Code);
         protocol.Settings.Host.OnGoodbye(protocol.Session, reason);
-        end.PeerSaidGoodbye(reason);
+        shutdown.PeerSaidGoodbye(reason);
     }
 
     public void OnCancel(in FrameHeader header, ReadOnlySequence<byte> body, long received)

@@ -16,27 +16,27 @@ internal sealed partial class FrameOutput
     private BatchWriter? _spareBatch;
 
     /// <param name="asked">Whether the peer's request asked for what is sent.</param>
-    public BatchWriter BeginBatch(bool asked)
+    public BatchWriter BeginBatch(bool solicited)
     {
         BatchWriter batch = Interlocked.Exchange(ref _spareBatch, null) ?? new BatchWriter(this);
-        batch.Begin(_connection.BeginBatch(), asked);
+        batch.Begin(_connection.BeginBatch(), solicited);
         return batch;
     }
 
     /// <summary>Whether a batch may go on: what the policy says where the queue is full.</summary>
-    public SendStatus AdmitBatch(bool asked)
+    public SendStatus AdmitBatch(bool solicited)
     {
         if (_leaving || _connection.IsClosing)
         {
             return SendStatus.Closed;
         }
 
-        if (!asked && !MayPush)
+        if (!solicited && !CanSendUnsolicited)
         {
             return SendStatus.NotReady;
         }
 
-        return Room.IsFull && !Room.TryMake() ? Room.Refuse() : SendStatus.Queued;
+        return QueueLimit.IsFull && !QueueLimit.TryMake() ? QueueLimit.Refuse() : SendStatus.Queued;
     }
 
     /// <summary>
@@ -47,16 +47,16 @@ internal sealed partial class FrameOutput
         SendStatus status = TryAppend(ref batch, messages);
         if (status == SendStatus.Queued)
         {
-            FlushUnlessInBurst();
+            FlushUnlessDeferred();
             return status;
         }
 
         batch.Consume(batch.Length);
-        Room.CountDropped(messages);
+        QueueLimit.CountDropped(messages);
         if (status == SendStatus.Full)
         {
             // The frames were promised, and the peer is so far behind that not even the reserve holds them.
-            Room.DisconnectSlowConsumer();
+            QueueLimit.DisconnectSlowConsumer();
         }
 
         return SendStatus.Closed;

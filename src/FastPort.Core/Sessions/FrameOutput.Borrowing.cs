@@ -23,14 +23,14 @@ internal sealed partial class FrameOutput
             return copied;
         }
 
-        if (Room.IsFull && !Room.TryMake())
+        if (QueueLimit.IsFull && !QueueLimit.TryMake())
         {
-            return Room.Refuse();
+            return QueueLimit.Refuse();
         }
 
         SendStatus status = WriteBorrowed(type, FrameFlags.OneWay, 0, 0, body, release, state);
-        FlushUnlessInBurst();
-        return status == SendStatus.Full ? Room.Refuse() : status;
+        FlushUnlessDeferred();
+        return status == SendStatus.Full ? QueueLimit.Refuse() : status;
     }
 
     /// <summary>Writes a reply without copying its body. Only with Queued the body is lent, and released once.</summary>
@@ -95,7 +95,7 @@ internal sealed partial class FrameOutput
         if (status == SendStatus.Full)
         {
             // As with copied frames: a reply is never lost in silence.
-            Room.DisconnectSlowConsumer();
+            QueueLimit.DisconnectSlowConsumer();
             return SendStatus.Closed;
         }
 

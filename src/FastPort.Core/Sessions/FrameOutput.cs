@@ -6,7 +6,7 @@ using FastPort.Framing;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// The writing half of the frame protocol: frames into the connection's send ring, within the bound of <see cref="Room"/>. Safe from any
+/// The writing half of the frame protocol: frames into the connection's send ring, within the bound of <see cref="QueueLimit"/>. Safe from any
 /// thread; the connection serialises writers.
 /// </summary>
 internal sealed partial class FrameOutput
@@ -29,20 +29,20 @@ internal sealed partial class FrameOutput
     {
         _connection = connection;
         _peerLimit = options.MaxFrameBytes;
-        Room = new SendRoom(connection, options);
+        QueueLimit = new SendQueueLimit(connection, options);
     }
 
     /// <summary>
     /// Whether what the peer did not ask for may be sent: always by the connecting side, by the accepting one after Hello.
     /// </summary>
-    public bool MayPush
+    public bool CanSendUnsolicited
     {
         get => Volatile.Read(ref _mayPush);
         set => Volatile.Write(ref _mayPush, value);
     }
 
     /// <summary>The bound on what waits for the peer.</summary>
-    public SendRoom Room { get; }
+    public SendQueueLimit QueueLimit { get; }
 
     public long MessagesSent => Volatile.Read(ref _sentOnLoop) + Volatile.Read(ref _sentElsewhere);
 
@@ -55,29 +55,29 @@ internal sealed partial class FrameOutput
 
     /// <summary>Set by the loop around a burst on its own thread: what is written there leaves with the burst's flush.</summary>
     [field: ThreadStatic]
-    private static FrameOutput? Burst { get; set; }
+    private static FrameOutput? Deferred { get; set; }
 
-    public void BeginBurst() => Burst = this;
+    public void BeginDeferral() => Deferred = this;
 
-    public static void EndBurst() => Burst = null;
+    public static void EndDeferral() => Deferred = null;
 
     /// <summary>
     /// Begins a burst on a thread that is not the loop's, or inside the loop's own. Returns the burst that it interrupts.
     /// </summary>
-    public FrameOutput? EnterBurst()
+    public FrameOutput? EnterDeferral()
     {
-        FrameOutput? outer = Burst;
-        Burst = this;
+        FrameOutput? outer = Deferred;
+        Deferred = this;
         return outer;
     }
 
     /// <summary>Goes back to the interrupted burst without a flush.</summary>
-    public static void ResumeBurst(FrameOutput? outer) => Burst = outer;
+    public static void RestoreDeferral(FrameOutput? outer) => Deferred = outer;
 
-    public void LeaveBurst(FrameOutput? outer)
+    public void LeaveDeferral(FrameOutput? outer)
     {
-        Burst = outer;
-        FlushUnlessInBurst();
+        Deferred = outer;
+        FlushUnlessDeferred();
     }
 
     public void Flush() => _connection.Flush();
@@ -144,7 +144,7 @@ internal sealed partial class FrameOutput
     /// <summary>Says Goodbye, once: the last frame that is not a reply. On the loop.</summary>
     public void WriteGoodbye(CodeBody body)
     {
-        CodeBody cut = body.CutTo(FrameLimits.LargestBody(Limit));
+        CodeBody cut = body.CutTo(FrameLimits.MaxBodyBytes(Limit));
         ArrayPoolCircularBuffer? ring = _goodbyeSaid ? null : _connection.BeginWrite();
         if (ring is null)
         {
@@ -165,7 +165,7 @@ internal sealed partial class FrameOutput
             _connection.EndFinalWrite();
         }
 
-        FlushUnlessInBurst();
+        FlushUnlessDeferred();
     }
 
     /// <summary>
@@ -182,7 +182,7 @@ internal sealed partial class FrameOutput
     {
         if (status is SendStatus.Full or SendStatus.TooLarge)
         {
-            Room.CountDropped();
+            QueueLimit.CountDropped();
         }
 
         return status == SendStatus.Queued;
@@ -190,9 +190,9 @@ internal sealed partial class FrameOutput
 
     private SendStatus TrySendEncoded(ReadOnlySpan<byte> frame)
     {
-        if (Room.IsFull && !Room.TryMake())
+        if (QueueLimit.IsFull && !QueueLimit.TryMake())
         {
-            return Room.Refuse();
+            return QueueLimit.Refuse();
         }
 
         ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
@@ -222,7 +222,7 @@ internal sealed partial class FrameOutput
 
         if (status == SendStatus.Queued)
         {
-            FlushUnlessInBurst();
+            FlushUnlessDeferred();
         }
 
         return status;
@@ -293,7 +293,7 @@ internal sealed partial class FrameOutput
         if (status == SendStatus.Full)
         {
             // A reply is never lost in silence: the peer that takes nothing is.
-            Room.DisconnectSlowConsumer();
+            QueueLimit.DisconnectSlowConsumer();
             return SendStatus.Closed;
         }
 
@@ -306,7 +306,7 @@ internal sealed partial class FrameOutput
         where TBody : IFrameBody, allows ref struct
     {
         SendStatus status = Write(type, flags, correlation, 0, in body);
-        FlushUnlessInBurst();
+        FlushUnlessDeferred();
         return status;
     }
 
@@ -316,25 +316,25 @@ internal sealed partial class FrameOutput
     public SendStatus TrySendOneWay<TBody>(ushort type, scoped in TBody body, int size)
         where TBody : IFrameBody, allows ref struct
     {
-        if (Room.IsFull && !Room.TryMake())
+        if (QueueLimit.IsFull && !QueueLimit.TryMake())
         {
-            return Room.Refuse();
+            return QueueLimit.Refuse();
         }
 
         SendStatus status = size >= _connection.BatchesInLineFrom
             ? WriteInLine(type, in body, size)
             : Write(type, FrameFlags.OneWay, 0, 0, in body, size, FrameKind.OneWay);
-        FlushUnlessInBurst();
-        return status == SendStatus.Full ? Room.Refuse() : status;
+        FlushUnlessDeferred();
+        return status == SendStatus.Full ? QueueLimit.Refuse() : status;
     }
 
-    public void FlushUnlessInBurst()
+    public void FlushUnlessDeferred()
     {
-        if (Burst is null)
+        if (Deferred is null)
         {
             _connection.Flush();
         }
-        else if (!ReferenceEquals(Burst, this))
+        else if (!ReferenceEquals(Deferred, this))
         {
             // In another session's burst: what the rest of it sends here leaves together with this.
             _connection.FlushSoon();

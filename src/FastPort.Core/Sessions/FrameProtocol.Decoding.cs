@@ -18,7 +18,7 @@ internal sealed partial class FrameProtocol
         {
             // Only the accepting side holds its reads back for its sends: two sides that both did would wait for each other for ever. With
             // nothing unread there is nothing to hold back, and nothing that would bring a resumed burst back here.
-            if (_handshake is not null && Output.Room.IsFull && !input.IsEmpty && !TryMakeRoom())
+            if (_handshake is not null && Output.QueueLimit.IsFull && !input.IsEmpty && !TryMakeRoom())
             {
                 return ReceiveOutcome.Pause;
             }
@@ -35,7 +35,7 @@ internal sealed partial class FrameProtocol
 
                     Volatile.Write(ref _messagesReceived, _messagesReceived + 1);
                     input.Consume((int)header.FrameSize);
-                    if (_turn.IsOver(Dispatcher.LastReading))
+                    if (_turnBudget.IsOver(Dispatcher.LastReading))
                     {
                         YieldTurn();
                         return ReceiveOutcome.Pause;
@@ -62,7 +62,7 @@ internal sealed partial class FrameProtocol
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void YieldTurn()
     {
-        _turn.Renew();
+        _turnBudget.Renew();
         _yielded = true;
         _connection.ResumeReading();
     }
@@ -70,18 +70,18 @@ internal sealed partial class FrameProtocol
     // The send ring is at its bound: try the socket once, else stop reading until it has drained.
     private bool TryMakeRoom()
     {
-        if (Output.Room.TryMake())
+        if (Output.QueueLimit.TryMake())
         {
             return true;
         }
 
         if (_settings.Options.SendQueueFull == SendQueueFullPolicy.Disconnect)
         {
-            Output.Room.DisconnectSlowConsumer();
+            Output.QueueLimit.DisconnectSlowConsumer();
             return false;
         }
 
-        Output.Room.NotifyWhenDrained();
+        Output.QueueLimit.NotifyWhenDrained();
         return false;
     }
 

@@ -1,6 +1,5 @@
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Telemetry;
 
@@ -8,11 +7,11 @@ namespace FastPort.Sessions;
 
 /// <summary>
 /// FastPort's frame protocol on one connection, the same on both sides: decodes in place and gives each frame to whom it concerns:
-/// <see cref="Handshake"/>, <see cref="ControlMessages"/>, <see cref="RequestDispatcher"/>, or <see cref="OwnRequests"/> for replies.
+/// <see cref="Handshake"/>, <see cref="ControlMessages"/>, <see cref="SessionDispatcher"/>, or <see cref="OutgoingRequests"/> for replies.
 /// <para>
 /// The decode loop and everything it calls run on the connection's loop. What other threads touch: <see cref="Output"/>,
 /// <see cref="Replies"/> and <see cref="Requests"/> (locks of their own), the request queue (its own), and the counters here, which are
-/// interlocked or volatile. A session ends in order through <see cref="SessionEnd"/>: it counts the work under way, a burst being one piece
+/// interlocked or volatile. A session ends in order through <see cref="SessionShutdown"/>: it counts the work under way, a burst being one piece
 /// of it.
 /// </para>
 /// </summary>
@@ -22,13 +21,13 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     private readonly SessionDeadlines _deadlines;
     private readonly Handshake? _handshake;
     private readonly Connection _connection;
-    private readonly SessionEnd _end;
+    private readonly SessionShutdown _shutdown;
     private readonly TrafficMeter _traffic;
     private readonly ControlMessages _control;
     private long _messagesReceived;
     private long _stampedBytes = -1;
     private long _stamp;
-    private TurnBudget _turn = new();
+    private TurnBudget _turnBudget = new();
     private bool _yielded;
     private bool _paused;
     private CloseReason? _stopping;
@@ -42,14 +41,14 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         _connection = connection;
         _deadlines = new SessionDeadlines(settings.Options, settings.Clock, settings.Memory);
         _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
-        Output = new FrameOutput(connection, settings.Options) { MayPush = _handshake is null };
+        Output = new FrameOutput(connection, settings.Options) { CanSendUnsolicited = _handshake is null };
         Session = new Session(this, connection);
         SessionSeries = settings.SessionStats?.ForSession((ulong)Session.Id);
-        _end = new SessionEnd(this, connection);
+        _shutdown = new SessionShutdown(this, connection);
         Replies = new Replies(Output, settings.Telemetry);
-        Requests = new OwnRequests(this, connection, Output, _end);
-        Dispatcher = new RequestDispatcher(this, Replies, _end);
-        _control = new ControlMessages(this, Replies, _end, Dispatcher);
+        Requests = new OutgoingRequests(this, connection, Output, _shutdown);
+        Dispatcher = settings.CreateDispatcher(this);
+        _control = new ControlMessages(this, Replies, _shutdown, Dispatcher);
         _traffic = new TrafficMeter(connection, this, settings.Telemetry.Counters);
     }
 
@@ -59,9 +58,12 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
 
     public Replies Replies { get; }
 
-    public OwnRequests Requests { get; }
+    public OutgoingRequests Requests { get; }
 
-    public RequestDispatcher Dispatcher { get; }
+    public SessionDispatcher Dispatcher { get; }
+
+    /// <summary>How the session ends, and what it still has to do before.</summary>
+    public SessionShutdown Shutdown => _shutdown;
 
     /// <summary>The session's own latencies; null where sessions are not measured one by one.</summary>
     public LatencySeries? SessionSeries { get; }
@@ -78,7 +80,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     public bool IsEnding => _connection.IsClosing || EndReason is not null;
 
     /// <summary>Why; null where it has not begun, or is not known yet.</summary>
-    public CloseReason? EndReason => _connection.ClosingReason ?? _end.Reason ?? Volatile.Read(ref _stopping);
+    public CloseReason? EndReason => _connection.ClosingReason ?? _shutdown.Reason ?? Volatile.Read(ref _stopping);
 
     /// <summary>
     /// Whether what the peer writes may be logged: always on the connecting side, which chose its peer; on the accepting one after Hello.
@@ -106,12 +108,12 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         // A paused burst is still under way: what lies unread in the ring was received and will be answered.
         if (!_paused)
         {
-            _end.BeginWork();
+            _shutdown.BeginWork();
         }
 
         _paused = _yielded = false;
-        _turn.BeginBurst(now);
-        Output.BeginBurst();
+        _turnBudget.BeginBurst(now);
+        Output.BeginDeferral();
         Dispatcher.BeginBurst(_stamp, now);
 
         // After that: who sees this sees the burst.
@@ -129,14 +131,14 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         {
             if (!_yielded)
             {
-                _turn.EndBurst(Dispatcher.LastReading);
+                _turnBudget.EndBurst(Dispatcher.LastReading);
             }
 
             Dispatcher.EndBurst();
-            FrameOutput.EndBurst();
+            FrameOutput.EndDeferral();
             if (!_paused)
             {
-                _end.EndWork();
+                _shutdown.EndWork();
             }
         }
     }
@@ -150,7 +152,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         else
         {
             _deadlines.InputEnded();
-            _end.FinishWhenIdle(CloseReason.PeerClosed);
+            _shutdown.FinishWhenIdle(CloseReason.PeerClosed);
         }
     }
 
@@ -163,7 +165,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         _traffic.Report();
         long due = Requests.OnTick(nowMilliseconds);
 
-        // Hooks pause the session while they are awaited, and a paused one is asked at every tick.
+        // Components pause the session while they are awaited, and a paused one is asked at every tick.
         _handshake?.OnTick(nowMilliseconds);
         Dispatcher.OnTick(nowMilliseconds);
         switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason, out long nextCheck))
@@ -176,7 +178,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
                 break;
         }
 
-        return Math.Min(Math.Min(due, nextCheck), _end.OnTick(nowMilliseconds));
+        return Math.Min(Math.Min(due, nextCheck), _shutdown.OnTick(nowMilliseconds));
     }
 
     long ILoopWatch.Watch(long nowMilliseconds)
@@ -189,7 +191,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     public bool OnStopping(CloseReason reason)
     {
         // Its end is the server's, which aborts what is left then.
-        _end.Stop(reason, _settings.ShutdownGrace, TimeSpan.FromDays(1));
+        _shutdown.Stop(reason, _settings.ShutdownGrace, TimeSpan.FromDays(1));
         return true;
     }
 
@@ -224,12 +226,12 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         where TBody : IFrameBody, allows ref struct => Requests.TrySend(type, in body, pending, timing, timeout, out correlation);
 
     /// <summary>All queued requests have been completed.</summary>
-    public void EndQueuedWork() => _end.EndWork();
+    public void EndQueuedWork() => _shutdown.EndWork();
 
     public void ResumeReading() => _connection.ResumeReading();
 
     /// <summary>The frame at hand has made work beyond its own, as much as so many frames; loop only.</summary>
-    public void SpendTurn(int frames) => _turn.Spend(frames);
+    public void SpendTurn(int frames) => _turnBudget.Spend(frames);
 
     /// <summary>
     /// Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello. Where that takes longer than the
@@ -239,11 +241,11 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     {
         // At once, for who asks for the routing id meanwhile; the rest on the loop.
         Interlocked.CompareExchange(ref _stopping, reason, null);
-        OnLoop(protocol => protocol._end.Stop(reason, grace, timeout));
+        OnLoop(protocol => protocol._shutdown.Stop(reason, grace, timeout));
     }
 
     /// <summary>Sends no more requests and closes when those in flight have their replies. Any thread.</summary>
-    public void Leave(CloseReason reason) => OnLoop(protocol => protocol._end.Leave(reason));
+    public void Leave(CloseReason reason) => OnLoop(protocol => protocol._shutdown.Leave(reason));
 
     /// <summary>The Welcome came: the peer's limit and heartbeat apply.</summary>
     public void Welcomed(in WelcomeBody welcome)
@@ -266,14 +268,14 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     /// <summary>The accepting side has welcomed the peer.</summary>
     public void Identified()
     {
-        Output.MayPush = true;
+        Output.CanSendUnsolicited = true;
         Session.IsIdentified = true;
         _deadlines.Identified(_settings.Options.HeartbeatInterval);
         _settings.Host.OnIdentified(Session);
     }
 
     /// <summary>All that follows from the peer's Hello has been done.</summary>
-    public void AfterHello() => _end.AfterHello();
+    public void AfterHello() => _shutdown.AfterHello();
 
     /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for. Any thread.</summary>
     public void CloseWithGoodbye(CloseReason reason)
@@ -281,7 +283,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
         Interlocked.CompareExchange(ref _stopping, reason, null);
         OnLoop(protocol =>
         {
-            protocol._end.Telling(reason);
+            protocol._shutdown.Telling(reason);
             protocol.SendGoodbye(reason);
             protocol._connection.Close(reason);
         });
@@ -310,7 +312,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     public void SendGoodbye(CloseReason reason)
     {
         // A server sends nothing unsolicited before Hello; the connecting side has no such rule.
-        if (Output.MayPush)
+        if (Output.CanSendUnsolicited)
         {
             Output.WriteGoodbye(new CodeBody(reason.GetErrorCode(), reason.Message));
         }

@@ -16,7 +16,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     // Taken routing ids that a peer may ask for before it is closed: each costs the authenticator a question.
     private const int MaxDuplicates = 8;
 
-    private readonly HookWait<AuthenticationResult>? _verdict = settings.Authenticator is null ? null : new(protocol, "authenticator");
+    private readonly PendingDecision<AuthenticationResult>? _verdict = settings.Authenticator is null ? null : new(protocol, "authenticator");
     private int _duplicates;
 
     public bool IsRequired => settings.IsRequired;
@@ -46,15 +46,15 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                 header,
                 received,
                 ErrorCode.MalformedBody,
-                $"routing_id and client_name have at most {IdentityRegistry.MaxIdLength} characters, none of category Cc, Cf, Zl or Zp.");
+                $"routing_id and client_name have at most {RoutingIdLimits.MaxLength} characters, none of category Cc, Cf, Zl or Zp.");
             return true;
         }
 
-        if (hello.RoutingId.StartsWith(RoutingIdentity.ReservedMark))
+        if (hello.RoutingId.StartsWith(RoutingIdLimits.ReservedMark))
         {
             protocol.Replies.Refuse(
                 header, received, ErrorCode.MalformedBody,
-                $"routing_id begins with '{RoutingIdentity.ReservedMark}', which is kept for the server; choose another id.");
+                $"routing_id begins with '{RoutingIdLimits.ReservedMark}', which is kept for the server; choose another id.");
             return true;
         }
 
@@ -63,9 +63,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         {
             switch (Authenticate(hello, out result))
             {
-                case HookAnswer.Awaited:
+                case DecisionState.Awaited:
                     return false;
-                case HookAnswer.GivenUp:
+                case DecisionState.GivenUp:
                     protocol.RefuseUnauthenticated(header, received, TooLate);
                     return true;
             }
@@ -90,9 +90,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        RoutingIdentity? identity = null;
+        IClaimedId? identity = null;
         if (hello.RoutingId.Length != 0
-            && (identity = settings.Identities.TryClaim(
+            && (identity = settings.RoutingIds.TryClaim(
                 hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
         {
             if (++_duplicates > MaxDuplicates)
@@ -141,7 +141,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         _verdict?.OnTick(
             nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero
                 ? TimeSpan.Zero
-                : protocol.Settings.Options.HookTimeout);
+                : protocol.Settings.Options.AuthorizationTimeout);
 
     public void OnClosed(CloseReason reason)
     {
@@ -150,31 +150,31 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         {
             lock (identity.Telling)
             {
-                if (settings.Identities.Leave(identity, protocol.Session))
+                if (identity.Leave(protocol.Session))
                 {
                     protocol.Settings.Host.OnRoutingIdLost(protocol.Session, reason);
                 }
             }
 
             // Last: who takes the id next is heard of after this.
-            settings.Identities.Free(identity, protocol.Session);
+            identity.Free(protocol.Session);
         }
     }
 
     private CloseReason TooLate => new(
         CloseKind.HandshakeTimeout,
-        $"The authenticator did not answer within {protocol.Settings.Options.HookTimeout.TotalSeconds:0.###} s.");
+        $"The authenticator did not answer within {protocol.Settings.Options.AuthorizationTimeout.TotalSeconds:0.###} s.");
 
     // They stand in log lines: no line breaks, no megabytes.
-    private static bool IsName(string text) => text.Length <= IdentityRegistry.MaxIdLength && PeerText.IsPlain(text);
+    private static bool IsName(string text) => text.Length <= RoutingIdLimits.MaxLength && PeerText.IsPlain(text);
 
-    private void EnterIdentity(RoutingIdentity identity)
+    private void EnterIdentity(IClaimedId identity)
     {
         var takenOver = new CloseReason(CloseKind.TakenOver, $"A newer session took the routing id '{identity.Id}' over.");
         Session? loser;
         lock (identity.Telling)
         {
-            if (settings.Identities.TryEnter(identity, protocol.Session, out loser))
+            if (identity.TryEnter(protocol.Session, out loser))
             {
                 if (loser is not null)
                 {
@@ -196,7 +196,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         loser?.Protocol.CloseWithGoodbye(takenOver);
     }
 
-    private HookAnswer Authenticate(in HelloBody hello, out AuthenticationResult? result)
+    private DecisionState Authenticate(in HelloBody hello, out AuthenticationResult? result)
     {
         if (_verdict!.IsAsked)
         {
@@ -208,11 +208,11 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         {
             _verdict.Await(asked);
             result = null;
-            return HookAnswer.Awaited;
+            return DecisionState.Awaited;
         }
 
         result = asked.Result;
-        return HookAnswer.Given;
+        return DecisionState.Given;
     }
 
     private async Task<AuthenticationResult> AskAsync(HelloRequest hello)
@@ -225,7 +225,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         {
             if (e is not OperationCanceledException)
             {
-                SessionLog.HookFailed(protocol.Settings.Logger, protocol.Session, "authenticator", e);
+                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "authenticator", e);
             }
 
             return AuthenticationResult.Refuse("Authentication failed.");

@@ -42,7 +42,7 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
             FlagsFor(request) | FrameFlags.Error,
             request.Correlation,
             received,
-            new CodeBody(code, message).CutTo(FrameLimits.LargestBody(output.Limit)));
+            new CodeBody(code, message).CutTo(FrameLimits.MaxBodyBytes(output.Limit)));
     }
 
     /// <summary>Answers with an error where an answer is wanted, and counts it where none is.</summary>
@@ -71,5 +71,5 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
 
     private void TooLarge(in FrameHeader request, long received, int size) => Error(
         request, received, ErrorCode.ReplyTooLarge,
-        $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.LargestBody(output.Limit)}.");
+        $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(output.Limit)}.");
 }

@@ -16,9 +16,9 @@ public readonly ref struct SendBatch
     private readonly BatchWriter _writer;
     private readonly int _number;
 
-    internal SendBatch(FrameOutput output, bool asked)
+    internal SendBatch(FrameOutput output, bool solicited)
     {
-        _writer = output.BeginBatch(asked);
+        _writer = output.BeginBatch(solicited);
         _number = _writer.Ended;
     }
 

@@ -46,7 +46,7 @@ public sealed partial class Session
                     await WaitForRoomAsync(left, clock, cancellationToken).ConfigureAwait(false);
                     break;
                 case SendStatus.TooLarge:
-                    throw new ArgumentException($"The body has {body.Size} bytes; the frame limit allows {LargestBody}.", nameof(body));
+                    throw new ArgumentException($"The body has {body.Size} bytes; the frame limit allows {MaxBodyBytes}.", nameof(body));
                 case SendStatus.NotReady:
                     throw new RequestFailedException(
                         RequestFailure.NotReady, "The peer has not said Hello; nothing is sent to it unasked.");

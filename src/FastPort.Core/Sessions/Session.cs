@@ -57,13 +57,13 @@ public sealed partial class Session
     public long MessagesSent => _protocol.Output.MessagesSent;
 
     /// <summary>One-way messages dropped because the send queue was full.</summary>
-    public long MessagesDropped => _protocol.Output.Room.MessagesDropped;
+    public long MessagesDropped => _protocol.Output.QueueLimit.MessagesDropped;
 
     /// <summary>Requests this side has in flight.</summary>
     public int OutstandingRequests => _protocol.Requests.Outstanding.Count;
 
     /// <summary>The largest body that can be sent here, in bytes: the smaller frame limit of both sides, less the header's share.</summary>
-    public int LargestBody => FrameLimits.LargestBody(_protocol.Output.Limit);
+    public int MaxBodyBytes => FrameLimits.MaxBodyBytes(_protocol.Output.Limit);
 
     /// <summary>Whether the session is closed or closing.</summary>
     public bool IsClosed => _protocol.IsClosed || Connection.IsClosing;
@@ -75,7 +75,7 @@ public sealed partial class Session
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded straight into the send queue.</param>
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct => _protocol.Output.MayPush ? TrySendAsked(type, in body) : NotReady;
+        where TBody : IFrameBody, allows ref struct => _protocol.Output.CanSendUnsolicited ? TrySendSolicited(type, in body) : NotReady;
 
     /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
     /// <param name="type">Message type.</param>
@@ -99,28 +99,28 @@ public sealed partial class Session
     /// </param>
     /// <param name="state">Handed to <paramref name="release"/>.</param>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null) =>
-        _protocol.Output.MayPush ? _protocol.Output.TrySendBorrowed(type, body, release, state) : NotReady;
+        _protocol.Output.CanSendUnsolicited ? _protocol.Output.TrySendBorrowed(type, body, release, state) : NotReady;
 
     /// <summary>
     /// Begins a burst: what the calling thread sends on this session until the burst is disposed leaves together, with one flush. Keep it
     /// short: until then nothing of it is on its way, unless the send queue is full or another thread flushes. Handlers need none, their
     /// replies are in a burst already.
     /// </summary>
-    public SendBurst BeginBurst() => new(_protocol.Output);
+    public FlushDeferral DeferFlush() => new(_protocol.Output);
 
     /// <summary>
-    /// Begins a batch: the fastest way to send many one-way messages, several times that of <see cref="BeginBurst"/>. Keep it short too:
+    /// Begins a batch: the fastest way to send many one-way messages, several times that of <see cref="DeferFlush"/>. Keep it short too:
     /// its last messages are on their way when it is disposed or flushed.
     /// </summary>
-    public SendBatch BeginBatch() => new(_protocol.Output, asked: false);
+    public SendBatch BeginBatch() => new(_protocol.Output, solicited: false);
 
     /// <summary>Sends a one-way message, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
     public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
-        where TBody : IFrameBody => _protocol.Output.MayPush
-            ? SendAskedAsync(type, body, cancellationToken)
+        where TBody : IFrameBody => _protocol.Output.CanSendUnsolicited
+            ? SendSolicitedAsync(type, body, cancellationToken)
             : new ValueTask<SendStatus>(NotReady);
 
     /// <summary>
@@ -152,7 +152,7 @@ public sealed partial class Session
     /// <summary>Completes when there is room in the send queue again, or the session is closed.</summary>
     /// <param name="cancellationToken">Gives up waiting.</param>
     public Task WhenWritableAsync(CancellationToken cancellationToken = default) =>
-        _protocol.Output.Room.WhenDrainedAsync(cancellationToken);
+        _protocol.Output.QueueLimit.WhenDrainedAsync(cancellationToken);
 
     /// <summary>
     /// Closes in order: says Goodbye with a reason, takes no more requests, answers what is in flight, then ends the connection. Begins at
@@ -191,20 +191,20 @@ public sealed partial class Session
     internal FrameProtocol Protocol => _protocol;
 
     /// <summary>What <see cref="RoutingId"/> names, where the session has one.</summary>
-    internal RoutingIdentity? Identity { get; set; }
+    internal IClaimedId? Identity { get; set; }
 
     /// <summary>Who has to be told that the session has ended.</summary>
     internal ref SessionHolders Holders => ref _holders;
 
     /// <summary>As <see cref="TrySend{TBody}"/>, for what the peer's request asked for.</summary>
-    internal SendStatus TrySendAsked<TBody>(ushort type, scoped in TBody body)
+    internal SendStatus TrySendSolicited<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => _protocol.Output.TrySendOneWay(type, in body);
 
     /// <summary>As <see cref="SendAsync{TBody}"/>, for what the peer's request asked for.</summary>
-    internal ValueTask<SendStatus> SendAskedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
+    internal ValueTask<SendStatus> SendSolicitedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
-        SendStatus status = TrySendAsked(type, in body);
+        SendStatus status = TrySendSolicited(type, in body);
         return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
     }
 
@@ -223,7 +223,7 @@ public sealed partial class Session
         do
         {
             await WhenWritableAsync(cancellationToken).ConfigureAwait(false);
-            status = TrySendAsked(type, in body);
+            status = TrySendSolicited(type, in body);
         }
         while (status == SendStatus.Full);
         return status;

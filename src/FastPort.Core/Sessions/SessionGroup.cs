@@ -60,7 +60,7 @@ public sealed class SessionGroup : ISessionHolder
         SharedFrame frame = SharedFrame.Encode(type, in body);
         try
         {
-            return frame.SendTo(_members.Members, asked: false);
+            return frame.SendTo(_members.Members, solicited: false);
         }
         finally
         {

@@ -18,8 +18,8 @@ internal static partial class SessionLog
     [LoggerMessage(2003, LogLevel.Error, "{Session}: the handler of {Message} threw; the requester gets Internal")]
     public static partial void HandlerFailed(ILogger logger, Session session, string message, Exception exception);
 
-    [LoggerMessage(2004, LogLevel.Error, "{Session}: the {Hook} threw; the peer is refused")]
-    public static partial void HookFailed(ILogger logger, Session session, string hook, Exception exception);
+    [LoggerMessage(2004, LogLevel.Error, "{Session}: the {Component} threw; the peer is refused")]
+    public static partial void AuthorizationFailed(ILogger logger, Session session, string component, Exception exception);
 
     [LoggerMessage(2005, LogLevel.Debug, "{Session}: Hello was refused: {Message}")]
     public static partial void HelloRefused(ILogger logger, Session session, string message);
@@ -31,8 +31,8 @@ internal static partial class SessionLog
         2011, LogLevel.Warning, "{Lines} more lines of event {Event} were left out; {LinesPerSecond} a second of one event are logged")]
     public static partial void LinesLeftOut(ILogger logger, long lines, int @event, int linesPerSecond);
 
-    [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Hook} did not answer within {Limit}; the peer is refused")]
-    public static partial void HookTimedOut(ILogger logger, Session session, string hook, TimeSpan limit);
+    [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Component} did not answer within {Limit}; the peer is refused")]
+    public static partial void AuthorizationTimedOut(ILogger logger, Session session, string component, TimeSpan limit);
 
     [LoggerMessage(2007, LogLevel.Error, "{Session}: a pending reply threw when it was told of its failure")]
     public static partial void PendingReplyFailed(ILogger logger, Session session, Exception exception);

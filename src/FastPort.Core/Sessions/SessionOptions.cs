@@ -71,7 +71,7 @@ public sealed class SessionOptions
     /// Time the authorizer may take over one message, and the authenticator over a Hello where <see cref="HandshakeTimeout"/> is off. A
     /// message that it does not decide on in time is answered with <see cref="ErrorCode.Timeout"/>. Zero turns it off. Defaults to 10 s.
     /// </summary>
-    public TimeSpan HookTimeout { get; set; } = TimeSpan.FromSeconds(10);
+    public TimeSpan AuthorizationTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>Time for a frame begun to be complete; zero turns it off. Defaults to 30 s.</summary>
     public TimeSpan FrameTimeout { get; set; } = TimeSpan.FromSeconds(30);
@@ -141,7 +141,7 @@ public sealed class SessionOptions
         MaxQueuedBytes = section.Number(nameof(MaxQueuedBytes), MaxQueuedBytes, 1024, 1024 * 1024 * 1024);
         MaxConcurrency = section.Number(nameof(MaxConcurrency), MaxConcurrency, 1, 10_000);
         HandshakeTimeout = section.Timeout(nameof(HandshakeTimeout), HandshakeTimeout);
-        HookTimeout = section.Timeout(nameof(HookTimeout), HookTimeout);
+        AuthorizationTimeout = section.Timeout(nameof(AuthorizationTimeout), AuthorizationTimeout);
         FrameTimeout = section.Timeout(nameof(FrameTimeout), FrameTimeout);
         IdleTimeout = section.Timeout(nameof(IdleTimeout), IdleTimeout);
         WriteTimeout = section.Timeout(nameof(WriteTimeout), WriteTimeout);
@@ -174,7 +174,7 @@ public sealed class SessionOptions
         // Room for the largest frame and what came with it.
         MaxReceiveBytes = MaxFrameBytes + (64 * 1024),
 
-        // The bound lets one message exceed it, or a chunk of every batch that was let in before it was reached (SendRoom), and the replies
+        // The bound lets one message exceed it, or a chunk of every batch that was let in before it was reached (SendQueueLimit), and the replies
         // of handlers that run already are written whatever waits. None of it is held before it is needed.
         MaxSendBytes = (int)Math.Min(
             SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (BatchesAtOnce * FrameOutput.BatchChunk), 1 << 30),

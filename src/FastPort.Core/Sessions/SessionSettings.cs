@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Dispatch;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Sessions;
@@ -40,10 +39,8 @@ internal sealed class SessionSettings
 {
     public required SessionOptions Options { get; init; }
 
-    public required MessageHandlers Handlers { get; init; }
-
-    /// <summary>Handlers of the framework's own types that are served (routing); null where there are none.</summary>
-    public MessageHandlers? FrameworkHandlers { get; init; }
+    /// <summary>Makes what a session's requests and one-way messages go to; called once for each session.</summary>
+    public required Func<FrameProtocol, SessionDispatcher> CreateDispatcher { get; init; }
 
     public required ConnectionClock Clock { get; init; }
 
@@ -59,8 +56,6 @@ internal sealed class SessionSettings
     /// <summary>The accepting side's part of Hello; null on the connecting side.</summary>
     public HandshakeSettings? Handshake { get; init; }
 
-    public Authorizer? Authorizer { get; init; }
-
     /// <summary>Time in which a stopping server still takes requests that crossed its Goodbye.</summary>
     public TimeSpan ShutdownGrace { get; init; }
 
@@ -73,7 +68,7 @@ internal sealed class HandshakeSettings
 {
     public required string ServerName { get; init; }
 
-    public required IdentityRegistry Identities { get; init; }
+    public required IRoutingIds RoutingIds { get; init; }
 
     public Authenticator? Authenticator { get; init; }
 

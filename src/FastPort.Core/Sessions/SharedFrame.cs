@@ -40,7 +40,7 @@ internal sealed class SharedFrame
         if (!FrameWriter.Fits(size, FrameLimits.Maximum))
         {
             throw new ArgumentException(
-                $"The body has {size} bytes; no frame holds more than {FrameLimits.LargestBody(FrameLimits.Maximum)}.", nameof(body));
+                $"The body has {size} bytes; no frame holds more than {FrameLimits.MaxBodyBytes(FrameLimits.Maximum)}.", nameof(body));
         }
 
         SharedFrame frame = Spare ?? new SharedFrame();
@@ -66,12 +66,12 @@ internal sealed class SharedFrame
     /// <summary>Sends to each; nobody waits for one without room. Returns how many send queues took it.</summary>
     /// <param name="sessions">The receivers.</param>
     /// <param name="asked">Whether they asked for it. What nobody asked for goes to those alone who have said Hello.</param>
-    public int SendTo(ReadOnlySpan<Session?> sessions, bool asked)
+    public int SendTo(ReadOnlySpan<Session?> sessions, bool solicited)
     {
         int sent = 0;
         foreach (Session? session in sessions)
         {
-            if (session is not null && (asked || session.Protocol.Output.MayPush) && SendTo(session))
+            if (session is not null && (solicited || session.Protocol.Output.CanSendUnsolicited) && SendTo(session))
             {
                 sent++;
             }

@@ -22,7 +22,7 @@ internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol
         {
             long messagesIn = protocol.MessagesReceived, messagesOut = protocol.Output.MessagesSent;
             long bytesIn = connection.BytesReceived, bytesOut = connection.BytesSent;
-            long dropped = protocol.Output.Room.MessagesDropped;
+            long dropped = protocol.Output.QueueLimit.MessagesDropped;
             if (bytesIn != _bytesIn || messagesIn != _messagesIn)
             {
                 counters.Received(messagesIn - _messagesIn, bytesIn - _bytesIn);

@@ -18,7 +18,7 @@ public static class DiagnosticsHandlers
     {
         ArgumentNullException.ThrowIfNull(handlers);
         return handlers
-            .MapInline(DiagnosticType.Echo, Echo.Parser, static (echo, _) => echo, BytesFields.Lent)
+            .MapInline(DiagnosticType.Echo, Echo.Parser, static (echo, _) => echo, BytesFields.Borrowed)
             .MapInline(DiagnosticType.Sink, CountSink, "Sink")
             .MapInline(DiagnosticType.SinkReport, ReportSink, "SinkReport")
             .MapQueued(DiagnosticType.Source, StreamSourceAsync, "Source");
@@ -45,7 +45,7 @@ public static class DiagnosticsHandlers
             return;
         }
 
-        int largest = context.Session.LargestBody;
+        int largest = context.Session.MaxBodyBytes;
         if (source.PayloadBytes > (uint)largest)
         {
             context.Fail(ErrorCode.MalformedBody, $"payload_bytes is {source.PayloadBytes}; allowed are 0 to {largest}.");

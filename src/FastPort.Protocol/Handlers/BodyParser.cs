@@ -20,7 +20,7 @@ internal sealed class BodyParser<T>
     private readonly string _name = typeof(T).Name;
 
     // Which fields are lent, and an empty message to create others from; null where no field is lent.
-    private readonly LentFields? _lent;
+    private readonly BorrowedFields? _lent;
     private readonly T? _empty;
 
     public BodyParser(ushort type, MessageParser<T> parser, BytesFields bytesFields)
@@ -29,20 +29,20 @@ internal sealed class BodyParser<T>
         _parser = parser;
 
         // A parser that refuses an empty body has required fields, and has to see the whole body.
-        if (bytesFields == BytesFields.Lent && TryCopy([], out _empty) && new LentFields(_empty.Descriptor) is { Any: true } fields)
+        if (bytesFields == BytesFields.Borrowed && TryCopy([], out _empty) && new BorrowedFields(_empty.Descriptor) is { Any: true } fields)
         {
             _lent = fields;
         }
     }
 
     /// <summary>What the sender of a body that does not parse is told.</summary>
-    public string Complaint => $"The body of message 0x{_type:X4} is no {_name} message.";
+    public string ParseError => $"The body of message 0x{_type:X4} is no {_name} message.";
 
     /// <summary>Parses an inline handler's request.</summary>
     /// <param name="request">The request.</param>
     /// <param name="message">The message.</param>
     /// <param name="lent">What its fields show, to be ended when the handler has; null where nothing is lent.</param>
-    public bool TryParse(scoped ref InlineRequest request, [NotNullWhen(true)] out T? message, out LentBytes? lent)
+    public bool TryParse(scoped ref InlineRequest request, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
     {
         if (request.TryGetBodyMemory(out ReadOnlyMemory<byte> body))
         {
@@ -64,7 +64,7 @@ internal sealed class BodyParser<T>
     /// <param name="body">The body; unchanged until the handler has ended.</param>
     /// <param name="message">The message.</param>
     /// <param name="lent">What its fields show, to be ended when the handler has; null where nothing is lent.</param>
-    public bool TryParse(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out LentBytes? lent)
+    public bool TryParse(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
     {
         if (_lent is not null && _lent.IsOnly(body.Span, out int field, out int contents))
         {
@@ -79,18 +79,18 @@ internal sealed class BodyParser<T>
 
     // A method of its own: its room on the stack would have to be cleared for every message.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryParseMixed(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out LentBytes? lent)
+    private bool TryParseMixed(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
     {
         lent = null;
         ReadOnlySpan<byte> bytes = body.Span;
-        LentFields.Cuts places = default;
+        BorrowedFields.Cuts places = default;
         if (_lent is null || !_lent.TryFind(bytes, ref places, out int count) || count == 0)
         {
             return TryCopy(bytes, out message);
         }
 
-        ReadOnlySpan<LentFields.Cut> cuts = places[..count];
-        ReadOnlySpan<byte> rest = LentFields.Rest(bytes, cuts);
+        ReadOnlySpan<BorrowedFields.Cut> cuts = places[..count];
+        ReadOnlySpan<byte> rest = BorrowedFields.Rest(bytes, cuts);
         if (rest.IsEmpty)
         {
             message = _empty!.Clone();
@@ -105,11 +105,11 @@ internal sealed class BodyParser<T>
         return true;
     }
 
-    private LentBytes Lend(ReadOnlyMemory<byte> body)
+    private BorrowedBytes Lend(ReadOnlyMemory<byte> body)
     {
         // There is no array only where a peer in the same process has lent memory of another kind.
         ArraySegment<byte> array = MemoryMarshal.TryGetArray(body, out ArraySegment<byte> segment) ? segment : body.ToArray();
-        return new LentBytes(array.Array!, array.Offset, array.Count, _name);
+        return new BorrowedBytes(array.Array!, array.Offset, array.Count, _name);
     }
 
     private bool TryCopy(ReadOnlySpan<byte> body, [NotNullWhen(true)] out T? message)

@@ -215,7 +215,7 @@ public sealed class ClientCloseTests
     {
         var time = new ManualTime();
         await using CountingServer server = await CountingServer.StartAsync(
-            configure: static o => o.Session.MaxFrameBytes = 40 * 1024 * 1024, hooks: new FastPortServerHooks { Time = time });
+            configure: static o => o.Session.MaxFrameBytes = 40 * 1024 * 1024, components: new FastPortServerComponents { Time = time });
         using var socket = new System.Net.Sockets.TcpClient();
         await socket.ConnectAsync(System.Net.IPAddress.Loopback, server.Port);
         System.Net.Sockets.NetworkStream stream = socket.GetStream();

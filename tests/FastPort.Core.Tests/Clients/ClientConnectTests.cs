@@ -55,7 +55,7 @@ public sealed class ClientConnectTests
     [Fact]
     public async Task A_refused_token_is_an_error_with_its_code_and_the_servers_sentence()
     {
-        await using CountingServer server = await CountingServer.StartAsync(hooks: new FastPortServerHooks
+        await using CountingServer server = await CountingServer.StartAsync(components: new FastPortServerComponents
         {
             Authenticator = static (hello, _) => new ValueTask<AuthenticationResult>(
                 hello.Token == "good" ? AuthenticationResult.Accept() : AuthenticationResult.Refuse("No such token.")),

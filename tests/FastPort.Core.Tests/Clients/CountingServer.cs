@@ -51,7 +51,7 @@ internal sealed class CountingServer : IAsyncDisposable
     public string Endpoint => Server.Endpoints[0].ToString();
 
     public static async Task<CountingServer> StartAsync(
-        int port = 0, ExecutionLog? log = null, Action<FastPortServerOptions>? configure = null, FastPortServerHooks? hooks = null)
+        int port = 0, ExecutionLog? log = null, Action<FastPortServerOptions>? configure = null, FastPortServerComponents? components = null)
     {
         var options = new FastPortServerOptions();
         options.Endpoints.Add($"tcp://127.0.0.1:{port}");
@@ -87,7 +87,7 @@ internal sealed class CountingServer : IAsyncDisposable
                 context.Reply(context.Body.Span);
             })
             .MapInline(OneWay, (ref InlineRequest request) => self!.Count(System.Buffers.BuffersExtensions.ToArray(request.Body)));
-        self = new CountingServer(new FastPortServer(options, handlers, hooks), log ?? new ExecutionLog());
+        self = new CountingServer(new FastPortServer(options, handlers, components), log ?? new ExecutionLog());
         await self.Server.StartAsync();
         return self;
     }

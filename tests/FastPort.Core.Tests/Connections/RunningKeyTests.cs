@@ -50,7 +50,7 @@ public sealed class RunningKeyTests : IDisposable
                 options.Endpoints.Clear();
                 options.Endpoints.Add(Links.Get(link).Uri(_directory));
             },
-            hooks => hooks.Transports.Add(Filtered(link)));
+            components => components.Transports.Add(Filtered(link)));
         await using var client = new FastPortClient(
             new FastPortClientOptions { Endpoint = server.Endpoint.ToString() }, pushes, transport: Filtered(link));
         await client.ConnectAsync(Patience.Token);
@@ -91,8 +91,8 @@ public sealed class RunningKeyTests : IDisposable
             case 0:
                 return session.TrySend(Push, body);
             case 1:
-                var lent = new LentBuffer(body);
-                return session.TrySendBorrowed(Push, lent.Bytes, LentBuffer.Release, lent);
+                var lent = new BorrowedBuffer(body);
+                return session.TrySendBorrowed(Push, lent.Bytes, BorrowedBuffer.Release, lent);
             default:
                 using (SendBatch batch = session.BeginBatch())
                 {

@@ -21,7 +21,7 @@ public sealed class XorFilterTests
                 c.Reply(c.Body.Span);
                 return ValueTask.CompletedTask;
             }),
-            hooks: static h => h.Transports.Add(Transport()));
+            components: static h => h.Transports.Add(Transport()));
         using RawPeer peer = await server.ConnectAsync();
         byte[] body = Wire.Bytes(200_000);
 
@@ -35,8 +35,8 @@ public sealed class XorFilterTests
         Session session = server.Server.FindSession("masked")!;
         Assert.Equal(SendStatus.Queued, session.TrySend(0x1002, [1, 2, 3]));
         Assert.Equal(Wire.Post(0x1002, [1, 2, 3]), Xor(await peer.ReadBytesAsync(15)));
-        var lent = new LentBuffer(body.Length);
-        Assert.Equal(SendStatus.Queued, session.TrySendBorrowed(0x1003, lent.Bytes, LentBuffer.Release, lent));
+        var lent = new BorrowedBuffer(body.Length);
+        Assert.Equal(SendStatus.Queued, session.TrySendBorrowed(0x1003, lent.Bytes, BorrowedBuffer.Release, lent));
         Assert.Equal(Wire.Post(0x1003, body), Xor(await peer.ReadBytesAsync(body.Length + 12)));
         Assert.Equal(1, lent.Releases);
     }
@@ -44,7 +44,7 @@ public sealed class XorFilterTests
     [Fact]
     public async Task Errors_and_the_end_pass_through_the_filter()
     {
-        await using TestServer server = await TestServer.StartAsync(hooks: static h => h.Transports.Add(Transport()));
+        await using TestServer server = await TestServer.StartAsync(components: static h => h.Transports.Add(Transport()));
         using RawPeer peer = await server.ConnectAsync();
 
         await peer.SendAsync(Xor(Wire.Frame(0x1000, 0x40, 1, [])));

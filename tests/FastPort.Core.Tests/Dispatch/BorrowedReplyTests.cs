@@ -20,7 +20,7 @@ public sealed class BorrowedReplyTests
     [InlineData(false, Large)]
     public async Task The_reply_has_its_body_and_a_timing_block_that_is_right(bool inline, int size)
     {
-        var lent = new LentBuffer(size);
+        var lent = new BorrowedBuffer(size);
         long started = MonotonicClock.Nanoseconds;
         await using TestServer server = await StartAsync(inline, lent);
         using RawPeer peer = await server.ConnectAsync();
@@ -39,11 +39,11 @@ public sealed class BorrowedReplyTests
     [Fact]
     public async Task The_reply_of_a_handler_that_has_awaited_leaves_too()
     {
-        var lent = new LentBuffer(Large);
+        var lent = new BorrowedBuffer(Large);
         await using TestServer server = await TestServer.StartAsync(h => h.MapQueued(Type, async c =>
         {
             await Task.Yield();
-            c.ReplyBorrowed(lent.Bytes, LentBuffer.Release, lent);
+            c.ReplyBorrowed(lent.Bytes, BorrowedBuffer.Release, lent);
         }));
         using RawPeer peer = await server.ConnectAsync();
 
@@ -55,7 +55,7 @@ public sealed class BorrowedReplyTests
     [InlineData(false)]
     public async Task A_body_over_the_limit_becomes_an_error_and_is_released(bool inline)
     {
-        var lent = new LentBuffer(200_000);
+        var lent = new BorrowedBuffer(200_000);
         await using TestServer server = await StartAsync(inline, lent, 100_000);
         using RawPeer peer = await server.ConnectAsync();
 
@@ -72,7 +72,7 @@ public sealed class BorrowedReplyTests
     [InlineData(false)]
     public async Task A_one_way_message_gets_no_reply_and_the_body_is_released(bool inline)
     {
-        var lent = new LentBuffer(Large);
+        var lent = new BorrowedBuffer(Large);
         await using TestServer server = await StartAsync(inline, lent);
         using RawPeer peer = await server.ConnectAsync();
 
@@ -88,16 +88,16 @@ public sealed class BorrowedReplyTests
     [InlineData(false)]
     public async Task A_second_answer_throws_and_leaves_its_body_with_the_caller(bool inline)
     {
-        var first = new LentBuffer(Large);
-        var second = new LentBuffer(Large);
+        var first = new BorrowedBuffer(Large);
+        var second = new BorrowedBuffer(Large);
         var thrown = new TaskCompletionSource<Exception?>(TaskCreationOptions.RunContinuationsAsynchronously);
         await using TestServer server = await TestServer.StartAsync(h => _ = inline
             ? h.MapInline(Type, (ref InlineRequest r) =>
             {
-                r.ReplyBorrowed(first.Bytes, LentBuffer.Release, first);
+                r.ReplyBorrowed(first.Bytes, BorrowedBuffer.Release, first);
                 try
                 {
-                    r.ReplyBorrowed(second.Bytes, LentBuffer.Release, second);
+                    r.ReplyBorrowed(second.Bytes, BorrowedBuffer.Release, second);
                     thrown.SetResult(null);
                 }
                 catch (InvalidOperationException e)
@@ -107,8 +107,8 @@ public sealed class BorrowedReplyTests
             })
             : h.MapQueued(Type, c =>
             {
-                c.ReplyBorrowed(first.Bytes, LentBuffer.Release, first);
-                thrown.SetResult(Record.Exception(() => c.ReplyBorrowed(second.Bytes, LentBuffer.Release, second)));
+                c.ReplyBorrowed(first.Bytes, BorrowedBuffer.Release, first);
+                thrown.SetResult(Record.Exception(() => c.ReplyBorrowed(second.Bytes, BorrowedBuffer.Release, second)));
                 return ValueTask.CompletedTask;
             }));
         using RawPeer peer = await server.ConnectAsync();
@@ -120,13 +120,13 @@ public sealed class BorrowedReplyTests
         Assert.Equal(0, second.Releases);
     }
 
-    private static Task<TestServer> StartAsync(bool inline, LentBuffer lent, int maxFrameBytes = FrameLimits.Default) =>
+    private static Task<TestServer> StartAsync(bool inline, BorrowedBuffer lent, int maxFrameBytes = FrameLimits.Default) =>
         TestServer.StartAsync(
         h => _ = inline
-            ? h.MapInline(Type, (ref InlineRequest r) => r.ReplyBorrowed(lent.Bytes, LentBuffer.Release, lent))
+            ? h.MapInline(Type, (ref InlineRequest r) => r.ReplyBorrowed(lent.Bytes, BorrowedBuffer.Release, lent))
             : h.MapQueued(Type, c =>
             {
-                c.ReplyBorrowed(lent.Bytes, LentBuffer.Release, lent);
+                c.ReplyBorrowed(lent.Bytes, BorrowedBuffer.Release, lent);
                 return ValueTask.CompletedTask;
             }),
         o => o.Session.MaxFrameBytes = maxFrameBytes);

@@ -19,7 +19,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     private readonly RecordingLog _log = new();
     private readonly ConcurrentQueue<EchoProtocol> _protocols = new();
     private readonly ConnectionServerOptions _options = new() { Endpoints = ["tcp://127.0.0.1:0"], MaxConnections = 100 };
-    private readonly ConnectionServerHooks _hooks = new();
+    private readonly ConnectionServerComponents _components = new();
     private Func<Connection, IConnectionProtocol>? _make;
     private ConnectionServer? _server;
 
@@ -76,7 +76,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     [Fact]
     public async Task A_stage_puts_a_connection_of_its_own_before_the_protocol()
     {
-        _hooks.Stages.Add(static (lower, _) => ValueTask.FromResult<Connection?>(
+        _components.Stages.Add(static (lower, _) => ValueTask.FromResult<Connection?>(
             new FilterConnection(lower, new ConstantKey(0x5A), new ConstantKey(0x5A))));
         await StartAsync();
         using RawPeer peer = await ConnectAsync();
@@ -91,7 +91,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     [Fact]
     public async Task The_limit_per_address_follows_the_address_that_a_stage_found()
     {
-        _hooks.Stages.Add(HeaderConnection.StageAsync);
+        _components.Stages.Add(HeaderConnection.StageAsync);
         _options.MaxConnectionsPerAddress = 2;
         await StartAsync();
         List<RawPeer> peers = [];
@@ -127,7 +127,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     [Fact]
     public async Task A_frame_session_has_the_address_that_a_stage_found()
     {
-        await using TestServer server = await TestServer.StartAsync(hooks: static h => h.Stages.Add(HeaderConnection.StageAsync));
+        await using TestServer server = await TestServer.StartAsync(components: static h => h.Stages.Add(HeaderConnection.StageAsync));
         using RawPeer peer = await server.ConnectAsync();
 
         await peer.SendAsync("from 10.1.2.3\n"u8.ToArray(), Wire.Request(TestServer.Echo, 1, Hello));
@@ -141,7 +141,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     {
         var release = new TaskCompletionSource();
         _options.MaxConnectionsInStages = 2;
-        _hooks.Stages.Add(async (connection, _) =>
+        _components.Stages.Add(async (connection, _) =>
         {
             await release.Task;
             return connection;
@@ -165,9 +165,9 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     {
         var time = new FakeTimeProvider();
         int begun = 0;
-        _hooks.Time = time;
+        _components.Time = time;
         _options.StageTimeout = TimeSpan.FromSeconds(3);
-        _hooks.Stages.Add(async (_, cancellationToken) =>
+        _components.Stages.Add(async (_, cancellationToken) =>
         {
             bool looks = Interlocked.Increment(ref begun) == 1;
             await Task.Delay(Timeout.Infinite, looks ? cancellationToken : CancellationToken.None);
@@ -189,7 +189,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     public async Task A_stage_may_refuse_or_fail()
     {
         int runs = 0;
-        _hooks.Stages.Add((connection, _) => Interlocked.Increment(ref runs) switch
+        _components.Stages.Add((connection, _) => Interlocked.Increment(ref runs) switch
         {
             1 => ValueTask.FromResult<Connection?>(null),
             2 => throw new InvalidDataException("a stage's own"),
@@ -218,7 +218,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
         var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _options.StageTimeout = TimeSpan.Zero;
         _options.ShutdownTimeout = TimeSpan.FromHours(1);
-        _hooks.Stages.Add(async (_, _) =>
+        _components.Stages.Add(async (_, _) =>
         {
             begun.SetResult();
             await Task.Delay(Timeout.Infinite, CancellationToken.None);
@@ -313,7 +313,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     public async Task A_stop_aborts_who_does_not_finish_in_time()
     {
         var time = new FakeTimeProvider();
-        _hooks.Time = time;
+        _components.Time = time;
         await StartAsync();
         using RawPeer peer = await ConnectAsync();
         await EchoAsync(peer);
@@ -375,7 +375,7 @@ public sealed class ConnectionServerTests : IAsyncDisposable
 
     private async Task StartAsync()
     {
-        _server = new ConnectionServer(_options, _make ?? Make, _hooks, _log);
+        _server = new ConnectionServer(_options, _make ?? Make, _components, _log);
         await _server.StartAsync();
 
         IConnectionProtocol Make(Connection connection)

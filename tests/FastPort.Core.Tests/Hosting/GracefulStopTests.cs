@@ -18,7 +18,7 @@ public sealed class GracefulStopTests
                 await release.Task;
                 c.Reply(c.Body.Span);
             }),
-            hooks: h => h.Time = _time);
+            components: h => h.Time = _time);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SayHelloAsync();
         await peer.SendAsync(Wire.Request(0x1001, 1, [1]), Wire.Request(0x1001, 2, [2]), Wire.PingRequest(3));
@@ -48,7 +48,7 @@ public sealed class GracefulStopTests
     {
         var release = new TaskCompletionSource();
         await using TestServer server = await TestServer.StartAsync(
-            h => h.MapQueued(0x1001, async _ => await release.Task), hooks: h => h.Time = _time);
+            h => h.MapQueued(0x1001, async _ => await release.Task), components: h => h.Time = _time);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(3));
         await peer.ReadFrameAsync();
@@ -76,7 +76,7 @@ public sealed class GracefulStopTests
     [Fact]
     public async Task Idle_sessions_that_never_said_Hello_end_with_the_grace_without_a_frame()
     {
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Time = _time);
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Time = _time);
         using RawPeer peer = await server.ConnectAsync();
         await peer.PingAsync();
         Task stop = server.Server.StopAsync();
@@ -96,7 +96,7 @@ public sealed class GracefulStopTests
     [Fact]
     public async Task A_peer_that_does_not_close_its_side_ends_with_the_drain()
     {
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Time = _time);
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Time = _time);
         using RawPeer peer = await server.ConnectAsync();
         await peer.PingAsync();
         Task stop = server.Server.StopAsync();
@@ -122,7 +122,7 @@ public sealed class GracefulStopTests
                     await cancelled.Task;
                 }
             }),
-            hooks: h => h.Time = _time);
+            components: h => h.Time = _time);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.PingRequest(2));
         await peer.ReadFrameAsync();

@@ -96,7 +96,7 @@ public sealed class MeasureSessionsTests
                 context.Reply(context.Body.Span);
             }),
         options => options.MeasureSessions = measure,
-        hooks => hooks.LatencyStats = _stats);
+        components => components.LatencyStats = _stats);
 
     // A burst is recorded after its replies have gone.
     private async Task<LatencyReport> ReportAsync(long messages)

@@ -18,7 +18,7 @@ public sealed class MemoryLimitTests
     {
         var time = new FakeTimeProvider();
         await using TestServer server = await TestServer.StartAsync(
-            options: static o => o.MaxBufferedMegabytes = 3, hooks: h => h.Time = time);
+            options: static o => o.MaxBufferedMegabytes = 3, components: h => h.Time = time);
         using RawPeer known = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         await SendPartAsync(known, session);

@@ -52,7 +52,7 @@ public sealed class StalledOutputTests : IDisposable
     public async Task A_server_stops_although_its_logger_blocks()
     {
         using var log = new BlockedLog();
-        var server = new FastPortServer(Options(), new MessageHandlers(), new FastPortServerHooks { Time = _time }, log);
+        var server = new FastPortServer(Options(), new MessageHandlers(), new FastPortServerComponents { Time = _time }, log);
         await server.StartAsync();
         log.Block();
 

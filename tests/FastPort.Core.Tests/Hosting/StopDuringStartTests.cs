@@ -15,7 +15,7 @@ public sealed class StopDuringStartTests
         Task? stop = null;
         var transport = new ListedTransport(() => stop ??= server!.StopAsync());
         var options = new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:1", "tcp://127.0.0.1:2", "tcp://127.0.0.1:3" } };
-        server = new FastPortServer(options, new MessageHandlers(), new FastPortServerHooks { Transports = { transport } });
+        server = new FastPortServer(options, new MessageHandlers(), new FastPortServerComponents { Transports = { transport } });
 
         await Assert.ThrowsAsync<InvalidOperationException>(() => server.StartAsync());
 

@@ -74,17 +74,17 @@ public sealed class RentedArrayTests
         await using TestServer server = await StartAsync(pool);
         using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
-        List<LentBuffer> lent = [];
-        var buffer = new LentBuffer(50_000);
+        List<BorrowedBuffer> lent = [];
+        var buffer = new BorrowedBuffer(50_000);
         SendStatus status = SendStatus.Queued;
         while (status == SendStatus.Queued)
         {
             session.TrySend(Work, buffer.Bytes);
-            status = session.TrySendBorrowed(Work, buffer.Bytes, LentBuffer.Release, buffer);
+            status = session.TrySendBorrowed(Work, buffer.Bytes, BorrowedBuffer.Release, buffer);
             if (status == SendStatus.Queued)
             {
                 lent.Add(buffer);
-                buffer = new LentBuffer(50_000);
+                buffer = new BorrowedBuffer(50_000);
             }
         }
 
@@ -184,7 +184,7 @@ public sealed class RentedArrayTests
     public async Task Sixty_sessions_killed_at_random_moments()
     {
         var pool = new TrackingArrayPool(surplus: 1);
-        ConcurrentBag<LentBuffer> lent = [];
+        ConcurrentBag<BorrowedBuffer> lent = [];
         await using TestServer server = await StartAsync(
             pool,
             h => h.MapQueued(Work, async c =>
@@ -194,9 +194,9 @@ public sealed class RentedArrayTests
                     await Task.Yield();
                 }
 
-                var buffer = new LentBuffer(c.Body.ToArray());
+                var buffer = new BorrowedBuffer(c.Body.ToArray());
                 lent.Add(buffer);
-                c.ReplyBorrowed(buffer.Bytes, LentBuffer.Release, buffer);
+                c.ReplyBorrowed(buffer.Bytes, BorrowedBuffer.Release, buffer);
             }),
             static o => (o.Session.MaxConcurrency, o.Session.SendQueueBytes, o.Session.MaxInFlightRequests) = (3, 64 * 1024, 8));
         await Task.WhenAll(Enumerable.Range(0, 60).Select(seed => Task.Run(async () =>

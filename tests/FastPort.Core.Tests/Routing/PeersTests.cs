@@ -12,7 +12,7 @@ public sealed class PeersTests
     {
         var time = new FakeTimeProvider();
         time.Advance(TimeSpan.FromMilliseconds(1_234_567));
-        await using TestServer server = await StartAsync(hooks: h => h.Time = time);
+        await using TestServer server = await StartAsync(components: h => h.Time = time);
         using RawPeer a = await server.ConnectAsync();
         await a.CallAsync(Wire.HelloRequest(1, "werk/ü", name: "Werk 7"));
         await a.PingAsync();

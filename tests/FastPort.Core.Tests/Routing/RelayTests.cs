@@ -218,7 +218,7 @@ public sealed class RelayTests
     public async Task The_authorizer_is_asked_for_each_type_once(bool later)
     {
         List<ushort> asked = [];
-        await using TestServer server = await StartAsync(hooks: h => h.Authorizer = async (request, _) =>
+        await using TestServer server = await StartAsync(components: h => h.Authorizer = async (request, _) =>
         {
             ushort type = request.Type;
             asked.Add(type);

@@ -29,14 +29,14 @@ internal static class RoutingWire
     public static byte[] TopicRequest(ushort type, uint correlation, string prefix) =>
         Wire.Request(type, correlation, Wire.Text(1, prefix));
 
-    public static Task<TestServer> StartAsync(Action<FastPortServerOptions>? options = null, Action<FastPortServerHooks>? hooks = null) =>
+    public static Task<TestServer> StartAsync(Action<FastPortServerOptions>? options = null, Action<FastPortServerComponents>? components = null) =>
         TestServer.StartAsync(
         options: o =>
         {
             o.Routing.Relay = o.Routing.Topics = o.Routing.Peers = true;
             options?.Invoke(o);
         },
-        hooks: hooks);
+        components: components);
 
     /// <summary>A peer that was welcomed, and so can be reached.</summary>
     public static async Task<RawPeer> ConnectAsync(this TestServer server, string routingId, int receiveBuffer = 0)

@@ -282,7 +282,7 @@ public sealed class ServerRoutingTests
     public async Task A_router_of_the_embedder_carries_further_what_is_not_found_here()
     {
         await using TestServer far = await StartAsync(static o => o.Routing.SharedTopics = [""]);
-        await using TestServer near = await StartAsync(hooks: h => h.Router = local => new LinkedRouter(local, far.Server.Routing));
+        await using TestServer near = await StartAsync(components: h => h.Router = local => new LinkedRouter(local, far.Server.Routing));
         using RawPeer a = await near.ConnectAsync("a");
         using RawPeer b = await far.ConnectAsync("b");
         await b.SubscribeAsync("x");

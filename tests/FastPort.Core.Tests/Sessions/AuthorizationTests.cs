@@ -15,7 +15,7 @@ public sealed class AuthorizationTests
     {
         await using TestServer server = await TestServer.StartAsync(
             static h => h.MapQueued(0x1001, static _ => ValueTask.CompletedTask),
-            hooks: h => h.Authorizer = async (request, _) =>
+            components: h => h.Authorizer = async (request, _) =>
             {
                 if (later)
                 {
@@ -72,7 +72,7 @@ public sealed class AuthorizationTests
     public async Task Topics_and_targets_can_be_decided_on_one_by_one(bool later)
     {
         var asked = new ConcurrentQueue<(ushort, string?, string?)>();
-        await using TestServer server = await StartAsync(hooks: h => h.Authorizer = async (request, _) =>
+        await using TestServer server = await StartAsync(components: h => h.Authorizer = async (request, _) =>
         {
             asked.Enqueue((request.Type, request.Topic, request.Target));
             if (later)
@@ -114,7 +114,7 @@ public sealed class AuthorizationTests
     public async Task An_authorizer_that_throws_forbids()
     {
         await using TestServer server = await TestServer.StartAsync(
-            hooks: static h => h.Authorizer = static (_, _) => throw new InvalidOperationException("A defect in the authorizer."));
+            components: static h => h.Authorizer = static (_, _) => throw new InvalidOperationException("A defect in the authorizer."));
         using RawPeer peer = await server.ConnectAsync();
 
         Assert.Equal(6u, (await peer.CallAsync(Wire.Request(TestServer.Echo, 1))).ErrorCode);
@@ -127,7 +127,7 @@ public sealed class AuthorizationTests
     {
         var cancelled = new TaskCompletionSource();
         var asked = new TaskCompletionSource();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authorizer = async (_, token) =>
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Authorizer = async (_, token) =>
         {
             asked.TrySetResult();
             try

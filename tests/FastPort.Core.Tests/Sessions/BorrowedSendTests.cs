@@ -22,7 +22,7 @@ public sealed class BorrowedSendTests
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.SendQueueBytes = 256 * 1024);
         using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer);
         Session session = await server.SessionAsync();
-        ConcurrentBag<LentBuffer> lent = [];
+        ConcurrentBag<BorrowedBuffer> lent = [];
 
         Task[] sending = [.. Enumerable.Range(0, Threads).Select(thread => Task.Run(async () =>
         {
@@ -36,10 +36,10 @@ public sealed class BorrowedSendTests
                 }
                 else
                 {
-                    var buffer = new LentBuffer(body);
+                    var buffer = new BorrowedBuffer(body);
                     lent.Add(buffer);
                     while ((status = session.TrySendBorrowed(
-                        (ushort)(Type + thread), buffer.Bytes, LentBuffer.Release, buffer)) == SendStatus.Full)
+                        (ushort)(Type + thread), buffer.Bytes, BorrowedBuffer.Release, buffer)) == SendStatus.Full)
                     {
                         await session.WhenWritableAsync(Patience.Token);
                     }
@@ -70,12 +70,12 @@ public sealed class BorrowedSendTests
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.SendQueueBytes = 1024 * 1024);
         using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
-        List<LentBuffer> lent = [];
-        var refused = new LentBuffer(Large);
-        while (session.TrySendBorrowed(Type, refused.Bytes, LentBuffer.Release, refused) == SendStatus.Queued)
+        List<BorrowedBuffer> lent = [];
+        var refused = new BorrowedBuffer(Large);
+        while (session.TrySendBorrowed(Type, refused.Bytes, BorrowedBuffer.Release, refused) == SendStatus.Queued)
         {
             lent.Add(refused);
-            refused = new LentBuffer(Large);
+            refused = new BorrowedBuffer(Large);
         }
 
         Assert.Contains(lent, static b => b.Releases == 0);
@@ -86,7 +86,7 @@ public sealed class BorrowedSendTests
 
         Assert.All(lent, static b => Assert.Equal(1, b.Releases));
         Assert.Equal(0, refused.Releases);
-        Assert.Equal(SendStatus.Closed, session.TrySendBorrowed(Type, refused.Bytes, LentBuffer.Release, refused));
+        Assert.Equal(SendStatus.Closed, session.TrySendBorrowed(Type, refused.Bytes, BorrowedBuffer.Release, refused));
         Assert.Equal(0, refused.Releases);
     }
 
@@ -96,9 +96,9 @@ public sealed class BorrowedSendTests
         await using TestServer server = await TestServer.StartAsync();
         using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
-        List<LentBuffer> lent = [];
-        for (var next = new LentBuffer(Large); session.TrySendBorrowed(
-            Type, next.Bytes, LentBuffer.Release, next) == SendStatus.Queued; next = new LentBuffer(Large))
+        List<BorrowedBuffer> lent = [];
+        for (var next = new BorrowedBuffer(Large); session.TrySendBorrowed(
+            Type, next.Bytes, BorrowedBuffer.Release, next) == SendStatus.Queued; next = new BorrowedBuffer(Large))
         {
             lent.Add(next);
         }
@@ -118,11 +118,11 @@ public sealed class BorrowedSendTests
         using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         byte[] sent = Wire.Bytes(Large);
-        var lent = new LentBuffer(Large);
+        var lent = new BorrowedBuffer(Large);
         await Patience.UntilAsync(() => session.Connection.PendingBytes == 0, "the Welcome was booked");
 
-        SendBurst burst = session.BeginBurst();
-        Assert.Equal(SendStatus.Queued, session.TrySendBorrowed(Type, lent.Bytes, LentBuffer.Release, lent));
+        FlushDeferral deferral = session.DeferFlush();
+        Assert.Equal(SendStatus.Queued, session.TrySendBorrowed(Type, lent.Bytes, BorrowedBuffer.Release, lent));
         Assert.Equal((0, Large + FrameHeader.Size), (lent.Releases, session.Connection.PendingBytes));
         var reason = new CloseReason(CloseKind.LocalClosed, "enough");
         if (inOrder)
@@ -134,7 +134,7 @@ public sealed class BorrowedSendTests
             session.Connection.Abort(reason);
         }
 
-        burst.Dispose();
+        deferral.Dispose();
         if (inOrder)
         {
             Assert.Equal(sent, (await peer.ReadFrameAsync()).Body);
@@ -153,16 +153,16 @@ public sealed class BorrowedSendTests
             (o.Session.MaxFrameBytes, o.Session.SendQueueBytes) = (128 * 1024, 128 * 1024));
         using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
         Session session = await server.SessionAsync();
-        var large = new LentBuffer(session.LargestBody + 1);
+        var large = new BorrowedBuffer(session.MaxBodyBytes + 1);
 
-        Assert.Equal(SendStatus.TooLarge, session.TrySendBorrowed(Type, large.Bytes, LentBuffer.Release, large));
-        var full = new LentBuffer(Large);
-        while (session.TrySendBorrowed(Type, full.Bytes, LentBuffer.Release, full) == SendStatus.Queued)
+        Assert.Equal(SendStatus.TooLarge, session.TrySendBorrowed(Type, large.Bytes, BorrowedBuffer.Release, large));
+        var full = new BorrowedBuffer(Large);
+        while (session.TrySendBorrowed(Type, full.Bytes, BorrowedBuffer.Release, full) == SendStatus.Queued)
         {
-            full = new LentBuffer(Large);
+            full = new BorrowedBuffer(Large);
         }
 
-        Assert.Equal(SendStatus.Full, session.TrySendBorrowed(Type, full.Bytes, LentBuffer.Release, full));
+        Assert.Equal(SendStatus.Full, session.TrySendBorrowed(Type, full.Bytes, BorrowedBuffer.Release, full));
         Assert.Equal((0, 0), (large.Releases, full.Releases));
         Assert.Equal(Wire.Bytes(Large), full.Bytes);
     }
@@ -173,13 +173,13 @@ public sealed class BorrowedSendTests
         await using TestServer server = await TestServer.StartAsync();
         using RawPeer peer = await server.ConnectAsync();
         Connection connection = (await server.SessionAsync()).Connection;
-        var lent = new LentBuffer(Large);
+        var lent = new BorrowedBuffer(Large);
 
         var ring = connection.BeginWrite()!;
         byte[] most = new byte[ring.MaximumCapacity - ring.Length];
-        bool tooMuch = connection.TryWriteBorrowed(new byte[most.Length + 1], LentBuffer.Release, lent);
+        bool tooMuch = connection.TryWriteBorrowed(new byte[most.Length + 1], BorrowedBuffer.Release, lent);
         bool all = connection.TryWriteBorrowed(most, release: null, state: null);
-        bool more = connection.TryWriteBorrowed(new byte[1], LentBuffer.Release, lent);
+        bool more = connection.TryWriteBorrowed(new byte[1], BorrowedBuffer.Release, lent);
         connection.EndWrite();
 
         Assert.Equal((false, true, false), (tooMuch, all, more));
@@ -197,9 +197,9 @@ public sealed class BorrowedSendTests
         await using TestServer server = await TestServer.StartAsync();
         using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
-        var lent = new LentBuffer(100);
+        var lent = new BorrowedBuffer(100);
 
-        Assert.Equal(SendStatus.Queued, session.TrySendBorrowed(Type, lent.Bytes, LentBuffer.Release, lent));
+        Assert.Equal(SendStatus.Queued, session.TrySendBorrowed(Type, lent.Bytes, BorrowedBuffer.Release, lent));
 
         Assert.Equal(1, lent.Releases);
         Assert.Equal(Wire.Bytes(100), (await peer.ReadFrameAsync()).Body);

@@ -279,7 +279,7 @@ public sealed class HandshakeTests
     public async Task A_refused_token_is_Unauthenticated_and_never_logged(byte flags)
     {
         await using TestServer server = await TestServer.StartAsync(
-            hooks: static h => h.Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Refuse("No such token.")));
+            components: static h => h.Authenticator = static (_, _) => ValueTask.FromResult(AuthenticationResult.Refuse("No such token.")));
         using RawPeer peer = await server.ConnectAsync();
 
         WireFrame error = await peer.CallAsync(Wire.HelloRequest(4, token: "hunter2", flags: flags));
@@ -298,7 +298,7 @@ public sealed class HandshakeTests
         var verdict = new TaskCompletionSource<AuthenticationResult>();
         HelloRequest? asked = null;
         int questions = 0;
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authenticator = async (hello, _) =>
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Authenticator = async (hello, _) =>
         {
             questions++;
             asked = hello;
@@ -324,7 +324,7 @@ public sealed class HandshakeTests
     [InlineData(true)]
     public async Task An_authenticator_that_throws_refuses_with_no_internals(bool later)
     {
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authenticator = async (_, _) =>
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Authenticator = async (_, _) =>
         {
             if (later)
             {
@@ -347,7 +347,7 @@ public sealed class HandshakeTests
     {
         var cancelled = new TaskCompletionSource();
         var asked = new TaskCompletionSource();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Authenticator = async (_, token) =>
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Authenticator = async (_, token) =>
         {
             token.Register(() =>
             {
@@ -374,7 +374,7 @@ public sealed class HandshakeTests
     {
         var time = new FakeTimeProvider();
         await using TestServer server = await TestServer.StartAsync(
-            options: static o => o.RequireRoutingId = true, hooks: h => h.Time = time);
+            options: static o => o.RequireRoutingId = true, components: h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync();
         Session session = await server.SessionAsync();
 
@@ -392,7 +392,7 @@ public sealed class HandshakeTests
     public async Task The_handshake_deadline_applies_only_where_a_Hello_is_demanded()
     {
         var time = new FakeTimeProvider();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Time = time);
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync();
         await server.SessionAsync();
 
@@ -403,5 +403,5 @@ public sealed class HandshakeTests
 
     private static Task<TestServer> StartDemandingAsync(bool authenticator) => TestServer.StartAsync(
         options: o => o.RequireRoutingId = !authenticator,
-        hooks: h => h.Authenticator = authenticator ? static (_, _) => ValueTask.FromResult(AuthenticationResult.Accept()) : null);
+        components: h => h.Authenticator = authenticator ? static (_, _) => ValueTask.FromResult(AuthenticationResult.Accept()) : null);
 }

@@ -58,7 +58,7 @@ public sealed class PeerTextTests
     public async Task What_an_authenticator_says_about_a_token_is_escaped_in_the_log()
     {
         await using TestServer server = await TestServer.StartAsync(
-            hooks: static h => h.Authenticator =
+            components: static h => h.Authenticator =
                 static (hello, _) => ValueTask.FromResult(AuthenticationResult.Refuse($"No such machine: {hello.Token}.")));
         using RawPeer peer = await server.ConnectAsync();
 
@@ -75,7 +75,7 @@ public sealed class PeerTextTests
     public async Task Warnings_about_peers_are_few_and_what_was_left_out_is_counted_afterwards()
     {
         var time = new FakeTimeProvider();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Time = time);
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Time = time);
         for (int i = 0; i < 30; i++)
         {
             using RawPeer peer = await server.ConnectAsync();

@@ -115,7 +115,7 @@ public sealed class ProtocolErrorTests
         var time = new FakeTimeProvider();
         byte[] body = Wire.Bytes(400_000);
         await using TestServer server = await TestServer.StartAsync(
-            static h => h.MapInline(0x1001, static (ref FastPort.Dispatch.InlineRequest r) => r.Reply(Wire.Bytes(400_000))), hooks: h =>
+            static h => h.MapInline(0x1001, static (ref FastPort.Dispatch.InlineRequest r) => r.Reply(Wire.Bytes(400_000))), components: h =>
                 h.Time = time);
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
 
@@ -134,7 +134,7 @@ public sealed class ProtocolErrorTests
     public async Task Input_is_drained_for_one_second_then_the_connection_ends()
     {
         var time = new FakeTimeProvider();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Time = time);
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.Frame(0x1000, 0x40, 1, []));
         await peer.ReadFrameAsync();

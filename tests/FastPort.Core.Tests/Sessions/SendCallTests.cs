@@ -34,7 +34,7 @@ public sealed class SendCallTests
     [InlineData(TransportKind.Sockets)]
     public Task Those_of_a_burst_take_few(TransportKind transport) => CountAsync(transport, static session =>
     {
-        using SendBurst burst = session.BeginBurst();
+        using FlushDeferral deferral = session.DeferFlush();
         Send(session);
     });
 

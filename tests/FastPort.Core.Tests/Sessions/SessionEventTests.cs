@@ -92,7 +92,7 @@ public sealed class SessionEventTests
     public async Task A_request_of_the_server_times_out_without_an_answer_and_the_late_one_is_a_reply_to_nothing()
     {
         var time = new FakeTimeProvider();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Time = time);
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Time = time);
         using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         var pending = new RecordingPending();

@@ -56,7 +56,7 @@ public sealed class SessionRequestTests
     public async Task A_request_times_out_and_is_canceled_and_the_peer_is_told()
     {
         var time = new FakeTimeProvider();
-        await using TestServer server = await TestServer.StartAsync(hooks: h => h.Time = time);
+        await using TestServer server = await TestServer.StartAsync(components: h => h.Time = time);
         using RawPeer peer = await server.ConnectKnownAsync();
         Session session = await server.SessionAsync();
         using var canceled = new CancellationTokenSource();

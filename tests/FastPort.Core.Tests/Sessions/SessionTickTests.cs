@@ -172,12 +172,12 @@ public sealed class SessionTickTests : ISessionHost, IDisposable
         var protocol = new FrameProtocol(new SessionSettings
         {
             Options = new SessionOptions(),
-            Handlers = handlers,
+            CreateDispatcher = new DispatchSettings { Handlers = handlers }.Create,
             Clock = _clock,
             Logger = _log,
             Host = this,
             Telemetry = new SessionTelemetry(_counters),
-            Handshake = new HandshakeSettings { ServerName = "test", Identities = new IdentityRegistry() },
+            Handshake = new HandshakeSettings { ServerName = "test", RoutingIds = new IdentityRegistry() },
         }, _connection);
         _connection.Start(protocol);
         return protocol;

@@ -9,7 +9,7 @@ namespace FastPort.Core.Tests.Sessions;
 public sealed class TimedReplyTests
 {
     private const int Limit = 4096;
-    private const int LargestBody = Limit - 8;
+    private const int MaxBodyBytes = Limit - 8;
 
     [Fact]
     public async Task A_reply_of_the_limit_with_its_timing_block_is_accepted_by_the_session_that_asked_for_it()
@@ -19,15 +19,15 @@ public sealed class TimedReplyTests
         var pending = new CountedReply();
 
         await AskAsync(server, peer, pending, timing: true);
-        await peer.SendAsync(Wire.Frame(0x1234, Wire.Reply | Wire.Timing, 1, [.. new byte[FrameTiming.Size], .. Wire.Bytes(LargestBody)]));
+        await peer.SendAsync(Wire.Frame(0x1234, Wire.Reply | Wire.Timing, 1, [.. new byte[FrameTiming.Size], .. Wire.Bytes(MaxBodyBytes)]));
 
-        Assert.Equal(LargestBody, await pending.Bytes.InTimeAsync());
+        Assert.Equal(MaxBodyBytes, await pending.Bytes.InTimeAsync());
         await peer.PingAsync();
     }
 
     [Theory]
-    [InlineData(true, FrameTiming.Size + LargestBody + 1)]
-    [InlineData(false, FrameTiming.Size + LargestBody)]
+    [InlineData(true, FrameTiming.Size + MaxBodyBytes + 1)]
+    [InlineData(false, FrameTiming.Size + MaxBodyBytes)]
     public async Task A_reply_over_the_limit_or_with_a_block_nobody_asked_for_is_refused(bool timing, int bytes)
     {
         await using TestServer server = await TestServer.StartAsync(options: static o => o.Session.MaxFrameBytes = Limit);

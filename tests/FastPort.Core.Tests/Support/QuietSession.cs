@@ -29,13 +29,13 @@ internal sealed class QuietSession : ISessionHost, IDisposable
         Protocol = new FrameProtocol(new SessionSettings
         {
             Options = serverOptions.Session,
-            Handlers = all,
+            CreateDispatcher = new DispatchSettings { Handlers = all }.Create,
             FrameworkHandlers = Routing.CreateHandlers(),
             Clock = _clock,
             Logger = new RecordingLog(),
             Host = this,
             Telemetry = new SessionTelemetry(Counters),
-            Handshake = new HandshakeSettings { ServerName = "test", Identities = identities },
+            Handshake = new HandshakeSettings { ServerName = "test", RoutingIds = identities },
         }, Connection);
         Connection.Start(Protocol);
     }

@@ -19,9 +19,9 @@ internal sealed class TestServer : IAsyncDisposable
     private readonly ConcurrentQueue<Session> _opened = new();
     private readonly ConcurrentQueue<(Session Session, CloseReason Reason)> _closed = new();
 
-    private TestServer(FastPortServerOptions options, MessageHandlers handlers, FastPortServerHooks hooks)
+    private TestServer(FastPortServerOptions options, MessageHandlers handlers, FastPortServerComponents components)
     {
-        Server = new FastPortServer(options, handlers, hooks, Log);
+        Server = new FastPortServer(options, handlers, components, Log);
         Server.SessionOpened += _opened.Enqueue;
         Server.SessionClosed += (session, reason) => _closed.Enqueue((session, reason));
     }
@@ -41,7 +41,7 @@ internal sealed class TestServer : IAsyncDisposable
     public static async Task<TestServer> StartAsync(
         Action<MessageHandlers>? handlers = null,
         Action<FastPortServerOptions>? options = null,
-        Action<FastPortServerHooks>? hooks = null)
+        Action<FastPortServerComponents>? components = null)
     {
         var table = new MessageHandlers().MapInline(
             Echo, static (ref InlineRequest request) => request.Reply(new FastPort.Framing.SequenceBody(request.Body)), "TestEcho");
@@ -49,11 +49,11 @@ internal sealed class TestServer : IAsyncDisposable
         var serverOptions = new FastPortServerOptions { MaxConnections = 500, ShutdownGrace = TimeSpan.FromMilliseconds(500) };
         serverOptions.Endpoints.Add("tcp://127.0.0.1:0");
         options?.Invoke(serverOptions);
-        var serverHooks = new FastPortServerHooks();
-        hooks?.Invoke(serverHooks);
-        var server = new TestServer(serverOptions, table, serverHooks);
+        var serverComponents = new FastPortServerComponents();
+        components?.Invoke(serverComponents);
+        var server = new TestServer(serverOptions, table, serverComponents);
         await server.Server.StartAsync();
-        if (serverHooks.Time is FakeTimeProvider time)
+        if (serverComponents.Time is FakeTimeProvider time)
         {
             time.Fired += server.Settle;
         }

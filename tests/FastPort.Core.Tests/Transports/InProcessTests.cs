@@ -53,10 +53,10 @@ public sealed class InProcessTests
         };
         await using TestLink open = TestLink.Open(Link);
         (TestProtocol client, _) = await open.ConnectAsync(server: server);
-        var lent = new LentBuffer(50_000);
+        var lent = new BorrowedBuffer(50_000);
 
         Assert.True(client.TryWrite([1, 2, 3]));
-        Assert.True(client.TryLend(lent.Bytes, LentBuffer.Release, lent));
+        Assert.True(client.TryLend(lent.Bytes, BorrowedBuffer.Release, lent));
         client.Connection.Flush();
 
         Assert.Same(lent.Bytes, await read.Task.InTimeAsync());
@@ -106,8 +106,8 @@ public sealed class InProcessTests
         var server = new TestProtocol { OnBytes = static _ => ReceiveOutcome.Pause };
         await using TestLink open = TestLink.Open(Link);
         (TestProtocol client, _) = await open.ConnectAsync(server: server);
-        var lent = new LentBuffer(50_000);
-        Assert.True(client.TryLend(lent.Bytes, LentBuffer.Release, lent));
+        var lent = new BorrowedBuffer(50_000);
+        Assert.True(client.TryLend(lent.Bytes, BorrowedBuffer.Release, lent));
         client.Connection.Flush();
         await Patience.UntilAsync(() => server.Bursts == 1, "the bytes were offered");
         Assert.Equal((0, 50_000), (lent.Releases, client.Connection.PendingBytes));
@@ -265,9 +265,9 @@ public sealed class InProcessTests
         await using TestServer first = await StartAsync(uri);
         var options = new FastPortServerOptions();
         options.Endpoints.Add(uri);
-        var hooks = new FastPortServerHooks();
-        hooks.Transports.Add(new InProcessTransport());
-        await using var second = new FastPortServer(options, new MessageHandlers(), hooks);
+        var components = new FastPortServerComponents();
+        components.Transports.Add(new InProcessTransport());
+        await using var second = new FastPortServer(options, new MessageHandlers(), components);
 
         var e = await Assert.ThrowsAsync<EndpointException>(() => second.StartAsync());
 

@@ -121,9 +121,9 @@ public sealed class InputRoomTests
 
         for (int split = 1; split < message.Length; split++)
         {
-            var lent = new LentBuffer(message[split..]);
+            var lent = new BorrowedBuffer(message[split..]);
             Assert.True(client.TryWrite([(byte)message.Length, .. message[..split]]));
-            Assert.True(client.TryLend(lent.Bytes, LentBuffer.Release, lent));
+            Assert.True(client.TryLend(lent.Bytes, BorrowedBuffer.Release, lent));
             client.Connection.Flush();
         }
 

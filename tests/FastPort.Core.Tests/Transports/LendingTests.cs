@@ -17,7 +17,7 @@ public sealed class LendingTests
         await using TestLink open = TestLink.Open(link, static s => s with { MaxSendBytes = 300_000, MaxReceiveBytes = 200_000 });
         (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
         List<byte> sent = [];
-        List<LentBuffer> lent = [];
+        List<BorrowedBuffer> lent = [];
 
         for (int i = 0; i < 400; i++)
         {
@@ -29,8 +29,8 @@ public sealed class LendingTests
             }
             else
             {
-                var buffer = new LentBuffer(piece.AsSpan().ToArray());
-                while (!client.TryLend(buffer.Bytes, LentBuffer.Release, buffer))
+                var buffer = new BorrowedBuffer(piece.AsSpan().ToArray());
+                while (!client.TryLend(buffer.Bytes, BorrowedBuffer.Release, buffer))
                 {
                     client.Connection.Flush();
                     await client.DrainedAsync(0).InTimeAsync();
@@ -74,15 +74,15 @@ public sealed class LendingTests
         await using TestLink open = TestLink.Open(link);
         (TestProtocol client, _) = await open.ConnectAsync(server: server);
         List<byte> sent = [];
-        List<LentBuffer> lent = [];
+        List<BorrowedBuffer> lent = [];
 
         for (int i = 0; i < 100; i++)
         {
             byte[] piece = new byte[random.Next(1, 40_000)];
             random.NextBytes(piece);
-            var buffer = new LentBuffer(piece.AsSpan().ToArray());
+            var buffer = new BorrowedBuffer(piece.AsSpan().ToArray());
             Assert.True(client.TryWrite(piece.AsSpan(0, 1)));
-            while (!client.TryLend(buffer.Bytes, LentBuffer.Release, buffer))
+            while (!client.TryLend(buffer.Bytes, BorrowedBuffer.Release, buffer))
             {
                 client.Connection.Flush();
                 await client.DrainedAsync(0).InTimeAsync();
@@ -113,8 +113,8 @@ public sealed class LendingTests
 
         for (int i = 0; i < Pieces; i++)
         {
-            var buffer = new LentBuffer(50_000);
-            Assert.True(client.TryLend(buffer.Bytes, LentBuffer.Release, buffer));
+            var buffer = new BorrowedBuffer(50_000);
+            Assert.True(client.TryLend(buffer.Bytes, BorrowedBuffer.Release, buffer));
             client.Connection.Flush();
             await AllReleasedAsync([buffer]);
         }
@@ -133,15 +133,15 @@ public sealed class LendingTests
         };
         await using TestLink open = TestLink.Open(link);
         (TestProtocol client, _) = await open.ConnectAsync(server: server);
-        var first = new LentBuffer(20_000);
-        var second = new LentBuffer(30_000);
+        var first = new BorrowedBuffer(20_000);
+        var second = new BorrowedBuffer(30_000);
 
         Assert.True(client.TryWrite(new byte[10]));
-        Assert.True(client.TryLend(first.Bytes, LentBuffer.Release, first));
+        Assert.True(client.TryLend(first.Bytes, BorrowedBuffer.Release, first));
         client.Connection.Flush();
         await server.ReceivedAsync(20_010);
         await AllReleasedAsync([first]);
-        Assert.True(client.TryLend(second.Bytes, LentBuffer.Release, second));
+        Assert.True(client.TryLend(second.Bytes, BorrowedBuffer.Release, second));
         client.Connection.Flush();
         server.OnBytes = server.Collect;
         server.Connection.ResumeReading();
@@ -161,14 +161,14 @@ public sealed class LendingTests
             var server = new TestProtocol();
             server.OnBytes = reads ? server.Collect : static _ => ReceiveOutcome.Pause;
             (TestProtocol client, _) = await open.ConnectAsync(server: server);
-            ConcurrentBag<LentBuffer> lent = [];
+            ConcurrentBag<BorrowedBuffer> lent = [];
             int abortAt = random.Next(1, 12);
             Connection aborting = round % 2 == 0 ? client.Connection : server.Connection;
 
             for (int i = 0; i < 12; i++)
             {
-                var buffer = new LentBuffer(64 * 1024);
-                if (client.TryLend(buffer.Bytes, LentBuffer.Release, buffer))
+                var buffer = new BorrowedBuffer(64 * 1024);
+                if (client.TryLend(buffer.Bytes, BorrowedBuffer.Release, buffer))
                 {
                     lent.Add(buffer);
                 }
@@ -195,12 +195,12 @@ public sealed class LendingTests
     {
         await using TestLink open = TestLink.Open(link, static s => s with { MaxSendBytes = 100_000 });
         (TestProtocol client, _) = await open.ConnectAsync();
-        var tooLarge = new LentBuffer(100_001);
-        var fits = new LentBuffer(100_000);
+        var tooLarge = new BorrowedBuffer(100_001);
+        var fits = new BorrowedBuffer(100_000);
 
-        Assert.False(client.TryLend(tooLarge.Bytes, LentBuffer.Release, tooLarge));
-        Assert.True(client.TryLend(fits.Bytes, LentBuffer.Release, fits));
-        Assert.False(client.TryLend(new byte[1], LentBuffer.Release, tooLarge));
+        Assert.False(client.TryLend(tooLarge.Bytes, BorrowedBuffer.Release, tooLarge));
+        Assert.True(client.TryLend(fits.Bytes, BorrowedBuffer.Release, fits));
+        Assert.False(client.TryLend(new byte[1], BorrowedBuffer.Release, tooLarge));
         Assert.Equal(100_000, client.Connection.PendingBytes);
         client.Connection.Close(CloseReason.LocalClosed);
 
@@ -223,6 +223,6 @@ public sealed class LendingTests
         Assert.False(client.Connection.IsClosing);
     }
 
-    private static Task AllReleasedAsync(IReadOnlyCollection<LentBuffer> lent) =>
+    private static Task AllReleasedAsync(IReadOnlyCollection<BorrowedBuffer> lent) =>
         Patience.UntilAsync(() => lent.All(static buffer => buffer.Releases == 1), "all was released once");
 }

@@ -68,20 +68,20 @@ public sealed class SessionLinkTests : IDisposable
         await using TestServer server = await StartAsync(link);
         await using FastPortClient client = await ConnectAsync(link, server, handlers);
         Session session = await server.SessionAsync();
-        List<LentBuffer> lent = [];
+        List<BorrowedBuffer> lent = [];
 
         for (int i = 0; i < Count;)
         {
             int end = Math.Min(Count, i + 1 + (i % 20));
             bool full = false;
-            using (session.BeginBurst())
+            using (session.DeferFlush())
             {
                 for (; i < end && !full; i += full ? 0 : 1)
                 {
                     if (i % 5 == 0)
                     {
-                        var buffer = new LentBuffer(Body(i));
-                        full = session.TrySendBorrowed(Push, buffer.Bytes, LentBuffer.Release, buffer) == SendStatus.Full;
+                        var buffer = new BorrowedBuffer(Body(i));
+                        full = session.TrySendBorrowed(Push, buffer.Bytes, BorrowedBuffer.Release, buffer) == SendStatus.Full;
                         if (!full)
                         {
                             lent.Add(buffer);
@@ -172,5 +172,5 @@ public sealed class SessionLinkTests : IDisposable
             options.Endpoints.Clear();
             options.Endpoints.Add(endpoint ?? Links.Get(link).Uri(_directory));
         },
-        hooks => hooks.Transports.Add(Links.Get(link).CreateTransport()));
+        components => components.Transports.Add(Links.Get(link).CreateTransport()));
 }

@@ -74,7 +74,7 @@ public sealed class StalledWriterTests : IDisposable
                 options.Endpoints.Clear();
                 options.Endpoints.Add(Links.Get(link).Uri(_directory));
             },
-            hooks => hooks.Transports.Add(Links.Get(link).CreateTransport()));
+            components => components.Transports.Add(Links.Get(link).CreateTransport()));
         var options = new FastPortClientOptions { Endpoint = server.Endpoint.ToString() };
         await using var client = new FastPortClient(options, pushes, transport: Links.Get(link).CreateTransport());
         await client.ConnectAsync(Patience.Token);

@@ -14,7 +14,7 @@ public sealed class TransportCollectionTests
     {
         await using TestServer server = await TestServer.StartAsync(
             options: static o => o.Endpoints = ["game.tcp://127.0.0.1:0/lobby?x"],
-            hooks: static h => h.Transports.MapScheme("game.tcp", over: "tcp"));
+            components: static h => h.Transports.MapScheme("game.tcp", over: "tcp"));
 
         Endpoint endpoint = Assert.Single(server.Server.Endpoints);
         Assert.Equal(("game.tcp", "/lobby", "x"), (endpoint.Scheme, endpoint.Path, endpoint.Query));
@@ -44,7 +44,7 @@ public sealed class TransportCollectionTests
     {
         string name = Guid.NewGuid().ToString("n");
         await using TestServer server = await TestServer.StartAsync(
-            options: o => o.Endpoints = [$"game://{name}/lobby"], hooks: static h => h.Transports.MapScheme("game", over: "inproc"));
+            options: o => o.Endpoints = [$"game://{name}/lobby"], components: static h => h.Transports.MapScheme("game", over: "inproc"));
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = $"inproc://{name}/lobby" });
 
         await client.ConnectAsync(Patience.Token);
@@ -57,11 +57,11 @@ public sealed class TransportCollectionTests
     {
         await using TestServer server = await TestServer.StartAsync();
         var taken = new FastPortServerOptions { Endpoints = { $"game.tcp://127.0.0.1:{server.Endpoint.Port}/x" } };
-        var hooks = new FastPortServerHooks();
-        hooks.Transports.MapScheme("game.tcp", over: "tcp");
-        await using var second = new FastPortServer(taken, new FastPort.Dispatch.MessageHandlers(), hooks);
+        var components = new FastPortServerComponents();
+        components.Transports.MapScheme("game.tcp", over: "tcp");
+        await using var second = new FastPortServer(taken, new FastPort.Dispatch.MessageHandlers(), components);
         await using var portless = new FastPortServer(
-            new FastPortServerOptions { Endpoints = { "game.tcp://127.0.0.1/x" } }, new FastPort.Dispatch.MessageHandlers(), hooks);
+            new FastPortServerOptions { Endpoints = { "game.tcp://127.0.0.1/x" } }, new FastPort.Dispatch.MessageHandlers(), components);
 
         var inUse = await Assert.ThrowsAsync<EndpointException>(() => second.StartAsync());
         var noPort = await Assert.ThrowsAsync<EndpointException>(() => portless.StartAsync());

@@ -31,7 +31,7 @@ public sealed class HelloTests
         await using (FastPortClient client = await node.ConnectAsync(static o => o.ClientName = string.Empty))
         {
             // A limit of 0 is no limit of 0 bytes.
-            Assert.Equal(FrameLimits.Default - 8, client.Session!.LargestBody);
+            Assert.Equal(FrameLimits.Default - 8, client.Session!.MaxBodyBytes);
         }
 
         Assert.Empty(Assert.Single((await node.FinishAsync()).Hellos).Body);
@@ -44,7 +44,7 @@ public sealed class HelloTests
             new { welcome = new { sessionId = 9_007_199_254_740_991, serverName = "small", maxFrameBytes = 2048 } });
         await using FastPortClient client = await node.ConnectAsync();
 
-        Assert.Equal(2040, client.Session!.LargestBody);
+        Assert.Equal(2040, client.Session!.MaxBodyBytes);
         ArgumentException failure = await Assert.ThrowsAsync<ArgumentException>(() => client.RequestAsync(NodePeer.Mirror, new byte[2041]));
         Assert.Contains("2040", failure.Message, StringComparison.Ordinal);
     }
@@ -69,7 +69,7 @@ public sealed class HelloTests
         });
         await using FastPortClient client = await node.ConnectAsync();
 
-        Assert.Equal(4088, client.Session!.LargestBody);
+        Assert.Equal(4088, client.Session!.MaxBodyBytes);
         Assert.Empty(await client.RequestAsync(ControlType.Ping, ReadOnlyMemory<byte>.Empty));
     }
 

@@ -94,7 +94,7 @@ public sealed class DiagnosticsHandlersTests
         MessageHandlers pushes = new MessageHandlers()
             .MapInline(DiagnosticType.Sink, (ref InlineRequest request) => largest = request.Body.Length);
         await using Loopback loop = await StartAsync(pushes);
-        uint limit = (uint)loop.Client.Session!.LargestBody;
+        uint limit = (uint)loop.Client.Session!.MaxBodyBytes;
 
         await loop.Client.RequestAsync(DiagnosticType.Source, new Source { Messages = 1, PayloadBytes = limit }.ToByteArray());
         RequestFailedException failure = await Loopback.FailureAsync(

@@ -55,7 +55,7 @@ public sealed class TypedHandlerTests
     {
         await using Loopback loop = await Loopback.StartAsync(Map(echo => echo));
         var random = new Random(17);
-        int[] sizes = [0, 1, 127, 128, 4_096, 65_537, loop.Client.Session!.LargestBody - 4];
+        int[] sizes = [0, 1, 127, 128, 4_096, 65_537, loop.Client.Session!.MaxBodyBytes - 4];
         foreach (int size in sizes)
         {
             byte[] payload = new byte[size];

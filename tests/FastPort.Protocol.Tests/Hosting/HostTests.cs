@@ -116,7 +116,7 @@ public sealed class HostTests
     {
         await using TestHost host = await TestHost.StartAsync(builder => builder
             .Map(handlers => handlers.MapDiagnostics())
-            .ConfigureHooks((services, hooks) => hooks.LatencyStats = services.GetRequiredService<LatencyStats>()));
+            .ConfigureComponents((services, components) => components.LatencyStats = services.GetRequiredService<LatencyStats>()));
         await using FastPortClient client = await Loopback.ConnectAsync(host.Server);
 
         await client.RequestAsync(DiagnosticType.Echo, Loopback.Message("x"), Echo.Parser);

@@ -60,8 +60,8 @@ public sealed class SessionServicesTests
         await using TestHost host = await TestHost.StartAsync(static builder =>
         {
             builder.Services.AddSingleton<IAuthorizer, NoSinkReports>();
-            builder.ConfigureHooks(static (_, hooks) =>
-                hooks.Authorizer = static (request, _) => ValueTask.FromResult(request.Type != DiagnosticType.Echo));
+            builder.ConfigureComponents(static (_, components) =>
+                components.Authorizer = static (request, _) => ValueTask.FromResult(request.Type != DiagnosticType.Echo));
             builder.Map(static handlers => handlers.MapDiagnostics());
         });
         await using FastPortClient client = await Loopback.ConnectAsync(host.Server);

@@ -29,7 +29,7 @@ internal static class HandlerSnippets
     // docs: end
 
     // docs: lent
-    public static void MapLent(MessageHandlers handlers, ConcurrentDictionary<long, ByteString> latest) => handlers.MapInline(
+    public static void MapBorrowed(MessageHandlers handlers, ConcurrentDictionary<long, ByteString> latest) => handlers.MapInline(
         Keep,
         Echo.Parser,
         (echo, session) =>
@@ -38,7 +38,7 @@ internal static class HandlerSnippets
             latest[session.Id] = ByteString.CopyFrom(echo.Payload.Span);
             return new Echo { Payload = echo.Payload };
         },
-        BytesFields.Lent);
+        BytesFields.Borrowed);
 
     // docs: end
 

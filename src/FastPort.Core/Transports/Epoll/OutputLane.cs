@@ -10,7 +10,7 @@ namespace FastPort.Transports.Epoll;
 internal sealed class OutputLane(int maximumBytes, ArrayPool<byte> pool) : IDisposable
 {
     private readonly SendRing _bytes = new(maximumBytes, pool);
-    private BurstSize _burst;
+    private SizeEstimate _burst;
 
     public ArrayPoolCircularBuffer Ring => _bytes.Ring;
 

@@ -30,7 +30,7 @@ internal sealed partial class LinkLane
     private SendRing _filling;
     private long _written;
     private long _announced;
-    private BurstSize _burst;
+    private SizeEstimate _burst;
     private int _writes;
     private bool _final;
     private bool _outputDown;

@@ -43,7 +43,7 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
     private long _sent;
     private long _calls;
     private int _queued;
-    private BurstSize _burst;
+    private SizeEstimate _burst;
     private volatile bool _blocked;
     private bool _flushing;
     private int _writes;

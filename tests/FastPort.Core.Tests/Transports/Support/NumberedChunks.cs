@@ -50,7 +50,7 @@ internal sealed class NumberedChunks(TestProtocol sender, bool stampsLast)
     public bool TryLend(int writer, int index, int size) => TryWrite(ring =>
     {
         byte[] chunk = Encode(writer, index, size);
-        var rest = new LentBuffer(chunk[Header..]);
+        var rest = new BorrowedBuffer(chunk[Header..]);
         if (!ring.TryReserve(Header))
         {
             return false;
@@ -58,7 +58,7 @@ internal sealed class NumberedChunks(TestProtocol sender, bool stampsLast)
 
         long start = ring.WritePosition;
         ring.Write(chunk.AsSpan(0, Header));
-        if (!sender.Connection.TryWriteBorrowed(rest.Bytes, LentBuffer.Release, rest))
+        if (!sender.Connection.TryWriteBorrowed(rest.Bytes, BorrowedBuffer.Release, rest))
         {
             ring.RewindTo(start);
             return false;

@@ -1,7 +1,7 @@
 namespace FastPort.Sessions;
 
-/// <summary>What has become of a question to a hook.</summary>
-internal enum HookAnswer
+/// <summary>What has become of a question.</summary>
+internal enum DecisionState
 {
     /// <summary>None yet: the loop is resumed when there is one, and asks again.</summary>
     Awaited,
@@ -12,14 +12,14 @@ internal enum HookAnswer
 }
 
 /// <summary>
-/// Waits for the answer of a hook to one question at a time, asked and taken on the loop. Meanwhile reading is paused and the frame in
-/// question stays in the ring. The coarse clock gives up a hook that takes too long.
+/// Waits for the authenticator's or authorizer's answer to one question at a time, asked and taken on the loop. Meanwhile reading is paused and the frame in
+/// question stays in the ring. The coarse clock gives up a call that takes too long.
 /// <para>
 /// Loop and clock may come to a question at the same time: whoever changes its state first decides, so a question that was answered is not
 /// given up, and the token of a question that was given up serves no other.
 /// </para>
 /// </summary>
-internal sealed class HookWait<T>(FrameProtocol protocol, string hook)
+internal sealed class PendingDecision<T>(FrameProtocol protocol, string component)
 {
     private CancellationTokenSource? _cancel;
     private Question? _question;
@@ -27,7 +27,7 @@ internal sealed class HookWait<T>(FrameProtocol protocol, string hook)
     /// <summary>Whether a question was asked whose answer has not been taken.</summary>
     public bool IsAsked => _question is not null;
 
-    /// <summary>For the hook: cancelled when it is given up or the session ends.</summary>
+    /// <summary>Cancelled when the question is given up or the session ends.</summary>
     public CancellationToken Token => (_cancel ??= new CancellationTokenSource()).Token;
 
     /// <summary>Begins to wait for an answer that is not there yet, asked for with <see cref="Token"/>.</summary>
@@ -37,7 +37,7 @@ internal sealed class HookWait<T>(FrameProtocol protocol, string hook)
         answer.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
     }
 
-    public HookAnswer Take(out T? answer)
+    public DecisionState Take(out T? answer)
     {
         answer = default;
         Question question = _question!;
@@ -45,27 +45,27 @@ internal sealed class HookWait<T>(FrameProtocol protocol, string hook)
         {
             answer = question.Answer.Result;
             Volatile.Write(ref _question, null);
-            return HookAnswer.Given;
+            return DecisionState.Given;
         }
 
         if (!question.IsSettled)
         {
             // Resumed by something else.
-            return HookAnswer.Awaited;
+            return DecisionState.Awaited;
         }
 
         _cancel = null;
         Volatile.Write(ref _question, null);
-        return HookAnswer.GivenUp;
+        return DecisionState.GivenUp;
     }
 
-    /// <summary>Coarse clock only: gives up a hook that has taken longer.</summary>
+    /// <summary>Coarse clock only: gives up a call that has taken longer.</summary>
     public void OnTick(long nowMilliseconds, TimeSpan limit)
     {
         if (limit > TimeSpan.Zero && Volatile.Read(ref _question) is { } question
             && nowMilliseconds - question.Since >= limit.TotalMilliseconds && question.TrySettle())
         {
-            SessionLog.HookTimedOut(protocol.Settings.Logger, protocol.Session, hook, limit);
+            SessionLog.AuthorizationTimedOut(protocol.Settings.Logger, protocol.Session, component, limit);
 
             // Asynchronously: the clock serves all sessions.
             _ = question.Cancel?.CancelAsync();

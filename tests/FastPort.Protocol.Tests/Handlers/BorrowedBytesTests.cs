@@ -15,7 +15,7 @@ namespace FastPort.Protocol.Tests.Handlers;
 /// </summary>
 /// <param name="endpoint">Where the server of a test listens.</param>
 /// <param name="transport">What carries it.</param>
-public abstract class LentBytesTests(string endpoint, TransportKind transport)
+public abstract class BorrowedBytesTests(string endpoint, TransportKind transport)
 {
     private protected const ushort Inline = 0x1000;
     private const ushort Queued = 0x1001;
@@ -27,7 +27,7 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
     public static TheoryData<ushort> All => [Inline, Queued, InlinePost, QueuedPost];
 
     // Each kind of typed handler, over the same function.
-    private static MessageHandlers Map<T>(MessageParser<T> parser, Func<T, T> handle, BytesFields bytesFields = BytesFields.Lent)
+    private static MessageHandlers Map<T>(MessageParser<T> parser, Func<T, T> handle, BytesFields bytesFields = BytesFields.Borrowed)
         where T : IMessage<T> => new MessageHandlers()
         .MapInline(Inline, parser, (message, _) => handle(message), bytesFields)
         .MapQueued(
@@ -57,7 +57,7 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
         await using Loopback loop = await StartAsync(Map(Echo.Parser, static echo => new Echo { Payload = echo.Payload }));
         var random = new Random(17);
         int[] sizes = [
-            0, 1, 127, 128, 4_096, 65_537, loop.Client.Session!.LargestBody - 4, .. Enumerable.Range(0, 400)
+            0, 1, 127, 128, 4_096, 65_537, loop.Client.Session!.MaxBodyBytes - 4, .. Enumerable.Range(0, 400)
                 .Select(_ => random.Next(20_000))];
         byte[][] payloads = [.. sizes.Select(size =>
         {
@@ -251,7 +251,7 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
                 await release.Task;
                 return new Echo { Payload = echo.Payload };
             },
-            BytesFields.Lent));
+            BytesFields.Borrowed));
         Task<Echo>[] waiting = [
             .. Enumerable.Range(0, 50).Select(i => loop.Client.RequestAsync(Queued, Loopback.Message($"{i}"), Echo.Parser))];
 
@@ -271,7 +271,7 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
             new MessageHandlers()
                 .MapQueued(Queued, static async _ => await Task.Yield())
                 .MapQueued(QueuedPost, async _ => await release.Task)
-                .MapInline(Inline, Echo.Parser, (echo, _) => new Echo { Payload = (kept = echo).Payload }, BytesFields.Lent));
+                .MapInline(Inline, Echo.Parser, (echo, _) => new Echo { Payload = (kept = echo).Payload }, BytesFields.Borrowed));
         Task first = loop.Client.RequestAsync(QueuedPost, ReadOnlyMemory<byte>.Empty);
         Task second = loop.Client.RequestAsync(Queued, ReadOnlyMemory<byte>.Empty);
         Task<Echo> third = loop.Client.RequestAsync(Inline, Loopback.Message("third"), Echo.Parser);
@@ -327,13 +327,13 @@ public abstract class LentBytesTests(string endpoint, TransportKind transport)
     }
 }
 
-public sealed class LentBytesTcpTests() : LentBytesTests("tcp://127.0.0.1:0", TransportKind.Auto)
+public sealed class BorrowedBytesTcpTests() : BorrowedBytesTests("tcp://127.0.0.1:0", TransportKind.Auto)
 {
     [Fact]
     public async Task A_handler_class_can_have_its_fields_lent()
     {
         await using TestHost host = await TestHost.StartAsync(
-            static builder => builder.AddHandler<Keeper, Echo, Echo>(Inline, Echo.Parser, bytesFields: BytesFields.Lent));
+            static builder => builder.AddHandler<Keeper, Echo, Echo>(Inline, Echo.Parser, bytesFields: BytesFields.Borrowed));
         await using FastPortClient client = await Loopback.ConnectAsync(host.Server);
 
         Assert.Equal("abc", (await client.RequestAsync(Inline, Loopback.Message("abc"), Echo.Parser)).Payload.ToStringUtf8());
@@ -349,6 +349,6 @@ public sealed class LentBytesTcpTests() : LentBytesTests("tcp://127.0.0.1:0", Tr
     }
 }
 
-public sealed class LentBytesSocketsTests() : LentBytesTests("tcp://127.0.0.1:0", TransportKind.Sockets);
+public sealed class BorrowedBytesSocketsTests() : BorrowedBytesTests("tcp://127.0.0.1:0", TransportKind.Sockets);
 
-public sealed class LentBytesInProcessTests() : LentBytesTests("inproc://lent-bytes", TransportKind.Auto);
+public sealed class BorrowedBytesInProcessTests() : BorrowedBytesTests("inproc://lent-bytes", TransportKind.Auto);

@@ -9,13 +9,13 @@ namespace FastPort.Protocol.Handlers;
 /// and parsing the rest comes to the same as parsing all: their place among the other fields means nothing, and where one occurs several
 /// times the last counts. Thread-safe.
 /// </summary>
-internal sealed class LentFields
+internal sealed class BorrowedFields
 {
     // Kept as tags: a field with another wire type is an unknown field, which the message's parser handles.
     private readonly uint[] _tags;
     private readonly IFieldAccessor[] _accessors;
 
-    public LentFields(MessageDescriptor message)
+    public BorrowedFields(MessageDescriptor message)
     {
         FieldDescriptor[] fields = [.. message.Fields.InDeclarationOrder()
             .Where(static f => f is { FieldType: FieldType.Bytes, IsRepeated: false, IsRequired: false, RealContainingOneof: null })];

@@ -5,7 +5,7 @@ using FastPort.Telemetry;
 namespace FastPort.Hosting;
 
 /// <summary>What can be plugged into a <see cref="FastPortServer"/>. Set before the server is made.</summary>
-public sealed class FastPortServerHooks : ConnectionServerHooks
+public sealed class FastPortServerComponents : ConnectionServerComponents
 {
     /// <summary>
     /// Turns Hello's token into an identity; with one, every session must say Hello first. Defaults to null: everybody is let in.

@@ -1,7 +1,8 @@
 using System.Collections.Concurrent;
 using System.Text;
+using FastPort.Sessions;
 
-namespace FastPort.Sessions;
+namespace FastPort.Routing;
 
 /// <summary>
 /// Which session has which routing id; an id belongs to one session at a time. Look-ups take no lock and allocate nothing.
@@ -12,14 +13,8 @@ namespace FastPort.Sessions;
 /// Welcome. Where it takes the id over, the older session is reached until then, so that at no time nobody is.
 /// </para>
 /// </summary>
-internal sealed class IdentityRegistry
+internal sealed class IdentityRegistry : IRoutingIds
 {
-    /// <summary>UTF-16 units of an id at most, as Hello demands.</summary>
-    public const int MaxIdLength = 256;
-
-    /// <summary>Bytes of an id at most: no UTF-16 unit takes more than three in UTF-8.</summary>
-    public const int MaxIdBytes = 3 * MaxIdLength;
-
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<byte[], RoutingIdentity> _identities = new(Utf8Comparer.Instance);
     private readonly ConcurrentDictionary<byte[], RoutingIdentity>.AlternateLookup<ReadOnlySpan<byte>> _bySpan;
@@ -41,22 +36,14 @@ internal sealed class IdentityRegistry
         }
     }
 
-    /// <summary>
-    /// Claims an id; null where another session has it and <paramref name="takeOver"/> is not set. A session that has begun to close, which
-    /// takes as long as its
-    /// peer makes it, keeps nobody from its id.
-    /// </summary>
-    /// <param name="routingId">The id, not empty.</param>
-    /// <param name="session">The new owner.</param>
-    /// <param name="takeOver">Whether the newcomer wins.</param>
-    public RoutingIdentity? TryClaim(string routingId, Session session, bool takeOver)
+    public IClaimedId? TryClaim(string routingId, Session session, bool takeOver)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(routingId);
         lock (_gate)
         {
             if (!_identities.TryGetValue(utf8, out RoutingIdentity? identity))
             {
-                identity = new RoutingIdentity(routingId, utf8);
+                identity = new RoutingIdentity(this, routingId, utf8);
                 _identities[utf8] = identity;
                 _byText[routingId] = identity;
             }
@@ -70,12 +57,7 @@ internal sealed class IdentityRegistry
         }
     }
 
-    /// <summary>
-    /// The owner has been welcomed and can be reached from now on; false where another session has taken the id over meanwhile.
-    /// </summary>
-    /// <param name="identity">What was claimed.</param>
-    /// <param name="session">Who claimed it.</param>
-    /// <param name="previous">The session that lost the id, to be closed; null where there was none.</param>
+    /// <inheritdoc cref="IClaimedId.TryEnter"/>
     public bool TryEnter(RoutingIdentity identity, Session session, out Session? previous)
     {
         lock (_gate)
@@ -91,9 +73,7 @@ internal sealed class IdentityRegistry
         }
     }
 
-    /// <summary>
-    /// The session has ended and cannot be reached any more; true where it could be until now, so once per <see cref="TryEnter"/> at most.
-    /// </summary>
+    /// <inheritdoc cref="IClaimedId.Leave"/>
     public bool Leave(RoutingIdentity identity, Session session)
     {
         lock (_gate)
@@ -108,7 +88,7 @@ internal sealed class IdentityRegistry
         }
     }
 
-    /// <summary>After <see cref="Leave"/>: others may have the id.</summary>
+    /// <inheritdoc cref="IClaimedId.Free"/>
     public void Free(RoutingIdentity identity, Session session)
     {
         lock (_gate)

@@ -1,4 +1,6 @@
-namespace FastPort.Sessions;
+using FastPort.Sessions;
+
+namespace FastPort.Dispatch;
 
 /// <summary>An authorizer's answer about the frame at hand.</summary>
 internal enum GateAnswer
@@ -17,9 +19,9 @@ internal enum GateAnswer
 /// Asks the authorizer about one frame at a time, on the loop. While it is still thinking, reading is paused and the frame stays in the
 /// ring; the answer is kept for exactly that frame.
 /// </summary>
-internal sealed class Gatekeeper(Authorizer authorizer, FrameProtocol protocol)
+internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol protocol)
 {
-    private readonly HookWait<bool> _wait = new(protocol, "authorizer");
+    private readonly PendingDecision<bool> _wait = new(protocol, "authorizer");
     private bool _kept;
 
     /// <summary>Whether the next <see cref="Ask"/> is a new question, not another look for the answer to the one before.</summary>
@@ -38,9 +40,9 @@ internal sealed class Gatekeeper(Authorizer authorizer, FrameProtocol protocol)
         {
             switch (_wait.Take(out allowed))
             {
-                case HookAnswer.Awaited:
+                case DecisionState.Awaited:
                     return GateAnswer.Wait;
-                case HookAnswer.GivenUp:
+                case DecisionState.GivenUp:
                     return GateAnswer.TimedOut;
             }
         }
@@ -63,7 +65,7 @@ internal sealed class Gatekeeper(Authorizer authorizer, FrameProtocol protocol)
     public void Keep() => _kept = true;
 
     /// <summary>Coarse clock only.</summary>
-    public void OnTick(long nowMilliseconds) => _wait.OnTick(nowMilliseconds, protocol.Settings.Options.HookTimeout);
+    public void OnTick(long nowMilliseconds) => _wait.OnTick(nowMilliseconds, protocol.Settings.Options.AuthorizationTimeout);
 
     public void OnClosed() => _wait.OnClosed();
 
@@ -77,7 +79,7 @@ internal sealed class Gatekeeper(Authorizer authorizer, FrameProtocol protocol)
         {
             if (e is not OperationCanceledException)
             {
-                SessionLog.HookFailed(protocol.Settings.Logger, protocol.Session, "authorizer", e);
+                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "authorizer", e);
             }
 
             return false;

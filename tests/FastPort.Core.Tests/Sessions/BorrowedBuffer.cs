@@ -3,11 +3,11 @@ using FastPort.Core.Tests.Support;
 namespace FastPort.Core.Tests.Sessions;
 
 /// <summary>A buffer to lend: counts its releases and is spoilt by the first, so that whoever reads it afterwards is found out.</summary>
-internal sealed class LentBuffer(byte[] bytes)
+internal sealed class BorrowedBuffer(byte[] bytes)
 {
     private int _releases;
 
-    public LentBuffer(int count, int seed = 1)
+    public BorrowedBuffer(int count, int seed = 1)
         : this(Wire.Bytes(count, seed))
     {
     }
@@ -18,7 +18,7 @@ internal sealed class LentBuffer(byte[] bytes)
 
     public static void Release(object? state)
     {
-        var buffer = (LentBuffer)state!;
+        var buffer = (BorrowedBuffer)state!;
         buffer.Bytes.AsSpan().Fill(0xEE);
         Interlocked.Increment(ref buffer._releases);
     }

@@ -7,7 +7,7 @@ namespace FastPort.Protocol.Handlers;
 /// bytes or throws. <see cref="End"/> may be called while another thread reads; the span that thread holds then shows a buffer that is used
 /// again.
 /// </summary>
-internal sealed class LentBytes(byte[] array, int offset, int length, string message) : MemoryManager<byte>
+internal sealed class BorrowedBytes(byte[] array, int offset, int length, string message) : MemoryManager<byte>
 {
     // Null once the handler has ended.
     private byte[]? _array = array;

@@ -7,7 +7,7 @@ namespace FastPort.Sessions;
 /// request is one piece. Whoever takes the count to zero looks whether the session shall end; whoever decides that it shall, looks whether
 /// the count is zero. Both use interlocked operations, so one of the two always sees the other, and nothing accepted goes unanswered.
 /// </summary>
-internal sealed class SessionEnd(FrameProtocol protocol, Connection connection)
+internal sealed class SessionShutdown(FrameProtocol protocol, Connection connection)
 {
     private CloseReason? _told;
     private CloseReason? _finish;

@@ -10,7 +10,7 @@ namespace FastPort.Sessions;
 /// and cancelling are safe from any thread, replies come on the loop, expiry and heartbeats belong to the coarse clock. Who removes a
 /// request from <see cref="Outstanding"/> completes it.
 /// </summary>
-internal sealed class OwnRequests(FrameProtocol protocol, Connection connection, FrameOutput output, SessionEnd end)
+internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connection, FrameOutput output, SessionShutdown shutdown)
 {
     private readonly SessionSettings _settings = protocol.Settings;
 
@@ -38,19 +38,19 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
             return SendStatus.Closed;
         }
 
-        if (!output.MayPush)
+        if (!output.CanSendUnsolicited)
         {
             return SendStatus.NotReady;
         }
 
-        if (output.Room.IsFull && !output.Room.TryMake())
+        if (output.QueueLimit.IsFull && !output.QueueLimit.TryMake())
         {
             if (_settings.Options.SendQueueFull != SendQueueFullPolicy.Disconnect)
             {
                 return SendStatus.Full;
             }
 
-            output.Room.DisconnectSlowConsumer();
+            output.QueueLimit.DisconnectSlowConsumer();
             return SendStatus.Closed;
         }
 
@@ -67,7 +67,7 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
         SendStatus status = output.WriteRequest(type, timing, in body, pending, Outstanding, out correlation);
         if (status == SendStatus.Queued)
         {
-            output.FlushUnlessInBurst();
+            output.FlushUnlessDeferred();
         }
 
         return status;
@@ -82,7 +82,7 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
 
         SendCancel(correlation);
         pending!.OnFailed(RequestFailure.Canceled, "The request was cancelled.");
-        end.AfterReply();
+        shutdown.AfterReply();
         return true;
     }
 
@@ -108,7 +108,7 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
         if (Outstanding.TryRemove(header.Correlation, header.Type, out PendingReply? pending))
         {
             pending!.OnReply(in reply);
-            end.AfterReply();
+            shutdown.AfterReply();
         }
         else
         {
@@ -144,7 +144,7 @@ internal sealed class OwnRequests(FrameProtocol protocol, Connection connection,
                 SendCancel(correlation);
             }
 
-            end.AfterReply();
+            shutdown.AfterReply();
         }
 
         return next;

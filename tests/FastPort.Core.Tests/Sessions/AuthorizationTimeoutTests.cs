@@ -6,8 +6,8 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;
 
-/// <summary>Hooks that do not answer: given up in time, and told when nobody needs their answer any more.</summary>
-public sealed class HookBoundTests
+/// <summary>Components that do not answer: given up in time, and told when nobody needs their answer any more.</summary>
+public sealed class AuthorizationTimeoutTests
 {
     private const ushort Slow = 0x1001;
 
@@ -18,7 +18,7 @@ public sealed class HookBoundTests
     [Fact]
     public async Task A_message_that_the_authorizer_does_not_decide_on_in_time_is_answered_with_Timeout_and_the_session_goes_on()
     {
-        await using TestServer server = await StartAsync(static o => o.Session.HookTimeout = TimeSpan.FromSeconds(3));
+        await using TestServer server = await StartAsync(static o => o.Session.AuthorizationTimeout = TimeSpan.FromSeconds(3));
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(
             Wire.Request(Slow, 1), Wire.Request(TestServer.Echo, 2, [2]), Wire.Post(Slow), Wire.Request(TestServer.Echo, 3, [3]));
@@ -50,7 +50,7 @@ public sealed class HookBoundTests
     [Fact]
     public async Task An_answer_in_time_counts()
     {
-        await using TestServer server = await StartAsync(static o => o.Session.HookTimeout = TimeSpan.FromSeconds(3));
+        await using TestServer server = await StartAsync(static o => o.Session.AuthorizationTimeout = TimeSpan.FromSeconds(3));
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.Request(Slow, 1));
         await AskedAsync(1);
@@ -68,7 +68,7 @@ public sealed class HookBoundTests
     public async Task Without_a_bound_it_is_waited_for()
     {
         await using TestServer server = await StartAsync(
-            static o => (o.Session.HookTimeout, o.Session.IdleTimeout) = (TimeSpan.Zero, TimeSpan.Zero));
+            static o => (o.Session.AuthorizationTimeout, o.Session.IdleTimeout) = (TimeSpan.Zero, TimeSpan.Zero));
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.Request(Slow, 1));
         await AskedAsync(1);
@@ -85,7 +85,7 @@ public sealed class HookBoundTests
     {
         await using TestServer server = await StartAsync(
             static o =>
-                (o.Session.HandshakeTimeout, o.Session.HookTimeout) = (TimeSpan.Zero, TimeSpan.FromSeconds(3)), authenticator: true);
+                (o.Session.HandshakeTimeout, o.Session.AuthorizationTimeout) = (TimeSpan.Zero, TimeSpan.FromSeconds(3)), authenticator: true);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.HelloRequest(1));
         await AskedAsync(1);
@@ -104,7 +104,7 @@ public sealed class HookBoundTests
     public async Task With_a_handshake_timeout_that_one_is_the_authenticators_bound()
     {
         await using TestServer server = await StartAsync(
-            static o => (o.Session.HandshakeTimeout, o.Session.HookTimeout) = (TimeSpan.FromSeconds(20), TimeSpan.FromSeconds(3)),
+            static o => (o.Session.HandshakeTimeout, o.Session.AuthorizationTimeout) = (TimeSpan.FromSeconds(20), TimeSpan.FromSeconds(3)),
             authenticator: true);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.HelloRequest(1));
@@ -124,7 +124,7 @@ public sealed class HookBoundTests
     public async Task A_peer_that_resets_while_a_hook_thinks_ends_the_session_and_the_question(bool authenticator, bool unread)
     {
         await using TestServer server = await StartAsync(
-            static o => (o.Session.HandshakeTimeout, o.Session.HookTimeout, o.Session.IdleTimeout) = (
+            static o => (o.Session.HandshakeTimeout, o.Session.AuthorizationTimeout, o.Session.IdleTimeout) = (
                 TimeSpan.Zero, TimeSpan.Zero, TimeSpan.Zero), authenticator);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(authenticator ? Wire.HelloRequest(1) : Wire.Request(Slow, 1));

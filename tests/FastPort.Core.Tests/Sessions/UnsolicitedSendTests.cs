@@ -7,7 +7,7 @@ using Xunit;
 namespace FastPort.Core.Tests.Sessions;
 
 /// <summary>A server sends nothing unsolicited to a peer that has not said Hello.</summary>
-public sealed class UnaskedSendTests
+public sealed class UnsolicitedSendTests
 {
     private const ushort Type = 0x1001;
     private const ushort Asking = 0x1002;
@@ -19,7 +19,7 @@ public sealed class UnaskedSendTests
         using RawPeer peer = await server.ConnectAsync();
         await peer.PingAsync();
         Session session = await server.SessionAsync();
-        var lent = new LentBuffer(100_000);
+        var lent = new BorrowedBuffer(100_000);
         var group = new SessionGroup();
         group.Add(session);
 
@@ -123,14 +123,14 @@ public sealed class UnaskedSendTests
         Assert.Equal(SendStatus.Closed, session.TrySend(Type, [1]));
     }
 
-    private static async Task<List<SendStatus>> SendAllAsync(Session session, LentBuffer lent)
+    private static async Task<List<SendStatus>> SendAllAsync(Session session, BorrowedBuffer lent)
     {
         List<SendStatus> statuses =
         [
             session.TrySend(Type, [1]),
             await session.SendAsync(Type, new byte[] { 2 }),
             await session.SendAsync(Type, new SequenceBody(new(new byte[] { 3 }))),
-            session.TrySendBorrowed(Type, lent.Bytes, LentBuffer.Release, lent),
+            session.TrySendBorrowed(Type, lent.Bytes, BorrowedBuffer.Release, lent),
         ];
         using (SendBatch batch = session.BeginBatch())
         {

@@ -1,20 +1,20 @@
 using FastPort.Framing;
+using FastPort.Sessions;
 
-namespace FastPort.Sessions;
+namespace FastPort.Routing;
 
 /// <summary>
 /// A routing id that is in use, apart from the connection underneath: a session that takes the id over takes this object with it, so
 /// whoever keeps it finds the present session. Once nobody has the id the object is done with, and the next one who takes it gets another.
 /// </summary>
-internal sealed class RoutingIdentity
+internal sealed class RoutingIdentity : IClaimedId
 {
-    /// <summary>Begins the ids that no peer may have.</summary>
-    public const char ReservedMark = '$';
-
+    private readonly IdentityRegistry _registry;
     private Session? _session;
 
-    public RoutingIdentity(string id, byte[] utf8)
+    public RoutingIdentity(IdentityRegistry registry, string id, byte[] utf8)
     {
+        _registry = registry;
         Id = id;
         Utf8 = utf8;
         FromField = EncodeFrom(utf8);
@@ -22,6 +22,9 @@ internal sealed class RoutingIdentity
 
     /// <summary>The field <c>from</c> of what the server itself publishes.</summary>
     public static byte[] ServerFromField { get; } = EncodeFrom("$server"u8);
+
+    /// <summary>The identity of a session; null where it has no routing id.</summary>
+    public static RoutingIdentity? Of(Session session) => (RoutingIdentity?)session.Identity;
 
     public string Id { get; }
 
@@ -37,14 +40,16 @@ internal sealed class RoutingIdentity
         set => Volatile.Write(ref _session, value);
     }
 
-    /// <summary>
-    /// Held while it is told who lost and who took the id, so that it is told in turn. The one lock under which an embedder's code is
-    /// called.
-    /// </summary>
     public Lock Telling { get; } = new();
 
     /// <summary>The session that has the id, perhaps not welcomed yet; guarded by the registry.</summary>
     public Session? Owner { get; set; }
+
+    public bool TryEnter(Session session, out Session? previous) => _registry.TryEnter(this, session, out previous);
+
+    public bool Leave(Session session) => _registry.Leave(this, session);
+
+    public void Free(Session session) => _registry.Free(this, session);
 
     private static byte[] EncodeFrom(ReadOnlySpan<byte> utf8)
     {

@@ -5,7 +5,7 @@ namespace FastPort.Sessions;
 /// <summary>
 /// The bound on the bytes that wait for a session's peer, and its policy. Safe from any thread.
 /// </summary>
-internal sealed class SendRoom(Connection connection, SessionOptions options)
+internal sealed class SendQueueLimit(Connection connection, SessionOptions options)
 {
     // What may wait above the bound before it is known whether the peer takes it. One batch for senders that can wait. More for those that
     // cannot, but not all of the connection's reserve: what exceeds that costs the session, whatever its policy says, and replies need it.

@@ -8,7 +8,7 @@ using Xunit;
 namespace FastPort.Core.Tests.Sessions;
 
 /// <summary>A sender that outruns the thread that is just sending, as happens where that thread gets no processor.</summary>
-public sealed class SendRoomTests
+public sealed class SendQueueLimitTests
 {
     [Theory]
     [InlineData(SendQueueFullPolicy.Wait)]
@@ -18,7 +18,7 @@ public sealed class SendRoomTests
     {
         var options = new SessionOptions { SendQueueFull = policy };
         var connection = new SendingConnection { Pending = options.SendQueueBytes };
-        var room = new SendRoom(connection, options);
+        var room = new SendQueueLimit(connection, options);
 
         Assert.True(room.IsFull);
         Assert.True(room.TryMake());
@@ -37,7 +37,7 @@ public sealed class SendRoomTests
         using var clock = new ConnectionClock(TimeProvider.System);
         int reserve = options.ToConnectionSettings(clock, NullLogger.Instance).MaxSendBytes;
         var connection = new SendingConnection();
-        var room = new SendRoom(connection, options);
+        var room = new SendQueueLimit(connection, options);
 
         // What is let in last, a whole batch, still fits.
         connection.Pending = reserve - FrameOutput.BatchChunk;

@@ -5,11 +5,11 @@ using FastPort.Sessions;
 
 namespace FastPort.Samples.Tests.Snippets;
 
-/// <summary>Hooks shown in docs/embedding.md.</summary>
-internal static class HookSnippets
+/// <summary>Components shown in docs/embedding.md.</summary>
+internal static class ComponentSnippets
 {
-    // docs: hooks
-    public static FastPortServerHooks Hooks(IReadOnlyDictionary<string, string> namesByToken) => new()
+    // docs: components
+    public static FastPortServerComponents Components(IReadOnlyDictionary<string, string> namesByToken) => new()
     {
         Authenticator = (hello, _) => new ValueTask<AuthenticationResult>(
             namesByToken.TryGetValue(hello.Token, out string? name)
@@ -21,7 +21,7 @@ internal static class HookSnippets
 
     public static FastPortServer Server(
         FastPortServerOptions options, MessageHandlers handlers, IReadOnlyDictionary<string, string> namesByToken) =>
-        new(options, handlers, Hooks(namesByToken));
+        new(options, handlers, Components(namesByToken));
 
     // docs: end
 }

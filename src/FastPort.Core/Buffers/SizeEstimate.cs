@@ -5,7 +5,7 @@ namespace FastPort.Buffers;
 /// with each smaller one, so that bursts of changing sizes do not grow an array anew each time. Not thread-safe. <c>default</c> has seen
 /// none.
 /// </summary>
-internal struct BurstSize
+internal struct SizeEstimate
 {
     /// <summary>Bytes, 0 before the first burst.</summary>
     public int Expected { get; private set; }

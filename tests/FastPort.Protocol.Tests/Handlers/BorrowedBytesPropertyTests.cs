@@ -11,7 +11,7 @@ namespace FastPort.Protocol.Tests.Handlers;
 /// <summary>
 /// Lent fields change nothing but who owns them: any body means the same to a handler with them as to one without, or is refused by both.
 /// </summary>
-public sealed class LentBytesPropertyTests
+public sealed class BorrowedBytesPropertyTests
 {
     private const ushort Copied = 0x1000;
     private const ushort Lent = 0x1001;
@@ -93,8 +93,8 @@ public sealed class LentBytesPropertyTests
 
     private static MessageHandlers Map(MessageParser<Mixed> parser) => new MessageHandlers()
         .MapInline(Copied, parser, static (mixed, _) => mixed)
-        .MapInline(Lent, parser, static (mixed, _) => mixed, BytesFields.Lent)
-        .MapQueued(Queued, parser, static (mixed, _) => new ValueTask<Mixed>(mixed), BytesFields.Lent);
+        .MapInline(Lent, parser, static (mixed, _) => mixed, BytesFields.Borrowed)
+        .MapQueued(Queued, parser, static (mixed, _) => new ValueTask<Mixed>(mixed), BytesFields.Borrowed);
 
     private static void CheckAny(FastPortClient client, int bodies, Action<string>? seen = null) => Check.One(
         Config.QuickThrowOnFailure.WithMaxTest(bodies).WithQuietOnSuccess(true).WithReplay(new Replay(new Rnd(6628, 1), null)),

@@ -1,4 +1,4 @@
-namespace FastPort.Sessions;
+namespace FastPort.Routing;
 
 /// <summary>
 /// Compares texts as their bytes in UTF-8, so that one that lies in a frame is looked up without becoming a string. The hash is seeded per

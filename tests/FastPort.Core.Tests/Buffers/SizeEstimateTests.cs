@@ -5,16 +5,16 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Buffers;
 
-public sealed class BurstSizeTests
+public sealed class SizeEstimateTests
 {
     [Fact]
-    public void Before_the_first_burst_nothing_is_expected() => Assert.Equal(0, default(BurstSize).Expected);
+    public void Before_the_first_burst_nothing_is_expected() => Assert.Equal(0, default(SizeEstimate).Expected);
 
     [Fact]
     public void It_is_never_less_than_the_last_burst_and_never_more_than_the_largest() =>
         Prop.ForAll<ushort[]>(bursts =>
         {
-            BurstSize size = default;
+            SizeEstimate size = default;
             int largest = 0;
             foreach (ushort burst in bursts)
             {
@@ -32,7 +32,7 @@ public sealed class BurstSizeTests
     [Fact]
     public void With_each_smaller_burst_it_falls_by_an_eighth_down_to_what_they_hold()
     {
-        BurstSize size = default;
+        SizeEstimate size = default;
         size.Saw(64 * 1024);
         size.Saw(1024);
         Assert.Equal(56 * 1024, size.Expected);

@@ -10,12 +10,12 @@ using Xunit;
 namespace FastPort.Core.Tests.Sessions;
 
 /// <summary>When the messages of a burst leave; with how many system calls is <see cref="SendCallTests"/>'.</summary>
-public sealed class SendBurstTests : ISessionHost, IDisposable
+public sealed class FlushDeferralTests : ISessionHost, IDisposable
 {
     private readonly ConnectionClock _clock = new(new FakeTimeProvider());
     private readonly FakeConnection _connection;
 
-    public SendBurstTests() => _connection = new FakeConnection(_clock);
+    public FlushDeferralTests() => _connection = new FakeConnection(_clock);
 
     public void Dispose() => _clock.Dispose();
 
@@ -24,7 +24,7 @@ public sealed class SendBurstTests : ISessionHost, IDisposable
     {
         Session session = Start();
 
-        using (session.BeginBurst())
+        using (session.DeferFlush())
         {
             Send(session, 500);
             Assert.Equal(0, _connection.Flushes);
@@ -40,7 +40,7 @@ public sealed class SendBurstTests : ISessionHost, IDisposable
         Session session = Start(sendQueueBytes: 64 * 1024);
         const int Fit = (64 * 1024 / (FrameHeader.Size + 1000)) + 1;
 
-        using (session.BeginBurst())
+        using (session.DeferFlush())
         {
             Send(session, Fit);
             Assert.Equal(0, _connection.Flushes);
@@ -59,7 +59,7 @@ public sealed class SendBurstTests : ISessionHost, IDisposable
     {
         Session session = Start(handlers: h => h.MapInline(0x1001, (ref InlineRequest r) =>
         {
-            using (r.Session.BeginBurst())
+            using (r.Session.DeferFlush())
             {
                 Send(r.Session, 3);
             }
@@ -103,7 +103,7 @@ public sealed class SendBurstTests : ISessionHost, IDisposable
         var protocol = new FrameProtocol(new SessionSettings
         {
             Options = new SessionOptions { SendQueueBytes = sendQueueBytes },
-            Handlers = table,
+            CreateDispatcher = new DispatchSettings { Handlers = table }.Create,
             Clock = _clock,
             Logger = new RecordingLog(),
             Host = this,

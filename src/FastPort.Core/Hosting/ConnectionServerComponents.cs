@@ -3,7 +3,7 @@ using FastPort.Transports;
 namespace FastPort.Hosting;
 
 /// <summary>What can be plugged into a server of any protocol. Set before the server is made.</summary>
-public class ConnectionServerHooks
+public class ConnectionServerComponents
 {
     /// <summary>
     /// Transports, the first that serves an endpoint's scheme is taken, and aliases of schemes. Without transports the library's own are
