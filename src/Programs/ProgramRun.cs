@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Reflection;
-using FastPort.Hosting;
+using FastPort.Configuration;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Options;

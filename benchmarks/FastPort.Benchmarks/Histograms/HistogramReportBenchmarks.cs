@@ -1,5 +1,5 @@
 using BenchmarkDotNet.Attributes;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Benchmarks.Histograms;
 

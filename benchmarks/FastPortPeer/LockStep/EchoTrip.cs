@@ -4,7 +4,7 @@ using FastPort.Framing;
 using FastPort.Protocol;
 using FastPort.Protocol.Diagnostics;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Histograms;
 using Google.Protobuf;
 
 namespace FastPortPeer.LockStep;

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Text.Json;
 using FastPort.Clients;
 using FastPort.Sessions;
+using FastPort.Telemetry.Histograms;
 
 namespace FastPortPeer.LockStep;
 
@@ -51,7 +52,7 @@ internal static class LockStepClient
         double seconds = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         ownCpu = ProcessFigures.OwnCpu - ownCpu;
         serverCpu = ProcessFigures.Cpu(settings.ServerId) - serverCpu;
-        FastPort.Telemetry.LatencySnapshot roundTrips = trips.RoundTrips.Snapshot();
+        LatencySnapshot roundTrips = trips.RoundTrips.Snapshot();
         Console.WriteLine(JsonSerializer.Serialize(
             new
             {

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Histograms;
 
 namespace FastPortPeer.Messaging;
 

@@ -1,7 +1,7 @@
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Protocol.Diagnostics;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 
 namespace FastPortPeer.Soak;

@@ -1,5 +1,7 @@
 using FastPort.Hosting;
 using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
+using FastPort.Telemetry.Histograms;
 using IndustrialGateway.Messages;
 
 namespace IndustrialGateway.Monitoring;

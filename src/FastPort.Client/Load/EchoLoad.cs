@@ -1,5 +1,6 @@
 using FastPort.Programs;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry.Reports;
 
 namespace FastPort.Client.Load;
 

@@ -1,4 +1,5 @@
-using FastPort.Telemetry;
+using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry.Reports;
 
 namespace FastPort.Client.Load;
 

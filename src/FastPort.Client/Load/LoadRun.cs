@@ -1,8 +1,10 @@
 using FastPort.Client.Hosting;
 using FastPort.Client.Reports;
+using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.Programs;
 using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
 

@@ -1,4 +1,4 @@
-using FastPort.Telemetry;
+using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Client.Load;
 

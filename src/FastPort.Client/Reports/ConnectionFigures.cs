@@ -1,4 +1,4 @@
-using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
 
 namespace FastPort.Client.Reports;
 

@@ -1,5 +1,5 @@
 using FastPort.Client.Load;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
 
 namespace FastPort.Client.Reports;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using FastPort.Client.Load;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Client.Reports;
 

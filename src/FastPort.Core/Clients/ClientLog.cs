@@ -1,3 +1,4 @@
+using FastPort.Connections;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 
@@ -10,7 +11,7 @@ internal static partial class ClientLog
     public static partial void Connected(ILogger logger, Session session);
 
     [LoggerMessage(4001, LogLevel.Information, "Disconnected: {Session}: {Reason}")]
-    public static partial void Disconnected(ILogger logger, Session session, Connections.CloseReason reason);
+    public static partial void Disconnected(ILogger logger, Session session, CloseReason reason);
 
     [LoggerMessage(4002, LogLevel.Warning, "Connecting to {Endpoint} failed; trying again. {Message}")]
     public static partial void ConnectFailed(ILogger logger, string endpoint, string message);

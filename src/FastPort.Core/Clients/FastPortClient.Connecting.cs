@@ -1,5 +1,7 @@
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Sessions;
+using FastPort.Sessions.Logging;
 
 namespace FastPort.Clients;
 
@@ -82,7 +84,7 @@ public sealed partial class FastPortClient
                 return await TryOnceAsync(cancellationToken).ConfigureAwait(false);
             }
             catch (Exception e) when (
-                e is not Hosting.FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
+                e is not FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
             {
                 ClientLog.ConnectFailed(_logger, _options.Endpoint, PeerText.Escape(e.Message));
             }

@@ -64,7 +64,7 @@ public sealed partial class FastPortClient
                     break;
                 case SendStatus.TooLarge:
                     throw new ArgumentException(
-                        $"The body has {body.Size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(session.Protocol.Output.Limit)}.",
+                        $"The body has {body.Size} bytes; the frame limit allows {session.MaxBodyBytes}.",
                         nameof(body));
                 default:
                     _slot.Retire(session);

@@ -2,6 +2,7 @@ using System.Buffers;
 using FastPort.Framing;
 using FastPort.Routing;
 using FastPort.Sessions;
+using FastPort.Sessions.Logging;
 
 namespace FastPort.Clients;
 

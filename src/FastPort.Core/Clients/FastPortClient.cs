@@ -1,7 +1,9 @@
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Sessions.Logging;
+using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -49,7 +51,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         ArgumentNullException.ThrowIfNull(options);
         if (options.Validate() is { Count: > 0 } problems)
         {
-            throw new Hosting.FastPortOptionsException(problems);
+            throw new FastPortOptionsException(problems);
         }
 
         _options = options;
@@ -106,7 +108,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="RequestFailedException">The server refused the Hello.</exception>
     /// <exception cref="TimeoutException">The server did not answer within <see cref="FastPortClientOptions.ConnectTimeout"/>.</exception>
-    /// <exception cref="Hosting.FastPortOptionsException">
+    /// <exception cref="FastPortOptionsException">
     /// The Hello (routing id, token, name) exceeds the frame limit; never tried again.
     /// </exception>
     /// <exception cref="OperationCanceledException">Cancelled, or the client was closed meanwhile.</exception>

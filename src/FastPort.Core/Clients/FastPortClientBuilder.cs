@@ -1,6 +1,6 @@
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Sessions;
 using FastPort.Transports;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,6 +1,5 @@
 using FastPort.Clients;
 using FastPort.Configuration;
-using FastPort.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;

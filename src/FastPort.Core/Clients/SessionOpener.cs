@@ -1,7 +1,9 @@
 using System.Buffers;
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Receiving;
 using FastPort.Transports;
 
 namespace FastPort.Clients;
@@ -47,7 +49,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         return protocol.TryRequest(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _) switch
         {
             SendStatus.Queued => pending.Task,
-            SendStatus.TooLarge => throw new Hosting.FastPortOptionsException(
+            SendStatus.TooLarge => throw new FastPortOptionsException(
                 [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(options.Session.MaxFrameBytes)}. "
                     + $"Shorten RoutingId, Token or ClientName."]),
             _ => throw new EndpointException(Endpoint.Parse(options.Endpoint), $"The connection to {options.Endpoint} was lost at once."),

@@ -1,4 +1,7 @@
 using FastPort.Sessions;
+using FastPort.Sessions.Lifecycle;
+using FastPort.Sessions.Logging;
+using FastPort.Sessions.Receiving;
 
 namespace FastPort.Dispatch;
 

@@ -1,4 +1,5 @@
 using FastPort.Sessions;
+using FastPort.Sessions.Receiving;
 
 namespace FastPort.Dispatch;
 

@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Receiving;
 
 namespace FastPort.Dispatch;
 

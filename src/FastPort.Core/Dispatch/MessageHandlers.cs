@@ -1,4 +1,5 @@
 using FastPort.Framing;
+using FastPort.Sessions;
 
 namespace FastPort.Dispatch;
 
@@ -36,7 +37,7 @@ public sealed class MessageHandlers
 
     /// <summary>
     /// Registers a handler that runs off the loop. Requests of one session are started in the order they arrived, at most
-    /// <see cref="Sessions.SessionOptions.MaxConcurrency"/> queued ones at a time.
+    /// <see cref="SessionOptions.MaxConcurrency"/> queued ones at a time.
     /// </summary>
     /// <param name="type">Message type, 0x0100 to 0xFFFF; an application's own begin at 0x1000.</param>
     /// <param name="handler">The handler; called for many sessions at the same time.</param>

@@ -1,6 +1,7 @@
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Receiving;
 
 namespace FastPort.Dispatch;
 

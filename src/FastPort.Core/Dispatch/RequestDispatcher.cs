@@ -2,6 +2,9 @@ using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Logging;
+using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Sending;
 using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;
@@ -214,8 +217,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
                     header,
                     received,
                     ErrorCode.Timeout,
-                    $"The server's authorizer did not answer within {_settings.Options.AuthorizationTimeout.TotalSeconds:0.###} s; the request "
-                    + $"was not run.");
+                    $"The server's authorizer did not answer within {_settings.Options.AuthorizationTimeout.TotalSeconds:0.###} s; the "
+                    + "request was not run.");
                 return false;
             default:
                 refused = false;

@@ -1,6 +1,9 @@
 using System.Threading.Channels;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Limits;
+using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Sending;
 
 namespace FastPort.Dispatch;
 

@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using FastPort.Connections;
-using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Logging;
 
 namespace FastPort.Dispatch;
 

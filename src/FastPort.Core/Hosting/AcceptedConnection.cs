@@ -1,6 +1,6 @@
 using System.Net;
 using FastPort.Connections;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 

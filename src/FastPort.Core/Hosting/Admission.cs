@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using System.Net;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 

@@ -1,5 +1,5 @@
 using FastPort.Connections;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 

@@ -1,7 +1,8 @@
 using System.Collections.Concurrent;
 using System.Net;
+using FastPort.Configuration;
 using FastPort.Connections;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -45,8 +46,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <param name="options">Options; checked here, not to be changed afterwards.</param>
     /// <param name="protocol">Makes the protocol of a connection. Called once per connection, on the thread pool; what it throws is logged
     /// and closes the connection.</param>
-    /// <param name="components">Transports, stages and the source of time. Defaults to the library's own transports as the options name them,
-    /// and no stages.</param>
+    /// <param name="components">Transports, stages and the source of time. Defaults to the library's own transports as the options name
+    /// them, and no stages.</param>
     /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public ConnectionServer(

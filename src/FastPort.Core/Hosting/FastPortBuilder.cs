@@ -7,7 +7,9 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;
 
-/// <summary>What <c>services.AddFastPort</c> returns: where handlers and components are added. Used while the host is being built.</summary>
+/// <summary>
+/// What <c>services.AddFastPort</c> returns: where handlers and components are added. Used while the host is being built.
+/// </summary>
 public sealed class FastPortBuilder
 {
     internal FastPortBuilder(IServiceCollection services, string name)

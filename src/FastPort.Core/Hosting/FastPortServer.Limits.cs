@@ -1,7 +1,9 @@
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Sessions.Limits;
+using FastPort.Sessions.Receiving;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 

@@ -1,8 +1,12 @@
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Routing;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Sessions.Limits;
+using FastPort.Sessions.Logging;
+using FastPort.Sessions.Receiving;
+using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;

@@ -1,3 +1,4 @@
+using FastPort.Sessions;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
@@ -28,7 +29,7 @@ internal static partial class ServerLog
     public static partial void Stopped(ILogger logger);
 
     [LoggerMessage(3006, LogLevel.Error, "{Session}: a subscriber of {Event} threw")]
-    public static partial void SubscriberFailed(ILogger logger, Sessions.Session session, string @event, Exception exception);
+    public static partial void SubscriberFailed(ILogger logger, Session session, string @event, Exception exception);
 
     [LoggerMessage(3007, LogLevel.Error, "The protocol of a connection from {RemoteEndPoint} could not be made or started")]
     public static partial void OpenFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);

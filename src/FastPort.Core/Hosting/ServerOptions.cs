@@ -15,7 +15,9 @@ public abstract class ServerOptions
     /// transports and aliases.</summary>
     public IList<string> Endpoints { get; set; } = [];
 
-    /// <summary>What carries TCP and Unix sockets, unless components bring transports. Defaults to <see cref="TransportKind.Auto"/>.</summary>
+    /// <summary>
+    /// What carries TCP and Unix sockets, unless components bring transports. Defaults to <see cref="TransportKind.Auto"/>.
+    /// </summary>
     public TransportKind Transport { get; set; } = TransportKind.Auto;
 
     /// <summary>Event loops of the Epoll transport; 0 to 256, 0 for one per core the process may use. Defaults to 0.</summary>

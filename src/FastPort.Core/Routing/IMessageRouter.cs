@@ -6,7 +6,7 @@ namespace FastPort.Routing;
 /// <summary>
 /// Where messages to routing ids and topics go, whoever sends them: peers (Relay, Publish) or the server's own program
 /// (<see cref="ServerRouting"/>). The default delivers to the sessions of its server; another one, given through
-/// <see cref="Hosting.FastPortServerComponents.Router"/>, can carry further what the default does not find, for example to other machines.
+/// <c>FastPortServerComponents.Router</c>, can carry further what the default does not find, for example to other machines.
 /// Addresses are routing ids and topics in UTF-8, apart from any connection.
 /// <para>Thread-safe; called on sessions' loops, so nothing here may block.</para>
 /// </summary>

@@ -1,7 +1,7 @@
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Routing;
 

@@ -3,7 +3,7 @@ using System.Text;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Routing;
 

@@ -1,7 +1,7 @@
 using System.Buffers;
 using FastPort.Dispatch;
 using FastPort.Framing;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Routing;
 

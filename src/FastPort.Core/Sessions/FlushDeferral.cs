@@ -1,3 +1,5 @@
+using FastPort.Sessions.Sending;
+
 namespace FastPort.Sessions;
 
 /// <summary>

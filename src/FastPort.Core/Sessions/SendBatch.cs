@@ -1,4 +1,5 @@
 using FastPort.Framing;
+using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions;
 

@@ -25,8 +25,8 @@ public enum SendStatus
 
     /// <summary>
     /// The peer has not said Hello, and a server sends nothing unsolicited before; nothing was taken. Send again from
-    /// <see cref="Hosting.FastPortServer.SessionIdentified"/> on. What a request asked for may be sent before: through
-    /// <see cref="Dispatch.RequestContext"/> or <see cref="Dispatch.InlineRequest"/>.
+    /// <c>FastPortServer.SessionIdentified</c> on. What a request asked for may be sent before: through
+    /// <c>RequestContext</c> or <c>InlineRequest</c>.
     /// </summary>
     NotReady,
 }

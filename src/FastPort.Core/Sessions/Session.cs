@@ -2,6 +2,7 @@ using System.Net;
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Sessions.Receiving;
 
 namespace FastPort.Sessions;
 

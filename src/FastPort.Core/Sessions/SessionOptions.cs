@@ -2,6 +2,7 @@ using System.Buffers;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Sessions.Sending;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Sessions;
@@ -92,7 +93,7 @@ public sealed class SessionOptions
     /// <summary>
     /// The longest that closing a session may take, whatever its peer and its handlers do; then it is aborted. A stopping server gives its
     /// sessions
-    /// <see cref="Hosting.ServerOptions.ShutdownTimeout"/> instead. 1 s to 1 day. Defaults to 30 s.
+    /// <c>ServerOptions.ShutdownTimeout</c> instead. 1 s to 1 day. Defaults to 30 s.
     /// </summary>
     public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
@@ -174,8 +175,8 @@ public sealed class SessionOptions
         // Room for the largest frame and what came with it.
         MaxReceiveBytes = MaxFrameBytes + (64 * 1024),
 
-        // The bound lets one message exceed it, or a chunk of every batch that was let in before it was reached (SendQueueLimit), and the replies
-        // of handlers that run already are written whatever waits. None of it is held before it is needed.
+        // The bound lets one message exceed it, or a chunk of every batch that was let in before it was reached (SendQueueLimit), and the
+        // replies of handlers that run already are written whatever waits. None of it is held before it is needed.
         MaxSendBytes = (int)Math.Min(
             SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (BatchesAtOnce * FrameOutput.BatchChunk), 1 << 30),
     };

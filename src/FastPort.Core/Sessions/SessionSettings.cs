@@ -1,4 +1,7 @@
 using FastPort.Connections;
+using FastPort.Sessions.Limits;
+using FastPort.Sessions.Receiving;
+using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Sessions;
@@ -60,7 +63,7 @@ internal sealed class SessionSettings
     public TimeSpan ShutdownGrace { get; init; }
 
     /// <summary>Where each session's latencies are recorded; null for nowhere.</summary>
-    public Telemetry.LatencyStats? SessionStats { get; init; }
+    public LatencyStats? SessionStats { get; init; }
 }
 
 /// <summary>How the accepting side answers Hello. Immutable.</summary>

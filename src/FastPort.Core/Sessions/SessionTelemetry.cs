@@ -1,6 +1,6 @@
 using FastPort.Connections;
 using FastPort.Framing;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Sessions;
 

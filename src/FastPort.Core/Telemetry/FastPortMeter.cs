@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Telemetry;
 

@@ -1,3 +1,6 @@
+using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry.Reports;
+
 namespace FastPort.Telemetry;
 
 /// <summary>

@@ -1,3 +1,4 @@
+using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Telemetry;

@@ -1,4 +1,4 @@
-using FastPort.Framing;
+using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Telemetry;
 

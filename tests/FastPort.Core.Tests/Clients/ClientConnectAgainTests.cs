@@ -1,7 +1,7 @@
 using FastPort.Clients;
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
 using FastPort.Sessions;
 using Xunit;
 

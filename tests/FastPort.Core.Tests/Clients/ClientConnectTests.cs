@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Clients;
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;

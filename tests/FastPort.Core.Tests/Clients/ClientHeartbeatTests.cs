@@ -89,7 +89,8 @@ public sealed class ClientHeartbeatTests
         var time = new ManualTime();
         using var clock = new ConnectionClock(time);
         await using CountingServer server = await CountingServer.StartAsync(
-            configure: static o => o.Session.IdleTimeout = TimeSpan.FromSeconds(20), components: new FastPortServerComponents { Time = time });
+            configure: static o => o.Session.IdleTimeout = TimeSpan.FromSeconds(20),
+            components: new FastPortServerComponents { Time = time });
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint }, clock: clock);
         await client.ConnectAsync().InTimeAsync();
         Session session = client.Session!;

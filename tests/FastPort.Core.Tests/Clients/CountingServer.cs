@@ -51,7 +51,8 @@ internal sealed class CountingServer : IAsyncDisposable
     public string Endpoint => Server.Endpoints[0].ToString();
 
     public static async Task<CountingServer> StartAsync(
-        int port = 0, ExecutionLog? log = null, Action<FastPortServerOptions>? configure = null, FastPortServerComponents? components = null)
+        int port = 0, ExecutionLog? log = null, Action<FastPortServerOptions>? configure = null,
+        FastPortServerComponents? components = null)
     {
         var options = new FastPortServerOptions();
         options.Endpoints.Add($"tcp://127.0.0.1:{port}");

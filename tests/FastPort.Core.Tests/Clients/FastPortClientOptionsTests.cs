@@ -1,5 +1,5 @@
 using FastPort.Clients;
-using FastPort.Hosting;
+using FastPort.Configuration;
 using Xunit;
 
 namespace FastPort.Core.Tests.Clients;

@@ -1,5 +1,5 @@
 using FastPort.Core.Tests.Support;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 using Microsoft.Extensions.Logging;
 using Xunit;
 
@@ -11,7 +11,8 @@ public sealed class ConnectionLimitTests
     public async Task Connections_above_the_limit_are_closed_with_one_log_line_and_counted()
     {
         var time = new FakeTimeProvider();
-        await using TestServer server = await TestServer.StartAsync(options: static o => o.MaxConnections = 2, components: h => h.Time = time);
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.MaxConnections = 2, components: h => h.Time = time);
         using RawPeer first = await server.ConnectAsync();
         using RawPeer second = await server.ConnectAsync();
         await first.PingAsync();

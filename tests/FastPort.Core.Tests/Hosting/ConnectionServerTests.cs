@@ -3,11 +3,12 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using FastPort.Buffers;
+using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

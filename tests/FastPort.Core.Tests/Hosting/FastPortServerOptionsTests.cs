@@ -1,3 +1,4 @@
+using FastPort.Configuration;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Sessions;

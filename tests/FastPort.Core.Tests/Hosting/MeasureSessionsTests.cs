@@ -1,6 +1,7 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Hosting;

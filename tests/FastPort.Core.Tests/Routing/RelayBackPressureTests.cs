@@ -1,7 +1,7 @@
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Xunit;
 using static FastPort.Core.Tests.Routing.RoutingWire;

@@ -29,7 +29,8 @@ internal static class RoutingWire
     public static byte[] TopicRequest(ushort type, uint correlation, string prefix) =>
         Wire.Request(type, correlation, Wire.Text(1, prefix));
 
-    public static Task<TestServer> StartAsync(Action<FastPortServerOptions>? options = null, Action<FastPortServerComponents>? components = null) =>
+    public static Task<TestServer> StartAsync(
+        Action<FastPortServerOptions>? options = null, Action<FastPortServerComponents>? components = null) =>
         TestServer.StartAsync(
         options: o =>
         {

@@ -85,7 +85,8 @@ public sealed class AuthorizationTimeoutTests
     {
         await using TestServer server = await StartAsync(
             static o =>
-                (o.Session.HandshakeTimeout, o.Session.AuthorizationTimeout) = (TimeSpan.Zero, TimeSpan.FromSeconds(3)), authenticator: true);
+                (o.Session.HandshakeTimeout, o.Session.AuthorizationTimeout) = (TimeSpan.Zero, TimeSpan.FromSeconds(3)),
+            authenticator: true);
         using RawPeer peer = await server.ConnectAsync();
         await peer.SendAsync(Wire.HelloRequest(1));
         await AskedAsync(1);

@@ -2,7 +2,7 @@ using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;

@@ -4,7 +4,8 @@ using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Sessions.Receiving;
+using FastPort.Telemetry.Counters;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;

@@ -1,7 +1,9 @@
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
 using FastPort.Sessions;
+using FastPort.Telemetry.Counters;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;
@@ -157,7 +159,7 @@ public sealed class HandshakeTests
         var time = new FakeTimeProvider();
         byte[] body = Wire.Bytes(16_000_000);
         await using TestServer server = await TestServer.StartAsync(
-            h => h.MapInline(0x1001, (ref FastPort.Dispatch.InlineRequest r) => r.Reply(body)),
+            h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)),
             static o => o.Session.MaxFrameBytes = 32_000_000,
             h => h.Time = time);
         using RawPeer first = await server.ConnectAsync(receiveBuffer: 4096);
@@ -385,7 +387,7 @@ public sealed class HandshakeTests
         await peer.ExpectEndAsync();
         peer.Dispose();
         Assert.Equal(CloseKind.HandshakeTimeout, (await server.CloseReasonAsync()).Kind);
-        Assert.Equal(1, server.Counts.TimeoutsClosedBy(FastPort.Telemetry.ConnectionTimeout.Handshake));
+        Assert.Equal(1, server.Counts.TimeoutsClosedBy(ConnectionTimeout.Handshake));
     }
 
     [Fact]

@@ -1,4 +1,5 @@
 using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
 using FastPort.Sessions;
 using Xunit;
 
@@ -55,7 +56,7 @@ public sealed class PausedSessionTests
     {
         byte[] body = Wire.Bytes(16_000_000);
         await using TestServer server = await TestServer.StartAsync(
-            h => h.MapInline(0x1001, (ref FastPort.Dispatch.InlineRequest r) => r.Reply(body)),
+            h => h.MapInline(0x1001, (ref InlineRequest r) => r.Reply(body)),
             static o =>
             {
                 (o.Session.MaxFrameBytes, o.Session.SendQueueBytes) = (32_000_000, 4096);

@@ -115,8 +115,8 @@ public sealed class ProtocolErrorTests
         var time = new FakeTimeProvider();
         byte[] body = Wire.Bytes(400_000);
         await using TestServer server = await TestServer.StartAsync(
-            static h => h.MapInline(0x1001, static (ref FastPort.Dispatch.InlineRequest r) => r.Reply(Wire.Bytes(400_000))), components: h =>
-                h.Time = time);
+            static h => h.MapInline(0x1001, static (ref FastPort.Dispatch.InlineRequest r) => r.Reply(Wire.Bytes(400_000))),
+            components: h => h.Time = time);
         using RawPeer peer = await server.ConnectAsync(receiveBuffer: 4096);
 
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.Frame(0x1000, 0x40, 1, []));

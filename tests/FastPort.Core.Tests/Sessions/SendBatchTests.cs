@@ -2,6 +2,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Sending;
 using FastPort.Transports;
 using Xunit;
 

@@ -3,8 +3,10 @@ using FastPort.Core.Tests.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
+using FastPort.Routing;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Sessions.Receiving;
+using FastPort.Telemetry.Counters;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;

@@ -4,7 +4,8 @@ using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Routing;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Sessions.Receiving;
+using FastPort.Telemetry.Counters;
 
 namespace FastPort.Core.Tests.Support;
 
@@ -29,8 +30,7 @@ internal sealed class QuietSession : ISessionHost, IDisposable
         Protocol = new FrameProtocol(new SessionSettings
         {
             Options = serverOptions.Session,
-            CreateDispatcher = new DispatchSettings { Handlers = all }.Create,
-            FrameworkHandlers = Routing.CreateHandlers(),
+            CreateDispatcher = new DispatchSettings { Handlers = all, FrameworkHandlers = Routing.CreateHandlers() }.Create,
             Clock = _clock,
             Logger = new RecordingLog(),
             Host = this,

@@ -3,7 +3,7 @@ using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Sessions;
-using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Xunit;
 

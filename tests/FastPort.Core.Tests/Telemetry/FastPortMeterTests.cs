@@ -1,6 +1,7 @@
 using System.Diagnostics.Metrics;
 using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry;

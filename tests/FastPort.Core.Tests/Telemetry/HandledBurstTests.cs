@@ -1,4 +1,5 @@
 using FastPort.Telemetry;
+using FastPort.Telemetry.Histograms;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry;
@@ -75,7 +76,7 @@ public sealed class HandledBurstTests
 
     // Timestamps here are nanoseconds where the clock's are; elsewhere they follow from the same reading.
     private static LatencySample Sample(ushort type, long whole, long queue, long handler) =>
-        new(FastPort.Framing.MonotonicClock.ToTimestamp(Received + whole), type, whole, queue, handler);
+        new(MonotonicClock.ToTimestamp(Received + whole), type, whole, queue, handler);
 
     private static void AssertSums(LatencySeries series, int count, long whole, long queue, long handler)
     {

@@ -1,5 +1,6 @@
 using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry;

@@ -1,6 +1,7 @@
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Protocol.Diagnostics;
+using FastPort.Telemetry.Counters;
 using Xunit;
 
 namespace FastPort.Interop.Tests.NodeClient;
@@ -43,7 +44,7 @@ public sealed class ErrorTests
 
         result.Ping.AssertReply(ControlType.Ping, 0);
         Assert.Empty(result.Unread);
-        Telemetry.ServerCountersSnapshot counts = node.Server.Counters.Snapshot();
+        ServerCountersSnapshot counts = node.Server.Counters.Snapshot();
         Assert.Equal(1, counts.OneWayFailuresWith((uint)ErrorCode.UnknownType));
         Assert.Equal(2, counts.OneWayFailuresWith((uint)ErrorCode.MalformedBody));
         Assert.Equal(0, counts.ErrorsSent);

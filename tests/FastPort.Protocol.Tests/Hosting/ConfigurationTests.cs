@@ -1,4 +1,5 @@
 using System.Reflection;
+using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.Sessions;
 using FastPort.Telemetry;

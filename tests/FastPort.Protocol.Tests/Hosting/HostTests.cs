@@ -5,6 +5,7 @@ using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
 using FastPort.Sessions;
 using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

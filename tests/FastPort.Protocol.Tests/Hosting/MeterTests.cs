@@ -4,6 +4,7 @@ using System.Diagnostics.Metrics;
 using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.DependencyInjection;
 using Xunit;
 

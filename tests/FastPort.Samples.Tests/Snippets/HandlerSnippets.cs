@@ -28,7 +28,7 @@ internal static class HandlerSnippets
 
     // docs: end
 
-    // docs: lent
+    // docs: borrowed
     public static void MapBorrowed(MessageHandlers handlers, ConcurrentDictionary<long, ByteString> latest) => handlers.MapInline(
         Keep,
         Echo.Parser,

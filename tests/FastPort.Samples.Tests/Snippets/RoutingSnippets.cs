@@ -86,7 +86,8 @@ internal static class RoutingSnippets
             where TBody : IFrameBody, allows ref struct => local.Publish(topic, audience, type, in body);
     }
 
-    public static FastPortServerComponents LinkedTo(Func<ServerRouting> other) => new() { Router = local => new LinkedRouter(local, other) };
+    public static FastPortServerComponents LinkedTo(Func<ServerRouting> other) =>
+        new() { Router = local => new LinkedRouter(local, other) };
 
     // docs: end
 }

@@ -1,0 +1,237 @@
+using System.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+using FastPort.Sessions.Logging;
+using FastPort.Sessions.Receiving;
+
+namespace FastPort.Sessions.Lifecycle;
+
+/// <summary>
+/// The accepting side's answer to Hello: authentication, routing id, Welcome. Runs on the loop; while an authenticator is still thinking,
+/// reading is paused and the Hello frame stays in the ring, to be seen again with the verdict.
+/// </summary>
+internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protocol)
+{
+    /// <summary>The frame limit until Hello, where Hello is required.</summary>
+    public const int MaxHelloBytes = 16 * 1024;
+
+    // Taken routing ids that a peer may ask for before it is closed: each costs the authenticator a question.
+    private const int MaxDuplicates = 8;
+
+    private readonly PendingDecision<AuthenticationResult>? _verdict =
+        settings.Authenticator is null ? null : new(protocol, "authenticator");
+    private int _duplicates;
+
+    public bool IsRequired => settings.IsRequired;
+
+    /// <summary>Whether nothing but a Hello may come now.</summary>
+    public bool AwaitsHello { get; private set; } = settings.IsRequired;
+
+    /// <summary>False while the verdict is awaited.</summary>
+    public bool OnHello(in FrameHeader header, ReadOnlySequence<byte> body, long received)
+    {
+        Session session = protocol.Session;
+        if (session.IsIdentified)
+        {
+            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "Hello was said already; a session says it once.");
+            return true;
+        }
+
+        if (!HelloBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out HelloBody hello))
+        {
+            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Hello message.");
+            return true;
+        }
+
+        if (!IsName(hello.RoutingId) || !IsName(hello.ClientName))
+        {
+            protocol.Replies.Refuse(
+                header,
+                received,
+                ErrorCode.MalformedBody,
+                $"routing_id and client_name have at most {RoutingIdLimits.MaxLength} characters, none of category Cc, Cf, Zl or Zp.");
+            return true;
+        }
+
+        if (hello.RoutingId.StartsWith(RoutingIdLimits.ReservedMark))
+        {
+            protocol.Replies.Refuse(
+                header, received, ErrorCode.MalformedBody,
+                $"routing_id begins with '{RoutingIdLimits.ReservedMark}', which is kept for the server; choose another id.");
+            return true;
+        }
+
+        AuthenticationResult? result = AuthenticationResult.Accept();
+        if (_verdict is not null)
+        {
+            switch (Authenticate(hello, out result))
+            {
+                case DecisionState.Awaited:
+                    return false;
+                case DecisionState.GivenUp:
+                    protocol.RefuseUnauthenticated(header, received, TooLate);
+                    return true;
+            }
+        }
+
+        if (!result!.IsAccepted)
+        {
+            // The authenticator may have quoted the peer.
+            string shown = PeerText.Escape(result.Message);
+            SessionLog.HelloRefused(protocol.Settings.Logger, session, shown);
+            protocol.RefuseUnauthenticated(
+                header, received, new CloseReason(CloseKind.Unauthenticated, shown), result.Message);
+            return true;
+        }
+
+        if (settings.RequireRoutingId && hello.RoutingId.Length == 0)
+        {
+            protocol.RefuseUnauthenticated(
+                header,
+                received,
+                new CloseReason(CloseKind.Unauthenticated, "This server wants a routing_id in Hello."));
+            return true;
+        }
+
+        IClaimedId? identity = null;
+        if (hello.RoutingId.Length != 0
+            && (identity = settings.RoutingIds.TryClaim(
+                hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
+        {
+            if (++_duplicates > MaxDuplicates)
+            {
+                protocol.RefuseUnauthenticated(
+                    header,
+                    received,
+                    new CloseReason(
+                        CloseKind.Unauthenticated, $"The peer asked for routing ids of other sessions {_duplicates} times."));
+                return true;
+            }
+
+            protocol.Replies.Refuse(
+                header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
+            return true;
+        }
+
+        AwaitsHello = false;
+        session.Identity = identity;
+        session.ClientName = hello.ClientName;
+        session.User = result.User;
+        TimeSpan heartbeat = protocol.Settings.Options.HeartbeatInterval;
+        if (!header.IsOneWay)
+        {
+            protocol.Replies.Reply(
+                header,
+                received,
+                new WelcomeBody(
+                    (ulong)session.Id, settings.ServerName, (uint)protocol.Settings.Options.MaxFrameBytes,
+                    (uint)heartbeat.TotalMilliseconds));
+        }
+
+        // After the Welcome, so that nothing unsolicited goes before it.
+        protocol.Identified();
+        if (identity is not null)
+        {
+            EnterIdentity(identity);
+        }
+
+        protocol.AfterHello();
+        return true;
+    }
+
+    /// <summary>Coarse clock only. Where there is a handshake timeout, it is the authenticator's bound too.</summary>
+    public void OnTick(long nowMilliseconds) =>
+        _verdict?.OnTick(
+            nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero
+                ? TimeSpan.Zero
+                : protocol.Settings.Options.AuthorizationTimeout);
+
+    public void OnClosed(CloseReason reason)
+    {
+        _verdict?.OnClosed();
+        if (protocol.Session.Identity is { } identity)
+        {
+            lock (identity.Telling)
+            {
+                if (identity.Leave(protocol.Session))
+                {
+                    protocol.Settings.Host.OnRoutingIdLost(protocol.Session, reason);
+                }
+            }
+
+            // Last: who takes the id next is heard of after this.
+            identity.Free(protocol.Session);
+        }
+    }
+
+    private CloseReason TooLate => new(
+        CloseKind.HandshakeTimeout,
+        $"The authenticator did not answer within {protocol.Settings.Options.AuthorizationTimeout.TotalSeconds:0.###} s.");
+
+    // They stand in log lines: no line breaks, no megabytes.
+    private static bool IsName(string text) => text.Length <= RoutingIdLimits.MaxLength && PeerText.IsPlain(text);
+
+    private void EnterIdentity(IClaimedId identity)
+    {
+        var takenOver = new CloseReason(CloseKind.TakenOver, $"A newer session took the routing id '{identity.Id}' over.");
+        Session? loser;
+        lock (identity.Telling)
+        {
+            if (identity.TryEnter(protocol.Session, out loser))
+            {
+                if (loser is not null)
+                {
+                    // One that ends already has a reason of its own, and goes on to answer what is in flight.
+                    CloseReason? ends = loser.Protocol.EndReason;
+                    protocol.Settings.Host.OnRoutingIdLost(loser, ends ?? takenOver);
+                    loser = ends is null ? loser : null;
+                }
+
+                protocol.Settings.Host.OnRoutingIdTaken(protocol.Session);
+            }
+            else
+            {
+                // A still newer session was faster. It could not close this one, which it did not see.
+                loser = protocol.Session;
+            }
+        }
+
+        loser?.Protocol.CloseWithGoodbye(takenOver);
+    }
+
+    private DecisionState Authenticate(in HelloBody hello, out AuthenticationResult? result)
+    {
+        if (_verdict!.IsAsked)
+        {
+            return _verdict.Take(out result);
+        }
+
+        Task<AuthenticationResult> asked = AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, protocol.Session));
+        if (!asked.IsCompleted)
+        {
+            _verdict.Await(asked);
+            result = null;
+            return DecisionState.Awaited;
+        }
+
+        result = asked.Result;
+        return DecisionState.Given;
+    }
+
+    private async Task<AuthenticationResult> AskAsync(HelloRequest hello)
+    {
+        try
+        {
+            return await settings.Authenticator!(hello, _verdict!.Token).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            if (e is not OperationCanceledException)
+            {
+                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "authenticator", e);
+            }
+
+            return AuthenticationResult.Refuse("Authentication failed.");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+using FastPort.Connections;
+using FastPort.Framing;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Sessions.Logging;
+
+/// <summary>Log messages of sessions; event ids 2000 to 2099.</summary>
+internal static partial class SessionLog
+{
+    [LoggerMessage(2000, LogLevel.Debug, "{Session} is open")]
+    public static partial void Opened(ILogger logger, Session session);
+
+    [LoggerMessage(2001, LogLevel.Debug, "{Session} is closed: {Reason}")]
+    public static partial void Closed(ILogger logger, Session session, CloseReason reason);
+
+    [LoggerMessage(2002, LogLevel.Warning, "{Session} is closed: {Reason}")]
+    public static partial void ClosedOnFault(ILogger logger, Session session, CloseReason reason);
+
+    [LoggerMessage(2003, LogLevel.Error, "{Session}: the handler of {Message} threw; the requester gets Internal")]
+    public static partial void HandlerFailed(ILogger logger, Session session, string message, Exception exception);
+
+    [LoggerMessage(2004, LogLevel.Error, "{Session}: the {Component} threw; the peer is refused")]
+    public static partial void AuthorizationFailed(ILogger logger, Session session, string component, Exception exception);
+
+    [LoggerMessage(2005, LogLevel.Debug, "{Session}: Hello was refused: {Message}")]
+    public static partial void HelloRefused(ILogger logger, Session session, string message);
+
+    [LoggerMessage(2006, LogLevel.Warning, "{Session}: the peer reports {Code}: {Message}")]
+    public static partial void PeerError(ILogger logger, Session session, ErrorCode code, string message);
+
+    [LoggerMessage(
+        2011, LogLevel.Warning, "{Lines} more lines of event {Event} were left out; {LinesPerSecond} a second of one event are logged")]
+    public static partial void LinesLeftOut(ILogger logger, long lines, int @event, int linesPerSecond);
+
+    [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Component} did not answer within {Limit}; the peer is refused")]
+    public static partial void AuthorizationTimedOut(ILogger logger, Session session, string component, TimeSpan limit);
+
+    [LoggerMessage(2007, LogLevel.Error, "{Session}: a pending reply threw when it was told of its failure")]
+    public static partial void PendingReplyFailed(ILogger logger, Session session, Exception exception);
+
+    [LoggerMessage(
+        2009, LogLevel.Warning,
+        "{Session}: inline handlers held the loop up for {Milliseconds} ms, {Message} most likely; everything of that loop waited. "
+        + "Register it as queued, or let it do less")]
+    public static partial void SlowHandler(ILogger logger, Session session, string message, long milliseconds);
+
+    [LoggerMessage(
+        2010, LogLevel.Warning,
+        "{Session}: inline handlers have been holding the loop up for {Milliseconds} ms and are not done, {Message} most likely; "
+        + "everything of that loop waits")]
+    public static partial void HandlerHolds(ILogger logger, Session session, string message, long milliseconds);
+}

@@ -1,0 +1,136 @@
+using System.Runtime.InteropServices;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Sessions.Logging;
+
+/// <summary>
+/// The logger of one server or client. Peers can cause warnings as fast as they can connect, so of each event from Warning on it passes a
+/// few lines a second on and
+/// counts the rest, and logs that count afterwards (event 2011). What the logger below throws is dropped with its line: a full disk must
+/// not end a session, its
+/// queue or an event loop. Thread-safe.
+/// </summary>
+internal sealed class ThrottledLogger : ILogger
+{
+    /// <summary>Lines of one event in a second.</summary>
+    public const int LinesPerSecond = 10;
+
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+
+    private readonly ILogger _inner;
+    private readonly TimeProvider _time;
+    private readonly ITimer _timer;
+
+    // Guards what follows. Nothing is logged under it.
+    private readonly Lock _gate = new();
+    private readonly Dictionary<int, EventLines> _events = [];
+    private bool _reportIsDue;
+
+    public ThrottledLogger(ILogger inner, TimeProvider time)
+    {
+        _inner = inner;
+        _time = time;
+        _timer = time.CreateTimer(
+            static logger => ((ThrottledLogger)logger!).Report(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    public bool IsEnabled(LogLevel logLevel)
+    {
+        try
+        {
+            return _inner.IsEnabled(logLevel);
+        }
+        catch (Exception)
+        {
+            // There is nowhere to tell it.
+            return false;
+        }
+    }
+
+    public IDisposable? BeginScope<TState>(TState state)
+        where TState : notnull => _inner.BeginScope(state);
+
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    {
+        if (logLevel >= LogLevel.Warning && !TryTakeLine(eventId.Id))
+        {
+            return;
+        }
+
+        try
+        {
+            _inner.Log(logLevel, eventId, state, exception, formatter);
+        }
+        catch (Exception)
+        {
+            // There is nowhere to tell it.
+        }
+    }
+
+    private bool TryTakeLine(int eventId)
+    {
+        long now = _time.GetTimestamp();
+        lock (_gate)
+        {
+            ref EventLines lines = ref CollectionsMarshal.GetValueRefOrAddDefault(_events, eventId, out bool known);
+            if (!known || _time.GetElapsedTime(lines.Since, now) >= Second)
+            {
+                lines.Since = now;
+                lines.Passed = 0;
+            }
+
+            if (lines.Passed < LinesPerSecond)
+            {
+                lines.Passed++;
+                return true;
+            }
+
+            lines.LeftOut++;
+            if (!_reportIsDue)
+            {
+                _reportIsDue = true;
+                _timer.Change(Second, Timeout.InfiniteTimeSpan);
+            }
+
+            return false;
+        }
+    }
+
+    private void Report()
+    {
+        List<(int EventId, long Lines)> leftOut = [];
+        lock (_gate)
+        {
+            _reportIsDue = false;
+            foreach (int eventId in _events.Keys)
+            {
+                ref EventLines lines = ref CollectionsMarshal.GetValueRefOrNullRef(_events, eventId);
+                if (lines.LeftOut != 0)
+                {
+                    leftOut.Add((eventId, lines.LeftOut));
+                    lines.LeftOut = 0;
+                }
+            }
+        }
+
+        foreach ((int eventId, long lines) in leftOut)
+        {
+            try
+            {
+                SessionLog.LinesLeftOut(_inner, lines, eventId, LinesPerSecond);
+            }
+            catch (Exception)
+            {
+                // There is nowhere to tell it.
+            }
+        }
+    }
+
+    private struct EventLines
+    {
+        public long Since;
+        public int Passed;
+        public long LeftOut;
+    }
+}

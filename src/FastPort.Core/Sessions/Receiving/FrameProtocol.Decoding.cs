@@ -1,0 +1,175 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+using FastPort.Sessions.Lifecycle;
+using FastPort.Sessions.Sending;
+
+namespace FastPort.Sessions.Receiving;
+
+/// <content>The decode loop: frames are read where they lie and given to whom they concern.</content>
+internal sealed partial class FrameProtocol
+{
+    // Not into its caller, and with it into a transport's loop: the compiler inlines only so much into one method, and left out the small
+    // steps here.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ReceiveOutcome Decode(ArrayPoolCircularBuffer input, long received)
+    {
+        while (!_connection.IsClosing)
+        {
+            // Only the accepting side holds its reads back for its sends: two sides that both did would wait for each other for ever. With
+            // nothing unread there is nothing to hold back, and nothing that would bring a resumed burst back here.
+            if (_handshake is not null && Output.QueueLimit.IsFull && !input.IsEmpty && !TryMakeRoom())
+            {
+                return ReceiveOutcome.Pause;
+            }
+
+            FrameReadStatus status = FrameReader.TryReadHead(
+                input, _settings.Options.MaxFrameBytes, Requests.ExpectsTiming, out FrameHeader header);
+            switch (status)
+            {
+                case FrameReadStatus.Complete:
+                    if (!Dispatch(header, input, received))
+                    {
+                        return ReceiveOutcome.Pause;
+                    }
+
+                    Volatile.Write(ref _messagesReceived, _messagesReceived + 1);
+                    input.Consume((int)header.FrameSize);
+                    if (_turnBudget.IsOver(Dispatcher.LastReading))
+                    {
+                        YieldTurn();
+                        return ReceiveOutcome.Pause;
+                    }
+
+                    break;
+                case FrameReadStatus.Incomplete:
+                    if (_handshake is { AwaitsHello: true } && input.Length >= FrameHeader.Size)
+                    {
+                        RefuseUnlessHello(header, received);
+                    }
+
+                    return ReceiveOutcome.Continue;
+                default:
+                    Violated(status, header, _settings.Options.MaxFrameBytes);
+                    break;
+            }
+        }
+
+        return ReceiveOutcome.Continue;
+    }
+
+    // A pause that is resumed at once: the transport offers the rest, if there is any, after the loop's other connections had their turn.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void YieldTurn()
+    {
+        _turnBudget.Renew();
+        _yielded = true;
+        _connection.ResumeReading();
+    }
+
+    // The send ring is at its bound: try the socket once, else stop reading until it has drained.
+    private bool TryMakeRoom()
+    {
+        if (Output.QueueLimit.TryMake())
+        {
+            return true;
+        }
+
+        if (_settings.Options.SendQueueFull == SendQueueFullPolicy.Disconnect)
+        {
+            Output.QueueLimit.DisconnectSlowConsumer();
+            return false;
+        }
+
+        Output.QueueLimit.NotifyWhenDrained();
+        return false;
+    }
+
+    // False to see the same frame again after a resume.
+    private bool Dispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    {
+        if (_handshake is { AwaitsHello: true } && RefuseUnlessHello(header, received))
+        {
+            return true;
+        }
+
+        if (header.IsReply)
+        {
+            Requests.Deliver(header, input, received);
+            return true;
+        }
+
+        return header.Type <= ControlType.Cancel
+            ? DispatchControl(header, input, received)
+            : Dispatcher.TryDispatch(header, input, received);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool DispatchControl(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    {
+        ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size, header.BodySize);
+        switch (header.Type)
+        {
+            case ControlType.Hello when _handshake is not null:
+                return _handshake.OnHello(header, body, received);
+            case ControlType.Ping:
+                _control.OnPing(header, received);
+                return true;
+            case ControlType.Goodbye:
+                _control.OnGoodbye(header, body, received);
+                return true;
+            case ControlType.Cancel:
+                _control.OnCancel(header, body, received);
+                return true;
+            default:
+                return Dispatcher.TryDispatch(header, input, received);
+        }
+    }
+
+    // Texts are made in methods of their own: room on the stack for them would have to be cleared for every frame.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool RefuseUnlessHello(in FrameHeader header, long received)
+    {
+        if (header.Type != ControlType.Hello || header.IsReply)
+        {
+            RefuseUnauthenticated(
+                header,
+                received,
+                new CloseReason(CloseKind.Unauthenticated, $"Message 0x{header.Type:X4} came before a valid Hello."));
+            return true;
+        }
+
+        if (header.Length > Handshake.MaxHelloBytes)
+        {
+            Violated(FrameReadStatus.TooLarge, header, Handshake.MaxHelloBytes);
+            return true;
+        }
+
+        return false;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Violated(FrameReadStatus status, in FrameHeader header, int limit)
+    {
+        if (status == FrameReadStatus.TooLarge)
+        {
+            ProtocolError(
+                ErrorCode.FrameTooLarge, header.Type, $"The frame's length is {header.Length}; the limit is {limit} bytes.");
+            return;
+        }
+
+        ProtocolError(
+            ErrorCode.MalformedFrame,
+            header.Type,
+            $"The frame header is malformed (length {header.Length}, type 0x{header.Type:X4}, flags 0x{(byte)header.Flags:X2}, version "
+            + $"{header.Version}, correlation {header.Correlation}).");
+    }
+
+    private void ProtocolError(ErrorCode code, ushort type, string message)
+    {
+        Replies.ProtocolError(code, type, message);
+        _connection.Close(new CloseReason(CloseKind.ProtocolError, message, (uint)code));
+    }
+}

@@ -1,0 +1,203 @@
+using System.Buffers;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+using FastPort.Sessions.Lifecycle;
+using FastPort.Sessions.Logging;
+using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Sending;
+
+namespace FastPort.Sessions.Requests;
+
+/// <summary>
+/// The requests this side makes of its peer, from sending to reply, expiry or the end of the session; heartbeats are some of them. Sending
+/// and cancelling are safe from any thread, replies come on the loop, expiry and heartbeats belong to the coarse clock. Who removes a
+/// request from <see cref="Outstanding"/> completes it.
+/// </summary>
+internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connection, FrameOutput output, SessionShutdown shutdown)
+{
+    private readonly SessionSettings _settings = protocol.Settings;
+
+    // Loop only.
+    private bool _peerErrorLogged;
+
+    // Coarse clock only.
+    private uint _heartbeat;
+
+    // Set before the first request with Timing is written, and never reset: replies may then exceed the limit by their block.
+    private volatile bool _expectsTiming;
+
+    public OutstandingRequests Outstanding { get; } = new();
+
+    public bool ExpectsTiming => _expectsTiming;
+
+    /// <summary>Sends a request if there is room; the failure of a request that was not sent is the returned status alone.</summary>
+    public SendStatus TrySend<TBody>(
+        ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
+        where TBody : IFrameBody, allows ref struct
+    {
+        correlation = 0;
+        if (protocol.IsClosed || connection.IsClosing)
+        {
+            return SendStatus.Closed;
+        }
+
+        if (!output.CanSendUnsolicited)
+        {
+            return SendStatus.NotReady;
+        }
+
+        if (output.QueueLimit.IsFull && !output.QueueLimit.TryMake())
+        {
+            if (_settings.Options.SendQueueFull != SendQueueFullPolicy.Disconnect)
+            {
+                return SendStatus.Full;
+            }
+
+            output.QueueLimit.DisconnectSlowConsumer();
+            return SendStatus.Closed;
+        }
+
+        pending.Type = type;
+        pending.DeadlineMilliseconds = timeout > TimeSpan.Zero
+            ? _settings.Clock.PreciseMilliseconds + (long)Math.Ceiling(timeout.TotalMilliseconds)
+            : 0;
+        pending.StartedNanoseconds = MonotonicClock.Nanoseconds;
+        if (timing)
+        {
+            _expectsTiming = true;
+        }
+
+        SendStatus status = output.WriteRequest(type, timing, in body, pending, Outstanding, out correlation);
+        if (status == SendStatus.Queued)
+        {
+            output.FlushUnlessDeferred();
+        }
+
+        return status;
+    }
+
+    public bool Cancel(uint correlation)
+    {
+        if (!Outstanding.TryRemove(correlation, null, out PendingReply? pending))
+        {
+            return false;
+        }
+
+        SendCancel(correlation);
+        pending!.OnFailed(RequestFailure.Canceled, "The request was cancelled.");
+        shutdown.AfterReply();
+        return true;
+    }
+
+    /// <summary>A reply came.</summary>
+    public void Deliver(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
+    {
+        ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size + header.TimingSize, header.BodySize);
+        var reply = new InboundReply(header, body, header.TimingSize == 0 ? default : FrameReader.ReadTiming(input), received);
+        if (header.Correlation == 0)
+        {
+            // About the connection, not about a request: the peer closes it next.
+            _settings.Telemetry.Counters.ReplyToNothing();
+            if (reply.IsError && !_peerErrorLogged)
+            {
+                // Once: a peer must not be able to fill the log.
+                _peerErrorLogged = true;
+                LogPeerError(in reply);
+            }
+
+            return;
+        }
+
+        if (Outstanding.TryRemove(header.Correlation, header.Type, out PendingReply? pending))
+        {
+            pending!.OnReply(in reply);
+            shutdown.AfterReply();
+        }
+        else
+        {
+            _settings.Telemetry.Counters.ReplyToNothing();
+        }
+    }
+
+    private void LogPeerError(scoped in InboundReply reply)
+    {
+        if (protocol.IsPeerKnown)
+        {
+            (ErrorCode code, string message) = reply.ReadError();
+            SessionLog.PeerError(_settings.Logger, protocol.Session, code, PeerText.Escape(message));
+        }
+        else
+        {
+            // The code alone, which lies at the beginning.
+            CodeBody.TryRead(reply.Body.Slice(0, Math.Min(reply.Body.Length, 16)).ToArray(), out CodeBody error);
+            SessionLog.PeerError(_settings.Logger, protocol.Session, error.Code, "no text is logged of a peer that has not said Hello");
+        }
+    }
+
+    /// <summary>
+    /// Fails the requests whose time is over and tells the peer. Returns when it has to be asked again, unless a request is flushed before.
+    /// </summary>
+    public long OnTick(long nowMilliseconds)
+    {
+        if (Outstanding.RemoveExpired(nowMilliseconds, out long next) is { } expired)
+        {
+            foreach ((uint correlation, PendingReply pending) in expired)
+            {
+                Fail(pending, RequestFailure.TimedOut, "The reply did not come in time.");
+                SendCancel(correlation);
+            }
+
+            shutdown.AfterReply();
+        }
+
+        return next;
+    }
+
+    public void SendHeartbeat()
+    {
+        // One at a time: a peer that lives but answers no Ping must not pile them up.
+        Outstanding.TryRemove(_heartbeat, ControlType.Ping, out _);
+        if (Outstanding.TryAdd(new HeartbeatReply { Type = ControlType.Ping }, out uint correlation))
+        {
+            _heartbeat = correlation;
+            output.WriteAndFlush(ControlType.Ping, FrameFlags.None, correlation, default(EmptyBody));
+        }
+    }
+
+    public void OnClosed(CloseReason reason)
+    {
+        foreach (PendingReply pending in Outstanding.Close())
+        {
+            Fail(pending, RequestFailure.ConnectionLost, $"The connection was lost while the request was in flight ({reason.Message})");
+        }
+    }
+
+    // A defect in one caller's code must not take the others' failures, or the end of the session, with it.
+    private void Fail(PendingReply pending, RequestFailure failure, string message)
+    {
+        try
+        {
+            pending.OnFailed(failure, message);
+        }
+        catch (Exception e)
+        {
+            SessionLog.PendingReplyFailed(_settings.Logger, protocol.Session, e);
+        }
+    }
+
+    private void SendCancel(uint correlation) =>
+        output.WriteAndFlush(ControlType.Cancel, FrameFlags.OneWay, 0, new CancelBody(correlation));
+
+    // Any byte counts as life, so the answer itself needs no attention.
+    private sealed class HeartbeatReply : PendingReply
+    {
+        protected internal override void OnReply(scoped in InboundReply reply)
+        {
+        }
+
+        protected internal override void OnFailed(RequestFailure failure, string message)
+        {
+        }
+    }
+}

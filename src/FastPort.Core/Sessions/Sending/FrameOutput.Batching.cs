@@ -1,0 +1,119 @@
+using System.Runtime.CompilerServices;
+using FastPort.Buffers;
+using FastPort.Framing;
+
+namespace FastPort.Sessions.Sending;
+
+/// <content>Many one-way frames at once: encoded into a ring of the batch's own, without a lock, and appended chunk by chunk.</content>
+internal sealed partial class FrameOutput
+{
+    /// <summary>
+    /// Bytes after which a chunk is appended: enough to make locks and system calls rare, little enough to stay in the cache.
+    /// </summary>
+    public const int BatchChunk = 128 * 1024;
+
+    // One is kept for the next batch: a session seldom has two at a time.
+    private BatchWriter? _spareBatch;
+
+    /// <param name="solicited">Whether the peer's request asked for what is sent.</param>
+    public BatchWriter BeginBatch(bool solicited)
+    {
+        BatchWriter batch = Interlocked.Exchange(ref _spareBatch, null) ?? new BatchWriter(this);
+        batch.Begin(_connection.BeginBatch(), solicited);
+        return batch;
+    }
+
+    /// <summary>Whether a batch may go on: what the policy says where the queue is full.</summary>
+    public SendStatus AdmitBatch(bool solicited)
+    {
+        if (_leaving || _connection.IsClosing)
+        {
+            return SendStatus.Closed;
+        }
+
+        if (!solicited && !CanSendUnsolicited)
+        {
+            return SendStatus.NotReady;
+        }
+
+        return QueueLimit.IsFull && !QueueLimit.TryMake() ? QueueLimit.Refuse() : SendStatus.Queued;
+    }
+
+    /// <summary>
+    /// Appends a batch's frames behind everything written so far and flushes; where that cannot be they are dropped and counted.
+    /// </summary>
+    public SendStatus AppendBatch(ref ArrayPoolCircularBuffer batch, int messages)
+    {
+        SendStatus status = TryAppend(ref batch, messages);
+        if (status == SendStatus.Queued)
+        {
+            FlushUnlessDeferred();
+            return status;
+        }
+
+        batch.Consume(batch.Length);
+        QueueLimit.CountDropped(messages);
+        if (status == SendStatus.Full)
+        {
+            // The frames were promised, and the peer is so far behind that not even the reserve holds them.
+            QueueLimit.DisconnectSlowConsumer();
+        }
+
+        return SendStatus.Closed;
+    }
+
+    // One frame as a batch: its body is written while neither other writers nor the receiver are excluded, and handed over as it lies.
+    private SendStatus WriteInLine<TBody>(ushort type, scoped in TBody body, int size)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (!FrameWriter.Fits(size, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        ArrayPoolCircularBuffer batch = _connection.BeginBatch();
+        try
+        {
+            return FrameWriter.TryWrite(batch, type, FrameFlags.OneWay, 0, 0, ref Unsafe.AsRef(in body), size)
+                ? TryAppend(ref batch, messages: 1)
+                : SendStatus.Full;
+        }
+        finally
+        {
+            _connection.EndBatch(batch);
+        }
+    }
+
+    // Queued, Closed, or Full; the batch is as it was unless Queued.
+    private SendStatus TryAppend(ref ArrayPoolCircularBuffer batch, int messages)
+    {
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
+        try
+        {
+            if (!_leaving)
+            {
+                // Where a final write came in between a batch does not fit either.
+                status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued : _leaving ? SendStatus.Closed : SendStatus.Full;
+            }
+        }
+        finally
+        {
+            status = EndWrite(status, onLoop, messages);
+        }
+
+        return status;
+    }
+
+    public void EndBatch(BatchWriter batch, ArrayPoolCircularBuffer ring)
+    {
+        _connection.EndBatch(ring);
+        Volatile.Write(ref _spareBatch, batch);
+    }
+}

@@ -1,0 +1,363 @@
+using System.Runtime.CompilerServices;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Framing;
+using FastPort.Sessions.Requests;
+
+namespace FastPort.Sessions.Sending;
+
+/// <summary>
+/// The writing half of the frame protocol: frames into the connection's send ring, within the bound of <see cref="QueueLimit"/>. Safe from
+/// any thread; the connection serialises writers.
+/// </summary>
+internal sealed partial class FrameOutput
+{
+    private readonly Connection _connection;
+
+    private long _sentOnLoop;
+    private long _sentElsewhere;
+    private int _peerLimit;
+    private bool _mayPush;
+
+    // Set by whoever ends the session, at the latest before the Goodbye is written. Writers look at it before they write, and the
+    // connection once more when their write ends, so that no request follows a Goodbye on the wire.
+    private volatile bool _leaving;
+
+    // The loop's.
+    private bool _goodbyeSaid;
+
+    public FrameOutput(Connection connection, SessionOptions options)
+    {
+        _connection = connection;
+        _peerLimit = options.MaxFrameBytes;
+        QueueLimit = new SendQueueLimit(connection, options);
+    }
+
+    /// <summary>
+    /// Whether what the peer did not ask for may be sent: always by the connecting side, by the accepting one after Hello.
+    /// </summary>
+    public bool CanSendUnsolicited
+    {
+        get => Volatile.Read(ref _mayPush);
+        set => Volatile.Write(ref _mayPush, value);
+    }
+
+    /// <summary>The bound on what waits for the peer.</summary>
+    public SendQueueLimit QueueLimit { get; }
+
+    public long MessagesSent => Volatile.Read(ref _sentOnLoop) + Volatile.Read(ref _sentElsewhere);
+
+    /// <summary>The frame limit for what is sent: the smaller of both sides'.</summary>
+    public int Limit
+    {
+        get => Volatile.Read(ref _peerLimit);
+        set => Volatile.Write(ref _peerLimit, value);
+    }
+
+    /// <summary>Set by the loop around a burst on its own thread: what is written there leaves with the burst's flush.</summary>
+    [field: ThreadStatic]
+    private static FrameOutput? Deferred { get; set; }
+
+    public void BeginDeferral() => Deferred = this;
+
+    public static void EndDeferral() => Deferred = null;
+
+    /// <summary>
+    /// Begins a burst on a thread that is not the loop's, or inside the loop's own. Returns the burst that it interrupts.
+    /// </summary>
+    public FrameOutput? EnterDeferral()
+    {
+        FrameOutput? outer = Deferred;
+        Deferred = this;
+        return outer;
+    }
+
+    /// <summary>Goes back to the interrupted burst without a flush.</summary>
+    public static void RestoreDeferral(FrameOutput? outer) => Deferred = outer;
+
+    public void LeaveDeferral(FrameOutput? outer)
+    {
+        Deferred = outer;
+        FlushUnlessDeferred();
+    }
+
+    public void Flush() => _connection.Flush();
+
+    /// <summary>Writes one frame whatever waits already: replies and control messages, which other bounds limit.</summary>
+    public SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct => Write(type, flags, correlation, received, in body, body.Size, FrameKind.Other);
+
+    /// <summary>
+    /// Writes a request, unless Goodbye has been said. It becomes outstanding in the same moment: one that was not written never is, so the
+    /// end of the session cannot report as lost what was never sent, and a session that waits to leave does not count it.
+    /// </summary>
+    public SendStatus WriteRequest<TBody>(
+        ushort type, bool timing, scoped in TBody body, PendingReply pending, OutstandingRequests outstanding, out uint correlation)
+        where TBody : IFrameBody, allows ref struct
+    {
+        correlation = 0;
+        int size = body.Size;
+        if (!FrameWriter.Fits(size, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
+        try
+        {
+            if (!_leaving)
+            {
+                status = !ring.TryReserve(FrameHeader.Size + size) ? SendStatus.Full
+                    : outstanding.TryAdd(pending, out correlation) ? SendStatus.Queued : SendStatus.Closed;
+            }
+
+            if (status == SendStatus.Queued)
+            {
+                // A body that throws is taken back by the writer.
+                status = SendStatus.Closed;
+                FrameWriter.Write(
+                    ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref Unsafe.AsRef(in body), size);
+                status = SendStatus.Queued;
+            }
+        }
+        finally
+        {
+            status = EndWrite(status, onLoop);
+            if (status != SendStatus.Queued && correlation != 0)
+            {
+                outstanding.TryRemove(correlation, type, out _);
+            }
+        }
+
+        return status;
+    }
+
+    /// <summary>Refuses from now on what the peer did not ask for, as a Goodbye is about to be written. Any thread.</summary>
+    public void Leave() => _leaving = true;
+
+    /// <summary>Says Goodbye, once: the last frame that is not a reply. On the loop.</summary>
+    public void WriteGoodbye(CodeBody body)
+    {
+        CodeBody cut = body.CutTo(FrameLimits.MaxBodyBytes(Limit));
+        ArrayPoolCircularBuffer? ring = _goodbyeSaid ? null : _connection.BeginWrite();
+        if (ring is null)
+        {
+            return;
+        }
+
+        _leaving = true;
+        _goodbyeSaid = true;
+        try
+        {
+            if (FrameWriter.TryWrite(ring, ControlType.Goodbye, FrameFlags.OneWay, 0, 0, ref cut, cut.Size))
+            {
+                CountSent(_connection.IsLoopWrite);
+            }
+        }
+        finally
+        {
+            _connection.EndFinalWrite();
+        }
+
+        FlushUnlessDeferred();
+    }
+
+    /// <summary>
+    /// Copies a frame that is encoded already; one that finds no room or exceeds the limit is dropped and counted, whatever the policy.
+    /// </summary>
+    public bool TryBroadcast(ReadOnlySpan<byte> frame) =>
+        WasBroadcast(FrameWriter.Fits(frame.Length - FrameHeader.Size, Limit) ? TrySendEncoded(frame) : SendStatus.TooLarge);
+
+    /// <summary>As <see cref="TryBroadcast"/>, of a large body that is lent; only with true, and released once then.</summary>
+    public bool TryBroadcastBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?> release, object state) =>
+        WasBroadcast(TrySendBorrowed(type, body, release, state));
+
+    private bool WasBroadcast(SendStatus status)
+    {
+        if (status is SendStatus.Full or SendStatus.TooLarge)
+        {
+            QueueLimit.CountDropped();
+        }
+
+        return status == SendStatus.Queued;
+    }
+
+    private SendStatus TrySendEncoded(ReadOnlySpan<byte> frame)
+    {
+        if (QueueLimit.IsFull && !QueueLimit.TryMake())
+        {
+            return QueueLimit.Refuse();
+        }
+
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
+        try
+        {
+            if (!_leaving)
+            {
+                status = ring.TryReserve(frame.Length) ? SendStatus.Queued : SendStatus.Full;
+            }
+
+            if (status == SendStatus.Queued)
+            {
+                ring.Write(frame);
+            }
+        }
+        finally
+        {
+            status = EndWrite(status, onLoop);
+        }
+
+        if (status == SendStatus.Queued)
+        {
+            FlushUnlessDeferred();
+        }
+
+        return status;
+    }
+
+    // Ends a write that must not follow a Goodbye.
+    private SendStatus EndWrite(SendStatus status, bool onLoop, int messages = 1)
+    {
+        if (!_connection.TryEndWrite())
+        {
+            return SendStatus.Closed;
+        }
+
+        if (status == SendStatus.Queued)
+        {
+            CountSent(onLoop, messages);
+        }
+
+        return status;
+    }
+
+    // A method of its own, for the reason given at BatchWriter.TrySend.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private SendStatus Write<TBody>(
+        ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, int size, FrameKind kind)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (!FrameWriter.Fits(size, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
+        if (ring is null)
+        {
+            return SendStatus.Closed;
+        }
+
+        var status = SendStatus.Closed;
+        bool onLoop = _connection.IsLoopWrite;
+        try
+        {
+            if (kind == FrameKind.Other || !_leaving)
+            {
+                // A body that throws is taken back by the writer.
+                status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size)
+                    ? SendStatus.Queued
+                    : SendStatus.Full;
+            }
+        }
+        finally
+        {
+            if (kind == FrameKind.OneWay)
+            {
+                status = EndWrite(status, onLoop);
+            }
+            else
+            {
+                _connection.EndWrite();
+            }
+        }
+
+        if (kind == FrameKind.OneWay)
+        {
+            return status;
+        }
+
+        if (status == SendStatus.Full)
+        {
+            // A reply is never lost in silence: the peer that takes nothing is.
+            QueueLimit.DisconnectSlowConsumer();
+            return SendStatus.Closed;
+        }
+
+        CountSent(onLoop);
+        return status;
+    }
+
+    /// <summary>Writes and, outside this session's own burst, flushes.</summary>
+    public SendStatus WriteAndFlush<TBody>(ushort type, FrameFlags flags, uint correlation, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        SendStatus status = Write(type, flags, correlation, 0, in body);
+        FlushUnlessDeferred();
+        return status;
+    }
+
+    public SendStatus TrySendOneWay<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct => TrySendOneWay(type, in body, body.Size);
+
+    public SendStatus TrySendOneWay<TBody>(ushort type, scoped in TBody body, int size)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (QueueLimit.IsFull && !QueueLimit.TryMake())
+        {
+            return QueueLimit.Refuse();
+        }
+
+        SendStatus status = size >= _connection.BatchesInLineFrom
+            ? WriteInLine(type, in body, size)
+            : Write(type, FrameFlags.OneWay, 0, 0, in body, size, FrameKind.OneWay);
+        FlushUnlessDeferred();
+        return status == SendStatus.Full ? QueueLimit.Refuse() : status;
+    }
+
+    public void FlushUnlessDeferred()
+    {
+        if (Deferred is null)
+        {
+            _connection.Flush();
+        }
+        else if (!ReferenceEquals(Deferred, this))
+        {
+            // In another session's burst: what the rest of it sends here leaves together with this.
+            _connection.FlushSoon();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void CountSent(bool onLoop, int messages = 1)
+    {
+        if (onLoop)
+        {
+            Volatile.Write(ref _sentOnLoop, _sentOnLoop + messages);
+        }
+        else
+        {
+            Interlocked.Add(ref _sentElsewhere, messages);
+        }
+    }
+
+    private enum FrameKind
+    {
+        Other,
+        OneWay,
+    }
+}

@@ -1,0 +1,75 @@
+using FastPort.Framing;
+
+namespace FastPort.Sessions.Sending;
+
+/// <summary>
+/// What a session answers to its peer's requests: a reply or an error, or for one-way messages a count. Safe from any thread.
+/// </summary>
+internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
+{
+    /// <summary>Answers a request; what cannot be answered as wanted becomes an error.</summary>
+    public void Reply<TBody>(in FrameHeader request, long received, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (output.Write(request.Type, FlagsFor(request), request.Correlation, received, in body) == SendStatus.TooLarge)
+        {
+            TooLarge(request, received, body.Size);
+        }
+    }
+
+    /// <summary>Answers without copying the body, which is released once whatever becomes of the reply.</summary>
+    public void ReplyBorrowed(in FrameHeader request, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    {
+        SendStatus status = output.WriteBorrowedReply(request.Type, FlagsFor(request), request.Correlation, received, body, release, state);
+        if (status == SendStatus.Queued)
+        {
+            return;
+        }
+
+        if (status == SendStatus.TooLarge)
+        {
+            TooLarge(request, received, body.Length);
+        }
+
+        release?.Invoke(state);
+    }
+
+    public void Error(in FrameHeader request, long received, ErrorCode code, string message)
+    {
+        telemetry.ErrorSent(code);
+        output.Write(
+            request.Type,
+            FlagsFor(request) | FrameFlags.Error,
+            request.Correlation,
+            received,
+            new CodeBody(code, message).CutTo(FrameLimits.MaxBodyBytes(output.Limit)));
+    }
+
+    /// <summary>Answers with an error where an answer is wanted, and counts it where none is.</summary>
+    public void Refuse(in FrameHeader request, long received, ErrorCode code, string message)
+    {
+        if (request.IsOneWay)
+        {
+            CountOneWayFailure(code);
+        }
+        else
+        {
+            Error(request, received, code, message);
+        }
+    }
+
+    public void CountOneWayFailure(ErrorCode code) => telemetry.Counters.OneWayFailed((uint)code);
+
+    /// <summary>An error about the connection itself; the caller closes it.</summary>
+    public void ProtocolError(ErrorCode code, ushort type, string message)
+    {
+        telemetry.ErrorSent(code);
+        output.Write(type, FrameFlags.Reply | FrameFlags.Error, 0, 0, new CodeBody(code, message));
+    }
+
+    private static FrameFlags FlagsFor(in FrameHeader request) => FrameFlags.Reply | (request.Flags & FrameFlags.Timing);
+
+    private void TooLarge(in FrameHeader request, long received, int size) => Error(
+        request, received, ErrorCode.ReplyTooLarge,
+        $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(output.Limit)}.");
+}

@@ -1,0 +1,110 @@
+using System.Buffers;
+using FastPort.Framing;
+
+namespace FastPort.Sessions.Sending;
+
+/// <summary>
+/// A one-way frame that is encoded once for many sessions, in a rented array. A small one is copied into each send queue; the body of a
+/// large one is lent to all of them and the array goes back when the last has sent it. References are counted: whoever encoded it has one,
+/// each loan another. Any thread may release.
+/// </summary>
+internal sealed class SharedFrame
+{
+    private static readonly Action<object?> ReleaseLoan = static frame => ((SharedFrame)frame!).Release();
+
+    private byte[] _array = [];
+    private int _length;
+    private int _references;
+
+    private SharedFrame()
+    {
+    }
+
+    public ushort Type { get; private set; }
+
+    /// <summary>Header and body.</summary>
+    public ReadOnlySpan<byte> Bytes => _array.AsSpan(0, _length);
+
+    public ReadOnlyMemory<byte> Body => _array.AsMemory(FrameHeader.Size, _length - FrameHeader.Size);
+
+    // One that is done with waits for the thread's next: encoding allocates nothing once warm.
+    [field: ThreadStatic]
+    private static SharedFrame? Spare { get; set; }
+
+    /// <summary>Encodes a frame; to be released once.</summary>
+    /// <exception cref="ArgumentException">No configuration allows a frame of this size.</exception>
+    public static SharedFrame Encode<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        int size = body.Size;
+        if (!FrameWriter.Fits(size, FrameLimits.Maximum))
+        {
+            throw new ArgumentException(
+                $"The body has {size} bytes; no frame holds more than {FrameLimits.MaxBodyBytes(FrameLimits.Maximum)}.", nameof(body));
+        }
+
+        SharedFrame frame = Spare ?? new SharedFrame();
+        Spare = null;
+        frame.Type = type;
+        frame._length = FrameHeader.Size + size;
+        frame._array = ArrayPool<byte>.Shared.Rent(frame._length);
+        frame._references = 1;
+        try
+        {
+            new FrameHeader((uint)(frame._length - FrameHeader.LengthFieldSize), type, FrameFlags.OneWay, FrameHeader.CurrentVersion, 0)
+                .Write(frame._array);
+            body.Write(frame._array.AsSpan(FrameHeader.Size, size));
+            return frame;
+        }
+        catch
+        {
+            frame.Release();
+            throw;
+        }
+    }
+
+    /// <summary>Sends to each; nobody waits for one without room. Returns how many send queues took it.</summary>
+    /// <param name="sessions">The receivers.</param>
+    /// <param name="solicited">Whether they asked for it. What nobody asked for goes to those alone who have said Hello.</param>
+    public int SendTo(ReadOnlySpan<Session?> sessions, bool solicited)
+    {
+        int sent = 0;
+        foreach (Session? session in sessions)
+        {
+            if (session is not null && (solicited || session.Protocol.Output.CanSendUnsolicited) && SendTo(session))
+            {
+                sent++;
+            }
+        }
+
+        return sent;
+    }
+
+    public bool SendTo(Session session)
+    {
+        FrameOutput output = session.Protocol.Output;
+        if (Body.Length < FrameOutput.BorrowAtLeast)
+        {
+            return output.TryBroadcast(Bytes);
+        }
+
+        Interlocked.Increment(ref _references);
+        bool lent = output.TryBroadcastBorrowed(Type, Body, ReleaseLoan, this);
+        if (!lent)
+        {
+            Release();
+        }
+
+        return lent;
+    }
+
+    public void Release()
+    {
+        if (Interlocked.Decrement(ref _references) == 0)
+        {
+            ArrayPool<byte>.Shared.Return(_array);
+            _array = [];
+            Spare = this;
+        }
+    }
+}

@@ -1,0 +1,127 @@
+namespace FastPort.Telemetry.Counters;
+
+/// <summary>The counts of a <see cref="ServerCounters"/> at one moment. Immutable. All counts are since the server began.</summary>
+public sealed class ServerCountersSnapshot
+{
+    /// <summary>Error codes told apart: 1 to 14 of the wire protocol, and 0 for all others.</summary>
+    internal const int ErrorTags = 15;
+
+    private readonly long[] _rejected;
+    private readonly long[] _dropped;
+    private readonly long[] _timeouts;
+    private readonly long[] _errorsSent;
+    private readonly long[] _oneWayFailures;
+    private readonly long[] _relayFailures;
+
+    internal ServerCountersSnapshot(
+        long[] rejected, long[] dropped, long[] timeouts, long[] errorsSent, long[] oneWayFailures, long[] relayFailures)
+    {
+        _relayFailures = relayFailures;
+        _rejected = rejected;
+        _dropped = dropped;
+        _timeouts = timeouts;
+        _errorsSent = errorsSent;
+        _oneWayFailures = oneWayFailures;
+    }
+
+    /// <summary>Connections let in.</summary>
+    public required long ConnectionsAccepted { get; init; }
+
+    /// <summary>Connections let in that have ended.</summary>
+    public required long ConnectionsClosed { get; init; }
+
+    /// <summary>Connections open now.</summary>
+    public long ConnectionsOpen => ConnectionsAccepted - ConnectionsClosed;
+
+    /// <summary>Connections turned away, for all reasons.</summary>
+    public long ConnectionsRejected => _rejected.Sum();
+
+    /// <summary>Accepts that failed.</summary>
+    public required long AcceptErrors { get; init; }
+
+    /// <summary>Sessions that began.</summary>
+    public required long SessionsOpened { get; init; }
+
+    /// <summary>Sessions that ended.</summary>
+    public required long SessionsClosed { get; init; }
+
+    /// <summary>Sessions open now.</summary>
+    public long SessionsOpen => SessionsOpened - SessionsClosed;
+
+    /// <summary>Whole frames received.</summary>
+    public required long MessagesIn { get; init; }
+
+    /// <summary>Whole frames sent.</summary>
+    public required long MessagesOut { get; init; }
+
+    /// <summary>Bytes received, headers included.</summary>
+    public required long BytesIn { get; init; }
+
+    /// <summary>Bytes sent, headers included.</summary>
+    public required long BytesOut { get; init; }
+
+    /// <summary>Error frames sent, of all codes.</summary>
+    public long ErrorsSent => _errorsSent.Sum();
+
+    /// <summary>One-way messages that failed, for all reasons.</summary>
+    public long OneWayFailures => _oneWayFailures.Sum();
+
+    /// <summary>Frames dropped, for all reasons.</summary>
+    public long FramesDropped => _dropped.Sum();
+
+    /// <summary>Replies whose correlation belonged to no request.</summary>
+    public required long RepliesToNothing { get; init; }
+
+    /// <summary>Relays that their targets' send queues took.</summary>
+    public required long Relayed { get; init; }
+
+    /// <summary>Times that a Relay was held back by a full target.</summary>
+    public required long RelaysWaited { get; init; }
+
+    /// <summary>Relays that their targets did not get, for all reasons.</summary>
+    public long RelaysFailed => _relayFailures.Sum();
+
+    /// <summary>Publish messages.</summary>
+    public required long Published { get; init; }
+
+    /// <summary>Sessions' send queues that took a Publish message, over all of those.</summary>
+    public required long Delivered { get; init; }
+
+    /// <summary>Subscriptions that exist now.</summary>
+    public required long SubscriptionsOpen { get; init; }
+
+    /// <summary>Connections closed by a deadline, of all kinds.</summary>
+    public long TimeoutsClosed => _timeouts.Sum();
+
+    /// <summary>Connections turned away for one reason.</summary>
+    /// <param name="reason">The reason.</param>
+    public long ConnectionsRejectedFor(ConnectionRejection reason) => _rejected[(int)reason];
+
+    /// <summary>Frames dropped for one reason.</summary>
+    /// <param name="reason">The reason.</param>
+    public long FramesDroppedFor(FrameDrop reason) => _dropped[(int)reason];
+
+    /// <summary>Connections closed by one kind of deadline.</summary>
+    /// <param name="kind">The kind.</param>
+    public long TimeoutsClosedBy(ConnectionTimeout kind) => _timeouts[(int)kind];
+
+    /// <summary>Relays that their targets did not get for one reason.</summary>
+    /// <param name="reason">The reason.</param>
+    public long RelaysFailedFor(RelayFailure reason) => _relayFailures[(int)reason];
+
+    /// <summary>Error frames sent with one code.</summary>
+    /// <param name="code">1 to 14, or 0 for all codes the wire protocol does not name.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="code"/> is above 14.</exception>
+    public long ErrorsSentWith(uint code) => At(_errorsSent, code);
+
+    /// <summary>One-way messages that failed with one code.</summary>
+    /// <param name="code">1 to 14, or 0 for all codes the wire protocol does not name.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="code"/> is above 14.</exception>
+    public long OneWayFailuresWith(uint code) => At(_oneWayFailures, code);
+
+    private static long At(long[] counts, uint code)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(code, (uint)counts.Length);
+        return counts[code];
+    }
+}

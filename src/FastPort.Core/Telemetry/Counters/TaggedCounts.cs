@@ -1,0 +1,21 @@
+namespace FastPort.Telemetry.Counters;
+
+/// <summary>Rare events counted by a small set of tags. Thread-safe.</summary>
+internal sealed class TaggedCounts(int tags)
+{
+    private readonly long[] _counts = new long[tags];
+
+    /// <summary>Adds to a tag; one beyond the set counts under the last, so a peer cannot make tags.</summary>
+    internal void Add(uint tag, long count = 1) => Interlocked.Add(ref _counts[Math.Min(tag, (uint)_counts.Length - 1)], count);
+
+    internal long[] ToArray()
+    {
+        var copy = new long[_counts.Length];
+        for (var i = 0; i < copy.Length; i++)
+        {
+            copy[i] = Interlocked.Read(ref _counts[i]);
+        }
+
+        return copy;
+    }
+}

@@ -1,0 +1,68 @@
+using System.Runtime.InteropServices;
+using FastPort.Telemetry.Histograms;
+
+namespace FastPort.Telemetry.Counters;
+
+/// <summary>
+/// Messages and bytes in both directions, and messages passed on, one cell per processor: counting from many threads shares no cache line.
+/// </summary>
+internal sealed class TrafficCounters
+{
+    private readonly Cell[] _cells = new Cell[StripeSet<HistogramStripe>.DefaultCount];
+
+    internal void AddReceived(long messages, long bytes)
+    {
+        ref var cell = ref Mine();
+        Interlocked.Add(ref cell.MessagesIn, messages);
+        Interlocked.Add(ref cell.BytesIn, bytes);
+    }
+
+    internal void AddSent(long messages, long bytes)
+    {
+        ref var cell = ref Mine();
+        Interlocked.Add(ref cell.MessagesOut, messages);
+        Interlocked.Add(ref cell.BytesOut, bytes);
+    }
+
+    internal void AddRelayed() => Interlocked.Increment(ref Mine().Relayed);
+
+    internal void AddPublished(long deliveries)
+    {
+        ref var cell = ref Mine();
+        Interlocked.Increment(ref cell.Published);
+        Interlocked.Add(ref cell.Delivered, deliveries);
+    }
+
+    internal Cell Sum()
+    {
+        var sum = default(Cell);
+        foreach (ref var cell in _cells.AsSpan())
+        {
+            sum.MessagesIn += Interlocked.Read(ref cell.MessagesIn);
+            sum.BytesIn += Interlocked.Read(ref cell.BytesIn);
+            sum.MessagesOut += Interlocked.Read(ref cell.MessagesOut);
+            sum.BytesOut += Interlocked.Read(ref cell.BytesOut);
+            sum.Relayed += Interlocked.Read(ref cell.Relayed);
+            sum.Published += Interlocked.Read(ref cell.Published);
+            sum.Delivered += Interlocked.Read(ref cell.Delivered);
+        }
+
+        return sum;
+    }
+
+    // A thread may move to another processor right after: the additions are interlocked, so only the cache line is a guess.
+    private ref Cell Mine() => ref _cells[Thread.GetCurrentProcessorId() & (_cells.Length - 1)];
+
+    // Two cache lines: processors fetch them in pairs.
+    [StructLayout(LayoutKind.Sequential, Size = 128)]
+    internal struct Cell
+    {
+        internal long MessagesIn;
+        internal long BytesIn;
+        internal long MessagesOut;
+        internal long BytesOut;
+        internal long Relayed;
+        internal long Published;
+        internal long Delivered;
+    }
+}

@@ -1,0 +1,55 @@
+namespace FastPort.Telemetry.Histograms;
+
+/// <summary>A <see cref="LatencyHistogram"/> that any number of threads may record into and read at the same time.</summary>
+/// <remarks>
+/// <para>Values are striped by processor and merged when read. Every value recorded before a read is in it exactly once.</para>
+/// <para>
+/// Memory: one <see cref="LatencyHistogram"/> per processor that recorded, made at its first record, and up to three more once it was read
+/// (spare, interval, lifetime). Recording allocates nothing once the powers of two in use were met.</para>
+/// </remarks>
+public sealed class StripedLatencyHistogram
+{
+    private readonly HistogramStripes _stripes;
+
+    /// <summary>Makes an empty histogram.</summary>
+    /// <param name="stripes">Stripes at most, 1 to 64, rounded up to a power of two. Defaults to 0: one per processor.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="stripes"/> is not within 0 to 64.</exception>
+    public StripedLatencyHistogram(int stripes = 0)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(stripes);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(stripes, StripeSet<HistogramStripe>.MaxStripes);
+        _stripes = new HistogramStripes(1, (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)stripes));
+    }
+
+    /// <summary>Records one value.</summary>
+    /// <param name="nanoseconds">Any value; outside 100 ns to 60 s it is clamped and counted.</param>
+    public void Record(long nanoseconds)
+    {
+        var stripe = _stripes.Enter();
+        try
+        {
+            stripe.Active[0].Record(nanoseconds);
+        }
+        finally
+        {
+            stripe.Exit();
+        }
+    }
+
+    /// <summary>Adds everything another histogram holds.</summary>
+    /// <param name="other">Left unchanged; must not be written to meanwhile.</param>
+    public void Merge(LatencyHistogram other)
+    {
+        ArgumentNullException.ThrowIfNull(other);
+        _stripes.Merge(0, other);
+    }
+
+    /// <summary>Everything recorded since construction or the last <see cref="Reset"/>.</summary>
+    public LatencySnapshot Snapshot() => _stripes.Read()[0].Lifetime;
+
+    /// <summary>What was recorded since the last cut, and begins the next interval: each value is in exactly one interval.</summary>
+    public LatencySnapshot CutInterval() => _stripes.Cut()[0].Interval;
+
+    /// <summary>Forgets everything recorded, interval and lifetime.</summary>
+    public void Reset() => _stripes.Reset();
+}

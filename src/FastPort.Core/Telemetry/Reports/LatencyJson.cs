@@ -1,0 +1,163 @@
+using System.Buffers;
+using System.Text.Json;
+using FastPort.Telemetry.Histograms;
+
+namespace FastPort.Telemetry.Reports;
+
+/// <summary>Writes latencies as JSON.</summary>
+public static class LatencyJson
+{
+    /// <summary>
+    /// Version of the documents of <see cref="WriteReport"/>. It grows when a field changes or is removed, not when one is added.
+    /// </summary>
+    public const int Schema = 1;
+
+    private const double NanosecondsPerMicrosecond = 1000;
+
+    /// <summary>
+    /// Writes the object <c>{"count","min","avg","p50","p90","p95","p99","p999","max"}</c>; <c>count</c> is an integer, the rest are
+    /// microseconds.
+    /// </summary>
+    /// <param name="writer">Positioned where a value may stand; not flushed.</param>
+    /// <param name="summary">The figures.</param>
+    public static void WriteMicroseconds(Utf8JsonWriter writer, in LatencySummary summary)
+    {
+        ArgumentNullException.ThrowIfNull(writer);
+        writer.WriteStartObject();
+        writer.WriteNumber("count", summary.Count);
+        writer.WriteNumber("min", Microseconds(summary.Min));
+        writer.WriteNumber("avg", Microseconds(summary.Mean));
+        writer.WriteNumber("p50", Microseconds(summary.P50));
+        writer.WriteNumber("p90", Microseconds(summary.P90));
+        writer.WriteNumber("p95", Microseconds(summary.P95));
+        writer.WriteNumber("p99", Microseconds(summary.P99));
+        writer.WriteNumber("p999", Microseconds(summary.P999));
+        writer.WriteNumber("max", Microseconds(summary.Max));
+        writer.WriteEndObject();
+    }
+
+    /// <summary>Writes the figures of a snapshot as <see cref="WriteMicroseconds(Utf8JsonWriter, in LatencySummary)"/> does.</summary>
+    /// <param name="writer">Positioned where a value may stand; not flushed.</param>
+    /// <param name="snapshot">The latencies.</param>
+    public static void WriteMicroseconds(Utf8JsonWriter writer, LatencySnapshot snapshot)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        WriteMicroseconds(writer, snapshot.Summarize());
+    }
+
+    /// <summary>Writes a whole report as one object; docs/telemetry.md lists its fields.</summary>
+    /// <param name="writer">Positioned where a value may stand; not flushed.</param>
+    /// <param name="report">The report.</param>
+    /// <param name="final">Whether it is the last one of its process.</param>
+    public static void WriteReport(Utf8JsonWriter writer, LatencyReport report, bool final)
+    {
+        ArgumentNullException.ThrowIfNull(writer);
+        ArgumentNullException.ThrowIfNull(report);
+        writer.WriteStartObject();
+        writer.WriteNumber("schema", Schema);
+        writer.WriteString("role", LatencyText.RoleName(report.Role));
+        writer.WriteNumber("process_id", report.ProcessId);
+        writer.WriteString("started", report.Started.UtcDateTime);
+        writer.WriteString("measuring_since", report.MeasuringSince.UtcDateTime);
+        writer.WriteString("written", report.Taken.UtcDateTime);
+        writer.WriteBoolean("final", final);
+        writer.WriteStartArray("scopes");
+        foreach (var scope in report.Scopes)
+        {
+            WriteScope(writer, scope);
+        }
+
+        writer.WriteEndArray();
+        WriteRecent(writer, report);
+        writer.WriteEndObject();
+    }
+
+    /// <summary>A report as an indented UTF-8 document.</summary>
+    internal static ReadOnlyMemory<byte> ToUtf8(LatencyReport report, bool final)
+    {
+        var buffer = new ArrayBufferWriter<byte>(16 * 1024);
+        using var writer = new Utf8JsonWriter(buffer, new JsonWriterOptions { Indented = true });
+        WriteReport(writer, report, final);
+        writer.Flush();
+        return buffer.WrittenMemory;
+    }
+
+    private static void WriteScope(Utf8JsonWriter writer, LatencyScopeReport scope)
+    {
+        writer.WriteStartObject();
+        writer.WriteString("scope", LatencyText.ScopeName(scope.Scope));
+        if (scope.Scope == LatencyScope.All)
+        {
+            writer.WriteNull("key");
+        }
+        else
+        {
+            writer.WriteNumber("key", scope.Key);
+        }
+
+        writer.WriteString("name", scope.Name);
+        WritePeriod(
+            writer, "interval", scope.Interval, scope.IntervalErrors, scope.IntervalRate, scope.Metrics, static metric => metric.Interval);
+        WritePeriod(
+            writer, "lifetime", scope.Lifetime, scope.LifetimeErrors, scope.LifetimeRate, scope.Metrics, static metric => metric.Lifetime);
+        writer.WriteEndObject();
+    }
+
+    private static void WritePeriod(
+        Utf8JsonWriter writer,
+        string name,
+        TimeSpan length,
+        long errors,
+        double rate,
+        IReadOnlyList<LatencyMetricReport> metrics,
+        Func<LatencyMetricReport, LatencySnapshot> period)
+    {
+        writer.WriteStartObject(name);
+        writer.WriteNumber("seconds", length.TotalSeconds);
+        writer.WriteNumber("messages", period(metrics[0]).Count);
+        writer.WriteNumber("per_s", Math.Round(rate, 3));
+        writer.WriteNumber("errors", errors);
+        foreach (var metric in metrics)
+        {
+            var summary = period(metric).Summarize();
+            writer.WriteStartObject(metric.Metric.Name);
+            writer.WritePropertyName("us");
+            WriteMicroseconds(writer, summary);
+            writer.WriteNumber("p9999_us", Microseconds(summary.P9999));
+            writer.WriteNumber("p99_over_avg", Math.Round(summary.P99OverMean, 3));
+            writer.WriteNumber("clamped_low", summary.ClampedLow);
+            writer.WriteNumber("clamped_high", summary.ClampedHigh);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndObject();
+    }
+
+    private static void WriteRecent(Utf8JsonWriter writer, LatencyReport report)
+    {
+        if (report.Recent is not { } recent)
+        {
+            writer.WriteNull("recent");
+            return;
+        }
+
+        writer.WriteStartObject("recent");
+        writer.WriteNumber("samples", recent.Count);
+        writer.WriteNumber("seconds", recent.Window.TotalSeconds);
+        var metrics = LatencyMetric.Of(report.Role);
+        for (var i = 0; i < metrics.Count; i++)
+        {
+            writer.WriteStartObject(metrics[i].Name);
+            writer.WritePropertyName("us");
+            WriteMicroseconds(writer, recent.Metrics[i]);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndObject();
+    }
+
+    private static double Microseconds(long nanoseconds) => nanoseconds / NanosecondsPerMicrosecond;
+
+    // The mean has digits that no clock measured; a picosecond is plenty.
+    private static double Microseconds(double nanoseconds) => Math.Round(nanoseconds / NanosecondsPerMicrosecond, 6);
+}

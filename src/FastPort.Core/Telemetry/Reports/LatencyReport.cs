@@ -1,0 +1,98 @@
+using FastPort.Telemetry.Histograms;
+
+namespace FastPort.Telemetry.Reports;
+
+/// <summary>
+/// The figures of <see cref="LatencyStats"/> at one moment, as data. Tables, files, pages and exporters are made from it. Immutable.
+/// </summary>
+public sealed class LatencyReport
+{
+    /// <summary>The end that measured.</summary>
+    public required LatencyRole Role { get; init; }
+
+    /// <summary>When the <see cref="LatencyStats"/> was made.</summary>
+    public required DateTimeOffset Started { get; init; }
+
+    /// <summary>When the measured time began: <see cref="Started"/>, or the last <see cref="LatencyStats.StartMeasuring"/>.</summary>
+    public required DateTimeOffset MeasuringSince { get; init; }
+
+    /// <summary>When this report was made.</summary>
+    public required DateTimeOffset Taken { get; init; }
+
+    /// <summary>Id of the measuring process.</summary>
+    public required int ProcessId { get; init; }
+
+    /// <summary>Every message.</summary>
+    public required LatencyScopeReport All { get; init; }
+
+    /// <summary>By message type, ascending; types without a message are left out.</summary>
+    public required IReadOnlyList<LatencyScopeReport> Types { get; init; }
+
+    /// <summary>By session where asked, the one with the most messages first.</summary>
+    public required IReadOnlyList<LatencyScopeReport> Sessions { get; init; }
+
+    /// <summary>Exact figures of the most recent samples; null when none are kept.</summary>
+    public required LatencyRecentReport? Recent { get; init; }
+
+    /// <summary><see cref="All"/>, then <see cref="Types"/>, then <see cref="Sessions"/>.</summary>
+    public IEnumerable<LatencyScopeReport> Scopes => [All, .. Types, .. Sessions];
+}
+
+/// <summary>The three latencies of everything, of one message type or of one session. Immutable.</summary>
+public sealed class LatencyScopeReport
+{
+    /// <summary>What the figures belong to.</summary>
+    public required LatencyScope Scope { get; init; }
+
+    /// <summary>Message type or session id; 0 for <see cref="LatencyScope.All"/>.</summary>
+    public required ulong Key { get; init; }
+
+    /// <summary>The name shown.</summary>
+    public required string Name { get; init; }
+
+    /// <summary>Length of the interval.</summary>
+    public required TimeSpan Interval { get; init; }
+
+    /// <summary>Time since measuring began; for a session, since it began if that is later.</summary>
+    public required TimeSpan Lifetime { get; init; }
+
+    /// <summary>Failed messages in the interval.</summary>
+    public required long IntervalErrors { get; init; }
+
+    /// <summary>Failed messages since measuring began.</summary>
+    public required long LifetimeErrors { get; init; }
+
+    /// <summary>The latencies in the order of <see cref="LatencyMetric.Of"/>.</summary>
+    public required IReadOnlyList<LatencyMetricReport> Metrics { get; init; }
+
+    /// <summary>Messages measured in the interval.</summary>
+    public long IntervalCount => Metrics[0].Interval.Count;
+
+    /// <summary>Messages measured since measuring began.</summary>
+    public long LifetimeCount => Metrics[0].Lifetime.Count;
+
+    /// <summary>Messages per second in the interval; 0 for an interval without length.</summary>
+    public double IntervalRate => Interval > TimeSpan.Zero ? IntervalCount / Interval.TotalSeconds : 0;
+
+    /// <summary>Messages per second since measuring began; 0 when no time has passed.</summary>
+    public double LifetimeRate => Lifetime > TimeSpan.Zero ? LifetimeCount / Lifetime.TotalSeconds : 0;
+}
+
+/// <summary>One latency over the interval and over the lifetime.</summary>
+/// <param name="Metric">Which latency.</param>
+/// <param name="Interval">Since the last interval was cut.</param>
+/// <param name="Lifetime">Since measuring began, the interval included.</param>
+public sealed record LatencyMetricReport(LatencyMetric Metric, LatencySnapshot Interval, LatencySnapshot Lifetime);
+
+/// <summary>Exact figures of the samples kept. Immutable.</summary>
+public sealed class LatencyRecentReport
+{
+    /// <summary>Samples that the figures are made of.</summary>
+    public required int Count { get; init; }
+
+    /// <summary>Time between the oldest and the latest of them.</summary>
+    public required TimeSpan Window { get; init; }
+
+    /// <summary>The figures in the order of <see cref="LatencyMetric.Of"/>.</summary>
+    public required IReadOnlyList<LatencySummary> Metrics { get; init; }
+}

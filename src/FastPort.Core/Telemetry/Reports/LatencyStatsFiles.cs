@@ -1,0 +1,127 @@
+using System.Globalization;
+using System.Text;
+
+namespace FastPort.Telemetry.Reports;
+
+/// <summary>The outcome of writing one report.</summary>
+/// <param name="FailedFiles">Files that could not be written.</param>
+/// <param name="Path">The first of them.</param>
+/// <param name="Error">Why.</param>
+internal readonly record struct FileWriteResult(int FailedFiles, string? Path, Exception? Error);
+
+/// <summary>
+/// The .log, .json and .csv files of one <see cref="LatencyStats"/>, and where asked the .hlog file. Used by one task at a time.
+/// </summary>
+internal sealed class LatencyStatsFiles
+{
+    private readonly string _directory;
+    private readonly string _name;
+    private readonly AppendedFile _csv = new(LatencyCsv.Header);
+    private readonly AppendedFile? _histogramLog;
+    private string? _basePath;
+
+    /// <param name="directory">Made when missing, at each write.</param>
+    /// <param name="prefix">First part of the names.</param>
+    /// <param name="started">Local time that goes into the names.</param>
+    /// <param name="role">Goes into the names.</param>
+    /// <param name="histogramLog">Whether the .hlog file is written.</param>
+    internal LatencyStatsFiles(string directory, string prefix, DateTimeOffset started, LatencyRole role, bool histogramLog)
+    {
+        _histogramLog = histogramLog ? new AppendedFile(HdrHistogramLog.Header(started)) : null;
+        _directory = Path.GetFullPath(directory);
+        _name = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{prefix}_{started:yyyyMMdd_HHmmss}_{LatencyText.RoleName(role)}_{Environment.ProcessId}");
+    }
+
+    /// <summary>Characters of CSV rows that wait for the disk.</summary>
+    internal long PendingCharacters => _csv.PendingCharacters;
+
+    /// <summary>Writes all files; a failure of one does not keep the others from being written.</summary>
+    internal async Task<FileWriteResult> WriteAsync(LatencyReport report, bool final)
+    {
+        _csv.Add(LatencyCsv.IntervalRows(report));
+        _histogramLog?.Add(HdrHistogramLog.IntervalLines(report));
+
+        string basePath;
+        try
+        {
+            Directory.CreateDirectory(_directory);
+            basePath = _basePath ??= ClaimName();
+        }
+        catch (Exception error)
+        {
+            return new FileWriteResult(_histogramLog is null ? 3 : 4, _directory, error);
+        }
+
+        var result = default(FileWriteResult);
+        result = await TryAsync(
+            result, basePath + ".log", path => ReplaceAsync(path, Encoding.UTF8.GetBytes(LatencyTable.Document(report, final))));
+        result = await TryAsync(result, basePath + ".json", path => ReplaceAsync(path, LatencyJson.ToUtf8(report, final)));
+        result = await TryAsync(result, basePath + ".csv", _csv.WriteAsync);
+        return _histogramLog is null ? result : await TryAsync(result, basePath + ".hlog", _histogramLog.WriteAsync);
+    }
+
+    private static async Task<FileWriteResult> TryAsync(FileWriteResult before, string path, Func<string, Task> write)
+    {
+        try
+        {
+            await write(path);
+            return before;
+        }
+        catch (Exception error)
+        {
+            // Whatever the file system throws is one failed write; the caller reports it.
+            return new FileWriteResult(before.FailedFiles + 1, before.Path ?? path, before.Error ?? error);
+        }
+    }
+
+    // Readers see the old contents or the new, never a part: a rename replaces the name at once.
+    private static async Task ReplaceAsync(string path, ReadOnlyMemory<byte> contents)
+    {
+        var temporary = path + ".tmp";
+        try
+        {
+            await File.WriteAllBytesAsync(temporary, contents);
+            File.Move(temporary, path, overwrite: true);
+        }
+        catch
+        {
+            TryDelete(temporary);
+            throw;
+        }
+    }
+
+    private static void TryDelete(string path)
+    {
+        try
+        {
+            File.Delete(path);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            // The earlier failure is the one to report.
+        }
+    }
+
+    // Two writers of one role may start in one process within a second: the one that creates the .csv has the plain name.
+    private string ClaimName()
+    {
+        for (var number = 1; ; number++)
+        {
+            var candidate = Path.Combine(
+                _directory, number == 1 ? _name : string.Create(CultureInfo.InvariantCulture, $"{_name}_{number}"));
+            try
+            {
+                using (new FileStream(candidate + ".csv", FileMode.CreateNew, FileAccess.Write))
+                {
+                    return candidate;
+                }
+            }
+            catch (IOException) when (File.Exists(candidate + ".csv"))
+            {
+                // Taken by another: the next number.
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+using System.Globalization;
+
+namespace FastPort.Telemetry.Reports;
+
+/// <summary>Names and numbers as tables and files show them.</summary>
+internal static class LatencyText
+{
+    internal static string RoleName(LatencyRole role) => role == LatencyRole.Client ? "client" : "server";
+
+    internal static string ScopeName(LatencyScope scope) => scope switch
+    {
+        LatencyScope.All => "all",
+        LatencyScope.MessageType => "type",
+        _ => "session",
+    };
+
+    /// <summary>Microseconds with as many decimals as the value deserves: four to five digits stay in view.</summary>
+    internal static string Microseconds(double nanoseconds)
+    {
+        var microseconds = nanoseconds / 1000;
+        var format = Math.Abs(microseconds) switch
+        {
+            < 10 => "0.000",
+            < 1000 => "0.00",
+            _ => "#,##0.0",
+        };
+        return microseconds.ToString(format, CultureInfo.InvariantCulture);
+    }
+
+    /// <summary>A ratio such as P99/avg; "-" where there is none.</summary>
+    internal static string Ratio(double ratio) => ratio > 0 ? ratio.ToString("0.00", CultureInfo.InvariantCulture) : "-";
+
+    internal static string Count(long count) => count.ToString("#,##0", CultureInfo.InvariantCulture);
+
+    internal static string Rate(double perSecond) => perSecond.ToString(perSecond < 100 ? "0.0" : "#,##0", CultureInfo.InvariantCulture);
+
+    internal static string Seconds(TimeSpan length) => length.TotalSeconds.ToString("#,##0.00", CultureInfo.InvariantCulture);
+
+    internal static string UtcTime(DateTimeOffset time) =>
+        time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture);
+}
