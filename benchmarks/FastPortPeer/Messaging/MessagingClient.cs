@@ -41,7 +41,7 @@ internal sealed class MessagingClient : IAsyncDisposable
     public async Task StartAsync()
     {
         await _client.ConnectAsync();
-        SendStatus status = await _client.SendAsync(MessagingSettings.MessageType, new MessageBody(_content, default));
+        SendStatus status = await _client.TrySendAsync(MessagingSettings.MessageType, new MessageBody(_content, default));
         if (status != SendStatus.Queued)
         {
             throw new PeerException($"The first message was not sent: {status}.");

@@ -26,7 +26,7 @@ internal sealed class SinkSoak(SoakTarget target) : SoakLoad("stream to the serv
             int size = random.Next(bytes.Length);
             for (int i = 0; i < burst; i++)
             {
-                SendStatus status = await client.SendAsync(
+                SendStatus status = await client.TrySendAsync(
                     DiagnosticType.Sink, new SequenceBody(new(bytes, 0, size)), CancellationToken.None);
                 if (status != SendStatus.Queued)
                 {

@@ -93,14 +93,28 @@ public sealed partial class FastPortClient
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
+    /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
+    public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));
+
+    /// <inheritdoc cref="SendAsync{TBody}"/>
+    public ValueTask SendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        SendAsync(type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
+
+    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status where the body is too large.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
     /// <returns>Queued, Dropped or TooLarge.</returns>
-    public async ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+    /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
+    public async ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         while (true)
         {
             Session session = Session ?? await WaitForSessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
-            SendStatus status = await session.SendAsync(type, body, cancellationToken).ConfigureAwait(false);
+            SendStatus status = await session.TrySendAsync(type, body, cancellationToken).ConfigureAwait(false);
             if (status != SendStatus.Closed)
             {
                 return status;
@@ -110,13 +124,9 @@ public sealed partial class FastPortClient
         }
     }
 
-    /// <summary>Sends a one-way message of raw bytes, waiting for a connection and for room in the send queue.</summary>
-    /// <param name="type">Message type.</param>
-    /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    /// <returns>Queued, Dropped or TooLarge.</returns>
-    public ValueTask<SendStatus> SendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
-        SendAsync(type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
+    /// <inheritdoc cref="TrySendAsync{TBody}"/>
+    public ValueTask<SendStatus> TrySendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        TrySendAsync(type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
 
     private async ValueTask<Session> WaitForSessionAsync(TimeSpan limit, CancellationToken cancellationToken)
     {

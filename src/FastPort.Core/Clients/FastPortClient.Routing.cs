@@ -41,8 +41,9 @@ public sealed partial class FastPortClient
     /// <param name="type">A type of the application's own; the target finds its handler by it.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    /// <returns>What became of it on this side: Queued, Dropped or TooLarge.</returns>
-    public ValueTask<SendStatus> RelayOneWayAsync<TBody>(string to, uint type, TBody body, CancellationToken cancellationToken = default)
+    /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
+    /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
+    public ValueTask RelayOneWayAsync<TBody>(string to, uint type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(to);
@@ -94,8 +95,9 @@ public sealed partial class FastPortClient
     /// <param name="type">A type of the application's own.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    /// <returns>What became of it on this side: Queued, Dropped or TooLarge.</returns>
-    public ValueTask<SendStatus> PublishOneWayAsync<TBody>(
+    /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
+    /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
+    public ValueTask PublishOneWayAsync<TBody>(
         string topic, uint type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {

@@ -159,15 +159,23 @@ public sealed class RequestContext
 
     /// <summary>
     /// Sends a one-way message that the request asked for, waiting for room where the policy says so; also to a peer that has not said
-    /// Hello, where <see cref="Session.SendAsync{TBody}"/> says <see cref="SendStatus.NotReady"/>. It answers nothing.
+    /// Hello, where <see cref="Session.SendAsync{TBody}"/> does not. It answers nothing.
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
-        where TBody : IFrameBody => Session.SendSolicitedAsync(type, body, cancellationToken);
+    /// <exception cref="SendFailedException">Nothing was sent: the session is closed, or the body is too large.</exception>
+    public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));
 
-    /// <summary>As <see cref="SendAsync{TBody}"/>, if there is room now.</summary>
+    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status instead of an exception.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    public ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => Session.TrySendSolicitedAsync(type, body, cancellationToken);
+
+    /// <summary>As <see cref="TrySendAsync{TBody}"/>, if there is room now.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded straight into the send queue.</param>
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)

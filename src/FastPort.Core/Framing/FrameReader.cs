@@ -5,7 +5,7 @@ using FastPort.Buffers;
 namespace FastPort.Framing;
 
 /// <summary>What <see cref="FrameReader.TryRead"/> found at the head of the unread bytes.</summary>
-public enum FrameReadStatus
+internal enum FrameReadStatus
 {
     /// <summary>A whole frame is there.</summary>
     Complete,
@@ -24,7 +24,7 @@ public enum FrameReadStatus
 /// Decodes frames in place: the unread bytes are read where they lie, as at most two spans, and nothing is copied or allocated.
 /// Stateless and safe for concurrent use on different buffers.
 /// </summary>
-public static class FrameReader
+internal static class FrameReader
 {
     /// <summary>Looks for one frame at the head of the unread bytes; consumes nothing.</summary>
     /// <param name="first">Unread bytes up to the wrap of their ring.</param>

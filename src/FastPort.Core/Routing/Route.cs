@@ -72,8 +72,16 @@ public sealed class Route
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <exception cref="SendFailedException">Nothing was sent: nobody has the id, or the body is too large.</exception>
+    public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));
+
+    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status instead of an exception.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
     /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
-    public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+    public ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
         SendStatus status = TrySend(type, in body);

@@ -67,10 +67,19 @@ public sealed class ServerRouting
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
-    public ValueTask<SendStatus> SendToAsync<TBody>(
-        string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
+    /// <exception cref="SendFailedException">Nothing was sent: nobody has the id, or the body is too large.</exception>
+    public ValueTask SendToAsync<TBody>(string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => RouteTo(routingId).SendAsync(type, body, cancellationToken);
+
+    /// <summary>As <see cref="SendToAsync{TBody}"/>, with a status instead of an exception.</summary>
+    /// <param name="routingId">The id.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="body">The body; must stay unchanged until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
+    public ValueTask<SendStatus> TrySendToAsync<TBody>(
+        string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => RouteTo(routingId).TrySendAsync(type, body, cancellationToken);
 
     /// <summary>
     /// A handle for sending to one routing id many times, without looking it up each time. Get it whether or not somebody has the id now.

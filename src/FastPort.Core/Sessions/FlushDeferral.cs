@@ -14,15 +14,17 @@ public readonly ref struct FlushDeferral
 {
     private readonly FrameOutput _output;
     private readonly FrameOutput? _outer;
+    private readonly int _depth;
 
     internal FlushDeferral(FrameOutput output)
     {
         _output = output;
-        _outer = output.EnterDeferral();
+        _outer = output.EnterDeferral(out _depth);
     }
 
     /// <summary>
-    /// Ends the burst and flushes what was sent in it; inside an inline handler of the same session it leaves with the handler's reply.
+    /// Flushes what was sent meanwhile; inside an inline handler of the same session it leaves with the handler's reply.
     /// </summary>
-    public void Dispose() => _output.LeaveDeferral(_outer);
+    /// <exception cref="InvalidOperationException">It has ended already, or another thread began it.</exception>
+    public void Dispose() => _output.LeaveDeferral(_outer, _depth);
 }

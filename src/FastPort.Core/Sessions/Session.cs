@@ -103,9 +103,9 @@ public sealed partial class Session
         _protocol.Output.CanSendUnsolicited ? _protocol.Output.TrySendBorrowed(type, body, release, state) : NotReady;
 
     /// <summary>
-    /// Begins a burst: what the calling thread sends on this session until the burst is disposed leaves together, with one flush. Keep it
-    /// short: until then nothing of it is on its way, unless the send queue is full or another thread flushes. Handlers need none, their
-    /// replies are in a burst already.
+    /// Defers flushes: what the calling thread sends on this session until the deferral is disposed leaves together, with one flush. Keep
+    /// it short: until then nothing of it is on its way, unless the send queue is full or another thread flushes. Handlers need none, their
+    /// replies are flushed together anyway.
     /// </summary>
     public FlushDeferral DeferFlush() => new(_protocol.Output);
 
@@ -119,19 +119,29 @@ public sealed partial class Session
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    public ValueTask<SendStatus> SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
-        where TBody : IFrameBody => _protocol.Output.CanSendUnsolicited
-            ? SendSolicitedAsync(type, body, cancellationToken)
-            : new ValueTask<SendStatus>(NotReady);
+    /// <exception cref="SendFailedException">
+    /// Nothing was sent: the session is closed, its peer has not said Hello, or the body is too large.
+    /// </exception>
+    public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));
 
-    /// <summary>
-    /// Sends a one-way message of raw bytes, waiting for room where the policy says so. Do not await it in an inline handler.
-    /// </summary>
+    /// <inheritdoc cref="SendAsync{TBody}"/>
+    public ValueTask SendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        SendAsync(type, new SequenceBody(new System.Buffers.ReadOnlySequence<byte>(body)), cancellationToken);
+
+    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status instead of an exception.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    public ValueTask<SendStatus> SendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
-        SendAsync(type, new SequenceBody(new System.Buffers.ReadOnlySequence<byte>(body)), cancellationToken);
+    /// <returns>Queued, Dropped, Closed, TooLarge or NotReady.</returns>
+    public ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => _protocol.Output.CanSendUnsolicited
+            ? TrySendSolicitedAsync(type, body, cancellationToken)
+            : new ValueTask<SendStatus>(NotReady);
+
+    /// <inheritdoc cref="TrySendAsync{TBody}"/>
+    public ValueTask<SendStatus> TrySendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
+        TrySendAsync(type, new SequenceBody(new System.Buffers.ReadOnlySequence<byte>(body)), cancellationToken);
 
     /// <summary>Sends a request if there is room now. The reply comes to <paramref name="pending"/>.</summary>
     /// <param name="type">Message type.</param>
@@ -201,8 +211,8 @@ public sealed partial class Session
     internal SendStatus TrySendSolicited<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => _protocol.Output.TrySendOneWay(type, in body);
 
-    /// <summary>As <see cref="SendAsync{TBody}"/>, for what the peer's request asked for.</summary>
-    internal ValueTask<SendStatus> SendSolicitedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
+    /// <summary>As <see cref="TrySendAsync{TBody}"/>, for what the peer's request asked for.</summary>
+    internal ValueTask<SendStatus> TrySendSolicitedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
         SendStatus status = TrySendSolicited(type, in body);

@@ -39,11 +39,24 @@ public static class ProtobufClientExtensions
     /// <param name="type">Message type.</param>
     /// <param name="message">The message; must not change until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    public static ValueTask<SendStatus> SendAsync(
+    /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
+    public static ValueTask SendAsync(
         this FastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(client);
         return client.SendAsync(type, new ProtobufBody(message), cancellationToken);
+    }
+
+    /// <summary>As SendAsync, with a status instead of that exception.</summary>
+    /// <param name="client">The client.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="message">The message; must not change until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    public static ValueTask<SendStatus> TrySendAsync(
+        this FastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(client);
+        return client.TrySendAsync(type, new ProtobufBody(message), cancellationToken);
     }
 
     /// <summary>Sends a request to a session's peer and parses its reply: a server asks its client. Do not await it in an inline
@@ -77,11 +90,26 @@ public static class ProtobufClientExtensions
     /// <param name="type">Message type.</param>
     /// <param name="message">The message; must not change until the task ends.</param>
     /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    public static ValueTask<SendStatus> SendAsync(
+    /// <exception cref="SendFailedException">
+    /// Nothing was sent: the session is closed, its peer has not said Hello, or the body is too large.
+    /// </exception>
+    public static ValueTask SendAsync(
         this Session session, ushort type, IMessage message, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(session);
         return session.SendAsync(type, new ProtobufBody(message), cancellationToken);
+    }
+
+    /// <summary>As SendAsync, with a status instead of that exception.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="message">The message; must not change until the task ends.</param>
+    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    public static ValueTask<SendStatus> TrySendAsync(
+        this Session session, ushort type, IMessage message, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        return session.TrySendAsync(type, new ProtobufBody(message), cancellationToken);
     }
 
     /// <summary>Sends a one-way message to a session if there is room now.</summary>

@@ -103,7 +103,7 @@ public sealed class ClientRequestTests
         Assert.Contains("2040", e.Message, StringComparison.Ordinal);
         Assert.Equal(2040, (await client.RequestAsync(CountingServer.InlineEcho, new byte[2040]).InTimeAsync()).Length);
         Assert.Equal(
-            SendStatus.TooLarge, await client.SendAsync(CountingServer.OneWay, new SequenceBody(new(new byte[2041]))).InTimeAsync());
+            SendStatus.TooLarge, await client.TrySendAsync(CountingServer.OneWay, new SequenceBody(new(new byte[2041]))).InTimeAsync());
     }
 
     [Fact]
@@ -276,7 +276,7 @@ public sealed class ClientRequestTests
         for (int i = 0; i < 5000; i++)
         {
             Assert.Equal(
-                SendStatus.Queued, await client.SendAsync(SomeType, new SequenceBody(new(CountingServer.Body(i, 200)))).InTimeAsync());
+                SendStatus.Queued, await client.TrySendAsync(SomeType, new SequenceBody(new(CountingServer.Body(i, 200)))).InTimeAsync());
         }
 
         await done.Task.InTimeAsync();
@@ -325,7 +325,7 @@ public sealed class ClientRequestTests
         ScriptedFrame first = await peer.ReadAsync();
 
         // More than the kernel's buffers take of a peer that does not read: the send queue is and stays full.
-        Assert.Equal(SendStatus.Queued, await client.SendAsync(SomeType, new SequenceBody(new(new byte[Huge]))).InTimeAsync());
+        Assert.Equal(SendStatus.Queued, await client.TrySendAsync(SomeType, new SequenceBody(new(new byte[Huge]))).InTimeAsync());
         Assert.True(client.Session!.Connection.PendingBytes > 4096);
         await peer.WriteAsync(0x2001, FrameFlags.OneWay, 0);
         await peer.WriteAsync(ControlType.Ping, FrameFlags.None, 77);

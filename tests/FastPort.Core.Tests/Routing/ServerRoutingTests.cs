@@ -23,7 +23,7 @@ public sealed class ServerRoutingTests
         using RawPeer a = await server.ConnectAsync("werk/ü");
 
         Assert.Equal(SendStatus.Queued, routing.TrySendTo("werk/ü", Push, [1]));
-        Assert.Equal(SendStatus.Queued, await routing.SendToAsync("werk/ü", Push, new SequenceBody(new([2]))));
+        Assert.Equal(SendStatus.Queued, await routing.TrySendToAsync("werk/ü", Push, new SequenceBody(new([2]))));
         Assert.Equal(SendStatus.Queued, routing.RouteTo("werk/ü").TrySend(Push, [3]));
         foreach (string nobody in new[] { "werk/u", "", new string('x', 257), new string('日', 5000) })
         {
@@ -31,7 +31,7 @@ public sealed class ServerRoutingTests
             Assert.Null(routing.Find(nobody));
         }
 
-        Assert.Equal(SendStatus.NotFound, await routing.SendToAsync("nobody", Push, default(EmptyBody)));
+        Assert.Equal(SendStatus.NotFound, await routing.TrySendToAsync("nobody", Push, default(EmptyBody)));
         Assert.Equal(SendStatus.NotFound, routing.RouteTo("nobody").TrySend(Push, [1]));
         Assert.Throws<ArgumentException>(() => routing.RouteTo(new string('x', 257)));
         for (byte i = 1; i <= 3; i++)
@@ -153,7 +153,7 @@ public sealed class ServerRoutingTests
         {
             // The kernel may find some more room by and by.
             ValueTask<SendStatus> waiting;
-            while ((waiting = route.SendAsync(Push, new SequenceBody(new(body)))).IsCompleted)
+            while ((waiting = route.TrySendAsync(Push, new SequenceBody(new(body)))).IsCompleted)
             {
                 Assert.Equal(SendStatus.Queued, await waiting);
                 queued++;
@@ -181,7 +181,7 @@ public sealed class ServerRoutingTests
             () => (full = server.Server.Routing.TrySendTo("a", Push, body) == SendStatus.Queued ? 0 : full + 1) == 20,
             "the queue stays full");
 
-        Task<SendStatus> waiting = server.Server.Routing.SendToAsync("a", Push, default(EmptyBody)).AsTask();
+        Task<SendStatus> waiting = server.Server.Routing.TrySendToAsync("a", Push, default(EmptyBody)).AsTask();
         a.Reset();
 
         Assert.Equal(SendStatus.NotFound, await waiting.InTimeAsync());

@@ -32,7 +32,7 @@ public sealed class BorrowedSendTests
                 SendStatus status;
                 if (i % 3 == 0)
                 {
-                    status = await session.SendAsync((ushort)(Type + thread), new SequenceBody(new(body)), Patience.Token);
+                    status = await session.TrySendAsync((ushort)(Type + thread), new SequenceBody(new(body)), Patience.Token);
                 }
                 else
                 {

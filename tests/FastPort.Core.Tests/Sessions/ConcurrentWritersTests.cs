@@ -25,7 +25,7 @@ public sealed class ConcurrentWritersTests
             CancellationToken token = Patience.Token;
             for (int i = 0; i < Each; i++)
             {
-                Assert.Equal(SendStatus.Queued, await session.SendAsync((ushort)(0x2000 + w), Number(i), token));
+                Assert.Equal(SendStatus.Queued, await session.TrySendAsync((ushort)(0x2000 + w), Number(i), token));
             }
         }))];
         Task requesting = Task.Run(async () =>

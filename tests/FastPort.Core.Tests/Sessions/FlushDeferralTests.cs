@@ -20,6 +20,19 @@ public sealed class FlushDeferralTests : ISessionHost, IDisposable
 
     public void Dispose() => _clock.Dispose();
 
+    private static bool ThrowsAtItsEnd(FlushDeferral deferral)
+    {
+        try
+        {
+            deferral.Dispose();
+            return false;
+        }
+        catch (InvalidOperationException)
+        {
+            return true;
+        }
+    }
+
     [Fact]
     public void The_messages_of_a_burst_leave_together_at_its_end()
     {
@@ -53,6 +66,24 @@ public sealed class FlushDeferralTests : ISessionHost, IDisposable
 
         Assert.Equal((3, (2 * Fit) + 1), (_connection.Flushes, _connection.SentTypes.Count));
         Assert.Equal(0, session.MessagesDropped);
+    }
+
+    [Fact]
+    public void A_deferral_ends_once()
+    {
+        Session session = Start();
+        FlushDeferral outer = session.DeferFlush();
+        FlushDeferral inner = session.DeferFlush();
+        inner.Dispose();
+        Send(session, 1);
+
+        Assert.Equal(0, _connection.Flushes);
+        Assert.True(ThrowsAtItsEnd(inner), "a deferral that has ended was ended again");
+        Assert.Equal(0, _connection.Flushes);
+
+        outer.Dispose();
+        Assert.Equal(1, _connection.Flushes);
+        Assert.True(ThrowsAtItsEnd(outer), "a deferral that has ended was ended again");
     }
 
     [Fact]

@@ -50,7 +50,7 @@ public sealed class InLineSendTests
 
         foreach (byte[] body in bodies)
         {
-            Assert.Equal(SendStatus.Queued, await client.SendAsync(Push, body).InTimeAsync());
+            Assert.Equal(SendStatus.Queued, await client.TrySendAsync(Push, body).InTimeAsync());
         }
 
         await Patience.UntilAsync(() => _got.Count == bodies.Length, "all arrived");

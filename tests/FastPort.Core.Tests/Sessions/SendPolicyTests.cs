@@ -19,10 +19,10 @@ public sealed class SendPolicyTests
         Session session = await server.SessionAsync();
 
         int queued = Fill(session, SendStatus.Full);
-        Task<SendStatus> waiting = session.SendAsync(0x1002, new FastPort.Framing.SequenceBody(new(Piece)), Patience.Token).AsTask();
+        Task<SendStatus> waiting = session.TrySendAsync(0x1002, new FastPort.Framing.SequenceBody(new(Piece)), Patience.Token).AsTask();
         Assert.False(waiting.IsCompleted);
         using var giveUp = new CancellationTokenSource();
-        Task<SendStatus> givenUp = session.SendAsync(0x1003, new FastPort.Framing.SequenceBody(new(Piece)), giveUp.Token).AsTask();
+        Task<SendStatus> givenUp = session.TrySendAsync(0x1003, new FastPort.Framing.SequenceBody(new(Piece)), giveUp.Token).AsTask();
         await giveUp.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => givenUp);
 

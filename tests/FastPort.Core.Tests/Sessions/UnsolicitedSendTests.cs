@@ -54,9 +54,13 @@ public sealed class UnsolicitedSendTests
             })
             .MapQueued(Asking, static async c =>
             {
-                Assert.Equal(SendStatus.NotReady, await c.Session.SendAsync(Type, new byte[] { 9 }));
+                Assert.Equal(SendStatus.NotReady, await c.Session.TrySendAsync(Type, new byte[] { 9 }));
+                SendFailedException failed = await Assert.ThrowsAsync<SendFailedException>(
+                    () => c.Session.SendAsync(Type, new byte[] { 9 }).AsTask());
+                Assert.Equal(SendStatus.NotReady, failed.Status);
+                Assert.Contains("has not said Hello", failed.Message, StringComparison.Ordinal);
                 Assert.Equal(SendStatus.Queued, c.TrySend(Type, new RawBody([3])));
-                Assert.Equal(SendStatus.Queued, await c.SendAsync(Type, new SequenceBody(new(new byte[] { 4 }))));
+                Assert.Equal(SendStatus.Queued, await c.TrySendAsync(Type, new SequenceBody(new(new byte[] { 4 }))));
                 using SendBatch batch = c.BeginBatch();
                 Assert.Equal(SendStatus.Queued, batch.TrySend(Type, [5]));
             }));
@@ -128,8 +132,8 @@ public sealed class UnsolicitedSendTests
         List<SendStatus> statuses =
         [
             session.TrySend(Type, [1]),
-            await session.SendAsync(Type, new byte[] { 2 }),
-            await session.SendAsync(Type, new SequenceBody(new(new byte[] { 3 }))),
+            await session.TrySendAsync(Type, new byte[] { 2 }),
+            await session.TrySendAsync(Type, new SequenceBody(new(new byte[] { 3 }))),
             session.TrySendBorrowed(Type, lent.Bytes, BorrowedBuffer.Release, lent),
         ];
         using (SendBatch batch = session.BeginBatch())

@@ -175,8 +175,8 @@ public sealed class TypedHandlerTests
 
         for (int i = 0; i < 50; i++)
         {
-            Assert.Equal(SendStatus.Queued, await loop.Client.SendAsync(Inline, Loopback.Message($"{i}")));
-            Assert.Equal(SendStatus.Queued, await loop.Client.SendAsync(Queued, Loopback.Message($"{i}")));
+            Assert.Equal(SendStatus.Queued, await loop.Client.TrySendAsync(Inline, Loopback.Message($"{i}")));
+            Assert.Equal(SendStatus.Queued, await loop.Client.TrySendAsync(Queued, Loopback.Message($"{i}")));
         }
 
         var all = new List<string>();

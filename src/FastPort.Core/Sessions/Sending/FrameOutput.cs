@@ -58,6 +58,10 @@ internal sealed partial class FrameOutput
     [field: ThreadStatic]
     private static FrameOutput? Deferred { get; set; }
 
+    /// <summary>Deferrals of flushes that the thread's user code has begun and not ended.</summary>
+    [ThreadStatic]
+    private static int _depth;
+
     public void BeginDeferral() => Deferred = this;
 
     public static void EndDeferral() => Deferred = null;
@@ -75,8 +79,24 @@ internal sealed partial class FrameOutput
     /// <summary>Goes back to the interrupted burst without a flush.</summary>
     public static void RestoreDeferral(FrameOutput? outer) => Deferred = outer;
 
-    public void LeaveDeferral(FrameOutput? outer)
+    /// <summary>Begins a deferral that ends with <see cref="LeaveDeferral"/>.</summary>
+    /// <param name="depth">How many of this thread's are open then, for its end.</param>
+    public FrameOutput? EnterDeferral(out int depth)
     {
+        depth = ++_depth;
+        return EnterDeferral();
+    }
+
+    /// <exception cref="InvalidOperationException">The deferral has ended, or another thread began it.</exception>
+    public void LeaveDeferral(FrameOutput? outer, int depth)
+    {
+        if (depth != _depth)
+        {
+            throw new InvalidOperationException(
+                "The deferral of flushes has ended, or is not this thread's innermost one. Dispose it once, on the thread that began it.");
+        }
+
+        _depth--;
         Deferred = outer;
         FlushUnlessDeferred();
     }

@@ -7,7 +7,7 @@ namespace FastPort.Telemetry.Histograms;
 /// Memory: one <see cref="LatencyHistogram"/> per processor that recorded, made at its first record, and up to three more once it was read
 /// (spare, interval, lifetime). Recording allocates nothing once the powers of two in use were met.</para>
 /// </remarks>
-public sealed class StripedLatencyHistogram
+internal sealed class StripedLatencyHistogram
 {
     private readonly HistogramStripes _stripes;
 

@@ -7,7 +7,7 @@ namespace FastPort.Telemetry.Reports;
 /// <summary>
 /// Makes CSV rows of a report's interval: one per scope and latency. Times in microseconds, invariant numbers, lines end with a line feed.
 /// </summary>
-public static class LatencyCsv
+internal static class LatencyCsv
 {
     /// <summary>The first line of a file, line feed included.</summary>
     public const string Header =

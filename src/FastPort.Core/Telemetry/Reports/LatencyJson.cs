@@ -5,7 +5,7 @@ using FastPort.Telemetry.Histograms;
 namespace FastPort.Telemetry.Reports;
 
 /// <summary>Writes latencies as JSON.</summary>
-public static class LatencyJson
+internal static class LatencyJson
 {
     /// <summary>
     /// Version of the documents of <see cref="WriteReport"/>. It grows when a field changes or is removed, not when one is added.

@@ -1,0 +1,46 @@
+namespace FastPort.Sessions;
+
+/// <summary>A message was neither queued nor dropped by the policy for full queues; nothing was sent.</summary>
+public sealed class SendFailedException : Exception
+{
+    private SendFailedException(SendStatus status, string message)
+        : base(message) => Status = status;
+
+    /// <summary>Why: Closed, TooLarge, NotFound or NotReady.</summary>
+    public SendStatus Status { get; }
+
+    /// <summary>Completes as the send does, with this exception where it failed.</summary>
+    internal static ValueTask ThrowUnlessSent(ValueTask<SendStatus> sending)
+    {
+        if (!sending.IsCompletedSuccessfully)
+        {
+            return AwaitAsync(sending);
+        }
+
+        SendStatus status = sending.Result;
+        return IsSent(status) ? default : ValueTask.FromException(Create(status));
+    }
+
+    private static async ValueTask AwaitAsync(ValueTask<SendStatus> sending)
+    {
+        SendStatus status = await sending.ConfigureAwait(false);
+        if (!IsSent(status))
+        {
+            throw Create(status);
+        }
+    }
+
+    private static bool IsSent(SendStatus status) => status is SendStatus.Queued or SendStatus.Dropped;
+
+    private static SendFailedException Create(SendStatus status) => new(status, status switch
+    {
+        SendStatus.Closed => "The message was not sent: the session is closed or closing.",
+        SendStatus.TooLarge =>
+            "The message was not sent: its body is larger than the frame limit allows (Session.MaxBodyBytes); raise MaxFrameBytes on both "
+            + "sides, or send it in pieces.",
+        SendStatus.NotFound => "The message was not sent: no session has the routing id.",
+        SendStatus.NotReady =>
+            "The message was not sent: the peer has not said Hello. Send from SessionIdentified on, or answer through the request.",
+        _ => $"The message was not sent: {status}.",
+    });
+}
