@@ -3,7 +3,6 @@ using System.Buffers.Binary;
 using FastPort.Clients;
 using FastPort.Framing;
 using FastPort.Routing;
-using FastPort.Sessions;
 
 namespace FastPortPeer.Soak;
 
