@@ -72,10 +72,6 @@ public sealed record ConnectionSettings
     /// </summary>
     public ArrayPool<byte> Pool { get; init; } = ArrayPool<byte>.Shared;
 
-    /// <summary>The same for receive rings, which may have a budget. Defaults to <see cref="Pool"/>.</summary>
-    internal ArrayPool<byte> ReceivePool
-    {
-        get => field ?? Pool;
-        init;
-    }
+    /// <summary>What the rings of all connections may hold together. Defaults to null: they are not counted.</summary>
+    internal MemoryBudget? Memory { get; init; }
 }

@@ -1,4 +1,5 @@
 using System.Threading.Channels;
+using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Sessions.Limits;
