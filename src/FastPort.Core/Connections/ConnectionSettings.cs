@@ -64,8 +64,12 @@ public sealed record ConnectionSettings
     /// <summary>Called when accepting a connection failed, whatever the reason; for counting. Defaults to nothing.</summary>
     public Action? AcceptFailed { get; init; }
 
-    /// <summary>Where defects are logged.</summary>
-    public required ILogger Logger { get; init; }
+    /// <summary>Where defects are logged. What it throws costs its line alone.</summary>
+    public required ILogger Logger
+    {
+        get;
+        init => field = SafeLogger.Of(value);
+    }
 
     /// <summary>
     /// Where the rings' arrays come from and go back to. Must be thread-safe. Defaults to <see cref="ArrayPool{T}.Shared"/>.

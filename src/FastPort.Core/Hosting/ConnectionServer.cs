@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Net;
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
@@ -59,7 +60,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             options,
             protocol,
             components ?? new ConnectionServerComponents(),
-            (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.ConnectionServer"),
+            new ThrottledLogger(
+                (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.ConnectionServer"),
+                components?.Time ?? TimeProvider.System),
             new ServerCounters(),
             options is null ? null! : options.ToConnectionSettings)
     {

@@ -187,6 +187,43 @@ public sealed class ConnectionServerTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_stage_that_does_not_look_at_its_token_counts_until_it_ends()
+    {
+        var time = new FakeTimeProvider();
+        var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var release = new TaskCompletionSource();
+        int runs = 0;
+        _hooks.Time = time;
+        _options.MaxConnectionsInStages = 1;
+        _hooks.Stages.Add(async (connection, _) =>
+        {
+            if (Interlocked.Increment(ref runs) == 1)
+            {
+                begun.SetResult();
+                await release.Task;
+                throw new InvalidDataException("too late");
+            }
+
+            return connection;
+        });
+        await StartAsync();
+        using RawPeer first = await ConnectAsync();
+        await begun.Task.InTimeAsync();
+        time.Advance(_options.StageTimeout);
+        await first.ExpectGoneAsync();
+
+        using (RawPeer second = await ConnectAsync())
+        {
+            await second.ExpectGoneAsync();
+        }
+
+        Assert.Equal(1, Counts.ConnectionsRejectedFor(ConnectionRejection.StageLimit));
+        release.SetResult();
+        using RawPeer third = await ConnectAsync();
+        await EchoAsync(third);
+    }
+
+    [Fact]
     public async Task A_stage_may_refuse_or_fail()
     {
         int runs = 0;
@@ -322,13 +359,15 @@ public sealed class ConnectionServerTests : IAsyncDisposable
         Task stop = _server!.StopAsync();
         Assert.Equal("bye"u8.ToArray(), await peer.ReadBytesAsync(3));
 
-        while (!stop.IsCompleted)
+        // The stop gives up by this clock what it has not got to yet, and goes on with it all the same: time must not stand still then.
+        Task gone = peer.ExpectGoneAsync();
+        while (!stop.IsCompleted || !gone.IsCompleted)
         {
             time.Advance(_options.ShutdownTimeout);
             await Task.Yield();
         }
 
-        await peer.ExpectGoneAsync();
+        await gone;
         Assert.Single(_log.WithId(3004));
 
         // The stop's last bound may have passed, by this clock, before the aborted connection has come to its end.
