@@ -1,7 +1,7 @@
-using System.Threading.Channels;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
+using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Protocol;

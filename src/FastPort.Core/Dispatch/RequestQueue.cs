@@ -2,7 +2,6 @@ using System.Threading.Channels;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
-using FastPort.Sessions.Limits;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;
 

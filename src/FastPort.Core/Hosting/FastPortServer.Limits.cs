@@ -1,6 +1,4 @@
 using FastPort.Connections;
-using FastPort.Sessions;
-using FastPort.Sessions.Limits;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;
 

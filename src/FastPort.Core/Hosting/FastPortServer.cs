@@ -3,7 +3,6 @@ using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Routing;
 using FastPort.Sessions;
-using FastPort.Sessions.Limits;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;

@@ -1,11 +1,6 @@
-using System.Collections.Concurrent;
-using System.Net;
 using System.Net.Sockets;
-using System.Text;
-using FastPort.Buffers;
 using FastPort.Configuration;
 using FastPort.Connections;
-using FastPort.Core.Tests.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Telemetry.Counters;

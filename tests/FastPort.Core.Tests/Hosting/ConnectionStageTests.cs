@@ -1,8 +1,5 @@
-using System.Collections.Concurrent;
 using System.Net;
-using System.Net.Sockets;
 using System.Text;
-using FastPort.Buffers;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Connections;
@@ -135,9 +132,9 @@ public sealed class ConnectionStageTests : EchoServerTests
         var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var release = new TaskCompletionSource();
         int runs = 0;
-        _hooks.Time = time;
+        Components.Time = time;
         Options.MaxConnectionsInStages = 1;
-        _hooks.Stages.Add(async (connection, _) =>
+        Components.Stages.Add(async (connection, _) =>
         {
             if (Interlocked.Increment(ref runs) == 1)
             {

@@ -1,6 +1,5 @@
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Sessions.Limits;
 
 namespace FastPort.Sessions.Lifecycle;
 
