@@ -100,6 +100,15 @@ public abstract class Connection
     /// <summary>Where rings of this class's own get their arrays.</summary>
     internal virtual ArrayPool<byte> RingPool => ArrayPool<byte>.Shared;
 
+    /// <summary>Bytes of the memory budget that are held for what was received; any thread, as the next two.</summary>
+    internal virtual long ReceiveMemory => 0;
+
+    /// <summary>The same for what is to be sent.</summary>
+    internal virtual long SendMemory => 0;
+
+    /// <summary>Since when bytes wait without the peer taking enough of them, in milliseconds of its clock; -1 where none wait.</summary>
+    internal virtual long SendWaitsSince => -1;
+
     /// <summary>Who counts the connection; set before the start.</summary>
     internal IConnectionOwner? Owner { get; set; }
 

@@ -22,6 +22,10 @@ internal abstract class TransportConnection : Connection
     private const int OutputIsStuck = 8;
 
     private readonly PostedCalls _calls = new();
+
+    // Where memory has a budget.
+    private readonly BudgetedPool? _receiveArrays;
+    private readonly BudgetedPool? _sendArrays;
     private WriteProgress _progress;
     private CloseReason? _reason;
     private long _protocolDue = ConnectionClock.Never;
@@ -32,6 +36,7 @@ internal abstract class TransportConnection : Connection
     private DrainNotices? _drain;
     private long _deadline;
     private long _closeBy = long.MaxValue;
+    private long _sendWaitsSince = -1;
     private int _claimed;
     private volatile bool _closing;
     private volatile bool _aborted;
@@ -40,6 +45,12 @@ internal abstract class TransportConnection : Connection
     protected TransportConnection(ConnectionSettings settings)
     {
         Settings = settings;
+        if (settings.Memory is { } memory)
+        {
+            _receiveArrays = new BudgetedPool(settings.Pool, memory);
+            _sendArrays = new BudgetedPool(settings.Pool, memory);
+        }
+
         _progress = new WriteProgress(settings.WriteTimeout, settings.MinimumSendRate);
     }
 
@@ -50,7 +61,19 @@ internal abstract class TransportConnection : Connection
     /// <summary>How often the operating system was asked to send, also in vain. None within a process.</summary>
     internal virtual long SendCalls => 0;
 
-    internal override ArrayPool<byte> RingPool => Settings.Pool;
+    internal override ArrayPool<byte> RingPool => SendPool;
+
+    internal sealed override long ReceiveMemory => _receiveArrays?.Counted ?? 0;
+
+    internal sealed override long SendMemory => _sendArrays?.Counted ?? 0;
+
+    internal sealed override long SendWaitsSince => Volatile.Read(ref _sendWaitsSince);
+
+    /// <summary>Where receive rings get their arrays.</summary>
+    internal ArrayPool<byte> ReceivePool => (ArrayPool<byte>?)_receiveArrays ?? Settings.Pool;
+
+    /// <summary>The same for rings with bytes to be sent.</summary>
+    internal ArrayPool<byte> SendPool => (ArrayPool<byte>?)_sendArrays ?? Settings.Pool;
 
     protected ConnectionSettings Settings { get; }
 
@@ -256,6 +279,7 @@ internal abstract class TransportConnection : Connection
     internal override long Tick(long nowMilliseconds, bool requested)
     {
         bool stuck = _progress.IsStuck(nowMilliseconds, BytesSent, PendingBytes);
+        Volatile.Write(ref _sendWaitsSince, _progress.WaitsSince);
         if (_closing)
         {
             // Until the last byte is out a peer that reads has the time of any writing, once; then draining is bounded, and so is all of it

@@ -59,7 +59,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         _loop = loop;
         RemoteEndPoint = remote;
         LocalEndPoint = local;
-        _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, settings.ReceivePool);
+        _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, ReceivePool);
         _output = new EpollOutput(this, settings);
         _sender = new EpollSender(this, _output);
     }

@@ -446,7 +446,7 @@ internal sealed class EpollOutput
     // Under the gate.
     private OutputLane SpareOrNew() => _spares.TryPop(out OutputLane? spare) ? spare : NewLane();
 
-    private OutputLane NewLane() => new(_settings.MaxSendBytes, _settings.Pool);
+    private OutputLane NewLane() => new(_settings.MaxSendBytes, _connection.SendPool);
 
     private int IndexOfLent(ArrayPoolCircularBuffer batch) => _lent.FindIndex(lane => ReferenceEquals(lane.Ring, batch));
 }

@@ -124,7 +124,7 @@ internal sealed partial class InProcessConnection : PumpedConnection
     {
         _outbound = outbound;
         _inbound = inbound;
-        _input = new LinkInput(inbound, Settings);
+        _input = new LinkInput(inbound, Settings, ReceivePool);
     }
 
     // Once: by the pump, or where there was none by whoever closes or aborts.

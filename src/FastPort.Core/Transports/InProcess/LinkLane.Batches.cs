@@ -20,7 +20,7 @@ internal sealed partial class LinkLane
     private bool IsTaken => _filling.IsEmpty && _ready is null or { Count: 0 };
 
     /// <summary>A ring that <see cref="TryTakeIn"/> takes.</summary>
-    public ArrayPoolCircularBuffer CreateBatch() => new(SendRing.MinimumCapacity, _settings.MaxSendBytes, _settings.Pool);
+    public ArrayPoolCircularBuffer CreateBatch() => new(SendRing.MinimumCapacity, _settings.MaxSendBytes, _sender.SendPool);
 
     /// <summary>
     /// Appends a batch without a copy; false where a copy is better, or as much waits already as a ring may hold. Between BeginWrite and
@@ -60,6 +60,6 @@ internal sealed partial class LinkLane
         _readyBytes += _filling.Ring.Length;
         _filling = _spares is not null && _spares.TryPop(out SendRing? spare)
             ? spare
-            : new SendRing(_settings.MaxSendBytes, _settings.Pool);
+            : new SendRing(_settings.MaxSendBytes, _sender.SendPool);
     }
 }

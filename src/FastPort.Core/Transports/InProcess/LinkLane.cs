@@ -50,10 +50,10 @@ internal sealed partial class LinkLane
         _sender = sender;
         _receiver = receiver;
         _settings = settings;
-        _loopWrite = new WriteRing(settings.MaxSendBytes, settings.Pool);
-        _othersWrite = new WriteRing(settings.MaxSendBytes, settings.Pool);
-        _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
-        Reading = new SendRing(settings.MaxSendBytes, settings.Pool);
+        _loopWrite = new WriteRing(settings.MaxSendBytes, sender.SendPool);
+        _othersWrite = new WriteRing(settings.MaxSendBytes, sender.SendPool);
+        _filling = new SendRing(settings.MaxSendBytes, sender.SendPool);
+        Reading = new SendRing(settings.MaxSendBytes, sender.SendPool);
     }
 
     public long BytesSent => Volatile.Read(ref _sent);

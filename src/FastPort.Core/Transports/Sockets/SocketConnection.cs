@@ -31,7 +31,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         _socket = socket;
         RemoteEndPoint = TryGet(static s => s.RemoteEndPoint);
         LocalEndPoint = TryGet(static s => s.LocalEndPoint);
-        _input = new SocketInput(socket, settings);
+        _input = new SocketInput(socket, settings.MaxReceiveBytes, ReceivePool);
         _output = new SocketOutput(socket, this, settings);
         _wait = new WaitArgs(this);
     }

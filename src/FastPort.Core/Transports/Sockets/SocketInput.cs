@@ -1,13 +1,13 @@
+using System.Buffers;
 using System.Net.Sockets;
 using FastPort.Buffers;
-using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
 
 /// <summary>
 /// The receive side of a socket connection: from the kernel straight into the ring. The pump's own, except <see cref="Received"/>.
 /// </summary>
-internal sealed class SocketInput(Socket socket, ConnectionSettings settings)
+internal sealed class SocketInput(Socket socket, int maximumBytes, ArrayPool<byte> pool)
 {
     private const int MinimumCapacity = 1024;
     private const int ReceiveSize = 64 * 1024;
@@ -16,7 +16,7 @@ internal sealed class SocketInput(Socket socket, ConnectionSettings settings)
     private int _receiveSize = ReceiveSize;
     private long _received;
 
-    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, settings.MaxReceiveBytes, settings.ReceivePool);
+    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes, pool);
 
     /// <summary>Bytes received; any thread.</summary>
     public long Received => Volatile.Read(ref _received);

@@ -58,10 +58,10 @@ internal sealed partial class SocketOutput : IThreadPoolWorkItem
         _socket = socket;
         _connection = connection;
         _settings = settings;
-        _loopWrite = new WriteRing(settings.MaxSendBytes, settings.Pool);
-        _othersWrite = new WriteRing(settings.MaxSendBytes, settings.Pool);
-        _filling = new SendRing(settings.MaxSendBytes, settings.Pool);
-        _sending = new SendRing(settings.MaxSendBytes, settings.Pool);
+        _loopWrite = new WriteRing(settings.MaxSendBytes, connection.SendPool);
+        _othersWrite = new WriteRing(settings.MaxSendBytes, connection.SendPool);
+        _filling = new SendRing(settings.MaxSendBytes, connection.SendPool);
+        _sending = new SendRing(settings.MaxSendBytes, connection.SendPool);
     }
 
     public long PendingBytes => Volatile.Read(ref _written) - Volatile.Read(ref _sent);
