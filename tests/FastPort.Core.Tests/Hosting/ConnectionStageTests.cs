@@ -1,10 +1,8 @@
 using System.Net;
 using System.Text;
-using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Core.Tests.Connections;
 using FastPort.Core.Tests.Support;
-using FastPort.Hosting;
 using FastPort.Telemetry.Counters;
 using Xunit;
 

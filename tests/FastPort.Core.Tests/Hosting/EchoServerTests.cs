@@ -30,6 +30,7 @@ public abstract class EchoServerTests : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        GC.SuppressFinalize(this);
         if (Server is not null)
         {
             await Server.StopAsync(new CancellationToken(canceled: true)).InTimeAsync();

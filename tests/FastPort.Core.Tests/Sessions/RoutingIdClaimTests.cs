@@ -1,4 +1,3 @@
-using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
