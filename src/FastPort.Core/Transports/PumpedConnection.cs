@@ -1,3 +1,4 @@
+using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports;
@@ -25,6 +26,9 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
 
     public sealed override bool IsOnLoop => ReferenceEquals(_current, this);
 
+    /// <summary>Where the loop and other threads write.</summary>
+    protected abstract SendQueue Output { get; }
+
     /// <summary>The protocol said Pause and has not been offered its bytes since. The pump's own.</summary>
     protected bool IsHeld { get; set; }
 
@@ -33,6 +37,20 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
 
     /// <summary>Whether something was signalled since the last step. The pump's own.</summary>
     protected bool IsSignalled => Volatile.Read(ref _word) != PumpSignals.Active;
+
+    public override ArrayPoolCircularBuffer? BeginWrite() => Output.BeginWrite(IsOnLoop);
+
+    public sealed override void EndWrite() => Output.EndWrite(IsOnLoop);
+
+    internal sealed override bool TryEndWrite() => Output.EndWrite(IsOnLoop, unlessFinal: true);
+
+    internal sealed override void EndFinalWrite() => Output.EndWrite(IsOnLoop, isFinal: true);
+
+    public sealed override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
+        Output.TryWriteBorrowed(IsOnLoop, memory, release, state);
+
+    public sealed override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
+        Output.TryAppendBatch(IsOnLoop, ref batch);
 
     public sealed override void ResumeReading()
     {

@@ -52,13 +52,15 @@ internal abstract class TransportConnection : Connection
 
     internal override ArrayPool<byte> RingPool => Settings.Pool;
 
+    internal override int BatchCapacity => Settings.MaxSendBytes;
+
     protected ConnectionSettings Settings { get; }
 
     /// <summary>Whether it ends as soon as the loop looks.</summary>
     protected bool IsAborted => _aborted;
 
     /// <summary>Whether this side's stream has ended, behind its last byte.</summary>
-    protected bool IsOutputDown => _outputDown;
+    internal bool IsOutputDown => _outputDown;
 
     /// <summary>Whether what the peer did not take is not worth a lingering socket.</summary>
     protected bool EndsByReset => _aborted && !_outputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);

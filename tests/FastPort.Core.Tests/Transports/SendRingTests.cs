@@ -65,7 +65,7 @@ public sealed class SendRingTests
         {
             while (count > 0 && !send.IsEmpty)
             {
-                ReadOnlySpan<byte> next = send.NextSpan;
+                ReadOnlySpan<byte> next = send.NextMemory.Span;
                 next = next[..Math.Min(next.Length, count)];
                 left.AddRange(next);
                 count -= next.Length;
@@ -89,18 +89,12 @@ public sealed class SendRingTests
             left.AddRange(together.AsSpan(0, taken));
             while (taken > 0)
             {
-                int next = Math.Min(taken, send.NextSpan.Length);
+                int next = Math.Min(taken, send.NextMemory.Length);
                 taken -= next;
                 Sent(next);
             }
         }
 
-        void Sent(int count)
-        {
-            if (send.Sent(count, out BorrowedSegments.Segment ended))
-            {
-                ended.Release?.Invoke(ended.State);
-            }
-        }
+        void Sent(int count) => send.TakeSent(count, static ended => ended.Release?.Invoke(ended.State));
     }
 }

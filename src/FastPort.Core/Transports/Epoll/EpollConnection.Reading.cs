@@ -192,7 +192,7 @@ internal sealed partial class EpollConnection
 
     private void Rest()
     {
-        _input.Rest();
+        _input.ReleaseWhenIdle();
     }
 
     // A reset while nothing is read here, where no receive would tell, ends the connection: whoever works for this peer may stop. Its event

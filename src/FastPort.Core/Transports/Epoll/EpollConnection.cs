@@ -99,14 +99,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
 
-    public override ArrayPoolCircularBuffer BeginBatch() => _output.BeginBatch();
-
-    public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)
-    {
-        return IsOnLoop ? base.TryAppendBatch(ring, ref batch) : _output.TryAppendBatch(ref batch);
-    }
-
-    public override void EndBatch(ArrayPoolCircularBuffer batch) => _output.EndBatch(batch);
+    public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
+        IsOnLoop ? base.TryAppendBatch(ring, ref batch) : _output.TryAppendBatch(onLoop: false, ref batch);
 
     public override void Flush()
     {
@@ -230,7 +224,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     protected override void OnClosing()
     {
-        _output.End();
+        _output.EndWrites();
         Ask(AskFlush | AskResume);
     }
 
@@ -315,7 +309,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         CloseFor(CloseReason.LocalClosed);
         _ended = true;
         _input.Dispose();
-        _output.Close();
+        _output.CloseWrites();
         TryFinish();
     }
 

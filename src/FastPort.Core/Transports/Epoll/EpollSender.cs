@@ -23,9 +23,7 @@ internal sealed partial class EpollSender
     private int _role;
 
     // The role's.
-    private OutputLane? _others;
-    private long _othersBytes;
-    private int _othersRingBytes;
+    private SendRing? _others;
     private long _sent;
     private long _calls;
 
@@ -34,7 +32,6 @@ internal sealed partial class EpollSender
 
     // As the connection is watched at first.
     private bool _awaitsWritable = true;
-    private bool _shutDown;
 
     private volatile bool _blocked;
 
@@ -102,7 +99,7 @@ internal sealed partial class EpollSender
         {
             try
             {
-                done = SendOneLane();
+                done = SendOneRing();
             }
             catch (Exception e)
             {
@@ -116,11 +113,11 @@ internal sealed partial class EpollSender
         return done;
     }
 
-    // By a thread that is not the loop. Only while all that goes out before it is sent, as the loop's lane is the loop's alone. False where
+    // By a thread that is not the loop. Only while all that goes out before it is sent, as the loop's ring is the loop's alone. False where
     // something is left for the loop; where the socket is blocked, its event makes the loop go on.
-    private bool SendOneLane()
+    private bool SendOneRing()
     {
-        long sentByLoop = _output.LoopLane.Sent;
+        long sentByLoop = _output.LoopRing.Sent;
         if (_output.WrittenByLoop != sentByLoop)
         {
             return false;
@@ -175,10 +172,7 @@ internal sealed partial class EpollSender
             return false;
         }
 
-        _others?.DropBorrowed(_release);
-        _others?.Dispose();
-        _output.Dispose(_release);
-        _output.ForgetUnsent(_sent);
+        _output.Drop(_others);
         return true;
     }
 

@@ -18,8 +18,8 @@ internal sealed partial class InProcessConnection
 
     protected override void BeforeRest()
     {
-        _input.Rest();
-        _outbound.RestLoopWrite();
+        _input.ReleaseWhenIdle();
+        _outbound.ReleaseWhenIdle();
     }
 
     protected override bool Linger()
@@ -63,7 +63,7 @@ internal sealed partial class InProcessConnection
     {
         if (_inbound.IsReset)
         {
-            Lose();
+            LosePeer();
         }
 
         if (IsAborted || _lost)
@@ -120,7 +120,7 @@ internal sealed partial class InProcessConnection
         }
 
         _inputEndReported = true;
-        Protocol!.OnInputEnded(_input.HasRest);
+        Protocol!.OnInputEnded(_input.HasUnread);
         return true;
     }
 

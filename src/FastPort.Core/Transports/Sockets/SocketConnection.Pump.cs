@@ -16,7 +16,7 @@ internal sealed partial class SocketConnection
 
     protected override void BeforeRest()
     {
-        _output.RestLoopWrite();
+        _output.ReleaseWhenIdle();
         bool parked = IsHeld || _input.Ended;
         if (parked && !_isParked)
         {
@@ -120,7 +120,7 @@ internal sealed partial class SocketConnection
     // True while waiting: the completion runs the pump again. False where data (or the end) is there already.
     private bool WaitForData()
     {
-        _input.Rest();
+        _input.ReleaseWhenIdle();
 
         // First: the completion may come before this thread is back here.
         _waits = true;

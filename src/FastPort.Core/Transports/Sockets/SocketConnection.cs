@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
@@ -50,16 +49,7 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     internal override long SendCalls => _output.SendCalls;
 
-    public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();
-
-    public override void EndWrite() => _output.EndWrite();
-
-    internal override bool TryEndWrite() => _output.TryEndWrite();
-
-    internal override void EndFinalWrite() => _output.EndFinalWrite();
-
-    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
-        _output.TryWriteBorrowed(memory, release, state);
+    protected override SendQueue Output => _output;
 
     public override void Flush()
     {
@@ -86,7 +76,7 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     protected override void OnClosing()
     {
-        _output.ShutdownWhenFlushed();
+        _output.ShutDownWhenFlushed();
         Signal(PumpSignals.Look);
     }
 
@@ -153,7 +143,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         Signal(PumpSignals.Look);
     }
 
-    /// <summary>The socket refused to send. Its rings are given back already.</summary>
+    /// <summary>The socket refused to send; by the flusher.</summary>
     internal void OutputFailed(SocketError error) => Abort(Lost(error));
 
     /// <summary>The last flusher has ended after the pump did.</summary>
@@ -176,8 +166,8 @@ internal sealed partial class SocketConnection : PumpedConnection
         CloseFor(CloseReason.LocalClosed);
         _ended = true;
         _input.Ring.Dispose();
-        _output.RestLoopWrite();
-        if (_output.Close())
+        _output.ReleaseWhenIdle();
+        if (_output.TryClose())
         {
             Finish();
         }

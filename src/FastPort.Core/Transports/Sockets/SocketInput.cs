@@ -62,5 +62,5 @@ internal sealed class SocketInput(Socket socket, ConnectionSettings settings)
     }
 
     /// <summary>Before waiting for data: an idle connection holds no buffer.</summary>
-    public void Rest() => Ring.Rest();
+    public void ReleaseWhenIdle() => Ring.ReleaseWhenIdle();
 }
