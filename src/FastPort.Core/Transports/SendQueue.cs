@@ -245,16 +245,34 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>
-    /// Takes back a ring of <see cref="Take"/> that is empty. Its array goes to the pool at once: an idle connection holds none, and the
-    /// next burst of any connection gets a warm one.
-    /// </summary>
-    protected void Return(SendRing sent)
+    /// <summary>Takes back a ring of <see cref="Take"/> that is empty.</summary>
+    /// <param name="sent">The ring.</param>
+    /// <param name="keepArray">
+    /// Leaves its array to the next writer, until <see cref="ReleaseSpares"/>. Otherwise that goes to the pool: an idle connection holds
+    /// none, and the next burst of any connection gets a warm one.
+    /// </param>
+    protected void Return(SendRing sent, bool keepArray = false)
     {
-        sent.Ring.TryReleaseWhenEmpty();
+        if (!keepArray)
+        {
+            sent.Ring.TryReleaseWhenEmpty();
+        }
+
         lock (Gate)
         {
             _spares.Push(sent);
+        }
+    }
+
+    /// <summary>Gives back the arrays that returned rings have kept.</summary>
+    protected void ReleaseSpares()
+    {
+        lock (Gate)
+        {
+            foreach (SendRing spare in _spares)
+            {
+                spare.Ring.TryReleaseWhenEmpty();
+            }
         }
     }
 

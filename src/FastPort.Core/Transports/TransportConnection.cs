@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports;
@@ -26,16 +27,13 @@ internal abstract class TransportConnection : Connection
     private CloseReason? _reason;
     private long _protocolDue = ConnectionClock.Never;
     private int _work;
-    private bool _isOpen;
+    private int _life;
+    private ReadFlags _reading;
 
     // Made when somebody first waits.
     private DrainNotices? _drain;
     private long _deadline;
     private long _closeBy = long.MaxValue;
-    private int _claimed;
-    private volatile bool _closing;
-    private volatile bool _aborted;
-    private volatile bool _outputDown;
 
     protected TransportConnection(ConnectionSettings settings)
     {
@@ -43,7 +41,7 @@ internal abstract class TransportConnection : Connection
         _progress = new WriteProgress(settings.WriteTimeout, settings.MinimumSendRate);
     }
 
-    public sealed override bool IsClosing => _closing;
+    public sealed override bool IsClosing => Is(LifeFlags.Closing);
 
     internal sealed override CloseReason? ClosingReason => Volatile.Read(ref _reason);
 
@@ -57,13 +55,16 @@ internal abstract class TransportConnection : Connection
     protected ConnectionSettings Settings { get; }
 
     /// <summary>Whether it ends as soon as the loop looks.</summary>
-    protected bool IsAborted => _aborted;
+    protected bool IsAborted => Is(LifeFlags.Aborted);
 
     /// <summary>Whether this side's stream has ended, behind its last byte.</summary>
-    internal bool IsOutputDown => _outputDown;
+    internal bool IsOutputDown => Is(LifeFlags.OutputDown);
+
+    /// <summary>Whether the loop has to end it now.</summary>
+    protected bool MustEnd => IsAborted || (IsClosing && IsOutputDown && Has(ReadFlags.InputEnded));
 
     /// <summary>Whether what the peer did not take is not worth a lingering socket.</summary>
-    protected bool EndsByReset => _aborted && !_outputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
+    protected bool EndsByReset => IsAborted && !IsOutputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
 
     public sealed override void Close(CloseReason reason)
     {
@@ -75,10 +76,9 @@ internal abstract class TransportConnection : Connection
         long now = Settings.Clock.PreciseMilliseconds;
         Volatile.Write(ref _closeBy, now + (long)Settings.CloseTimeout.TotalMilliseconds);
         Volatile.Write(ref _deadline, now + (long)Math.Max(Settings.DrainTimeout.TotalMilliseconds, 1000));
-        _closing = true;
+        SetClosing();
         RequestTick();
-        EndWaits();
-        if (TryClaim())
+        if (TrySet(LifeFlags.Claimed))
         {
             // Never started: no loop knows it, and nothing is written.
             End();
@@ -90,20 +90,15 @@ internal abstract class TransportConnection : Connection
 
     public sealed override void Abort(CloseReason reason)
     {
-        CloseFor(reason);
-        if (_aborted)
-        {
-            return;
-        }
-
-        _aborted = true;
-        if (TryClaim())
+        bool first = Lose(reason);
+        if (TrySet(LifeFlags.Claimed))
         {
             End();
-            return;
         }
-
-        OnAborted();
+        else if (first)
+        {
+            OnAborted();
+        }
     }
 
     public sealed override void NotifyWhenDrained(long pendingBytes)
@@ -164,7 +159,7 @@ internal abstract class TransportConnection : Connection
     }
 
     /// <summary>Waiting bytes fell to what was asked for; by whoever sends, or asked.</summary>
-    internal void OutputDrained() => Ask(OutputHasDrained);
+    internal void OutputDrained() => RequestWork(OutputHasDrained);
 
     public sealed override bool Post(Action<object?> callback, object? state)
     {
@@ -174,7 +169,7 @@ internal abstract class TransportConnection : Connection
             return false;
         }
 
-        Ask(CallsArePosted);
+        RequestWork(CallsArePosted);
         return true;
     }
 
@@ -186,7 +181,7 @@ internal abstract class TransportConnection : Connection
 
     protected override void StartCore()
     {
-        if (!TryClaim())
+        if (!TrySet(LifeFlags.Claimed))
         {
             return;
         }
@@ -198,7 +193,7 @@ internal abstract class TransportConnection : Connection
     /// <summary>The first thing on the loop.</summary>
     protected void Open()
     {
-        _isOpen = true;
+        Set(ReadFlags.Open);
         try
         {
             Protocol!.OnOpened(this);
@@ -214,7 +209,7 @@ internal abstract class TransportConnection : Connection
     /// <summary>Does on the loop what other threads have asked for, once it is open.</summary>
     protected void RunWork()
     {
-        if (!_isOpen || Volatile.Read(ref _work) == 0)
+        if (!Has(ReadFlags.Open) || Volatile.Read(ref _work) == 0)
         {
             return;
         }
@@ -232,12 +227,12 @@ internal abstract class TransportConnection : Connection
                 Protocol!.OnOutputDrained();
             }
 
-            if ((work & OutputIsStuck) != 0 && !_closing)
+            if ((work & OutputIsStuck) != 0 && !IsClosing)
             {
                 CloseAsStuck();
             }
 
-            if ((work & TickIsDue) != 0 && !_closing)
+            if ((work & TickIsDue) != 0 && !IsClosing)
             {
                 long due = Protocol!.OnTick(Settings.Clock.NowMilliseconds);
                 Volatile.Write(ref _protocolDue, due);
@@ -258,11 +253,11 @@ internal abstract class TransportConnection : Connection
     internal override long Tick(long nowMilliseconds, bool requested)
     {
         bool stuck = _progress.IsStuck(nowMilliseconds, BytesSent, PendingBytes);
-        if (_closing)
+        if (IsClosing)
         {
             // Until the last byte is out a peer that reads has the time of any writing, once; then draining is bounded, and so is all of it
             // together.
-            bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
+            bool patient = !IsOutputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
             if ((!patient && nowMilliseconds >= Volatile.Read(ref _deadline)) || nowMilliseconds >= Volatile.Read(ref _closeBy))
             {
                 Abort(CloseReason.LocalClosed);
@@ -273,7 +268,7 @@ internal abstract class TransportConnection : Connection
 
         if (stuck)
         {
-            Ask(OutputIsStuck);
+            RequestWork(OutputIsStuck);
         }
 
         long due = Volatile.Read(ref _protocolDue);
@@ -281,7 +276,7 @@ internal abstract class TransportConnection : Connection
         {
             // The loop tells the next one.
             Volatile.Write(ref _protocolDue, ConnectionClock.Never);
-            Ask(TickIsDue);
+            RequestWork(TickIsDue);
             due = ConnectionClock.Never;
         }
 
@@ -308,7 +303,7 @@ internal abstract class TransportConnection : Connection
         Close(reason);
     }
 
-    private void Ask(int what)
+    private void RequestWork(int what)
     {
         if (Interlocked.Or(ref _work, what) == 0)
         {
@@ -341,19 +336,59 @@ internal abstract class TransportConnection : Connection
     /// </summary>
     protected abstract void End();
 
-    /// <summary>It is over for this reason, unless there is an earlier one.</summary>
-    protected void CloseFor(CloseReason reason)
+    /// <summary>It is over for this reason, unless there is an earlier one; the loop ends it as soon as it looks. True once.</summary>
+    protected bool Lose(CloseReason reason)
     {
-        Interlocked.CompareExchange(ref _reason, reason, null);
-        _closing = true;
-        EndWaits();
+        CloseFor(reason);
+        return TrySet(LifeFlags.Aborted);
     }
+
+    /// <summary>The first step of <see cref="End"/>: true once.</summary>
+    protected bool TryBeginEnd()
+    {
+        CloseFor(CloseReason.LocalClosed);
+        return TrySet(LifeFlags.Ended);
+    }
+
+    /// <summary>Offers one burst to the protocol; on the loop.</summary>
+    protected void OfferTo(ArrayPoolCircularBuffer input)
+    {
+        // Before, so that a tick sees what came however long the protocol is at it. The transport asks again for what it has changed.
+        RequestTick();
+        Set(ReadFlags.Paused, Protocol!.OnReceived(input) == ReceiveOutcome.Pause);
+    }
+
+    /// <summary>While closing: only the peer's end of stream is of interest.</summary>
+    protected void DropInput(ArrayPoolCircularBuffer input)
+    {
+        Set(ReadFlags.Paused, false);
+        input.Consume(input.Length);
+    }
+
+    /// <summary>Tells the protocol of the end of the peer's stream, once; on the loop.</summary>
+    protected void ReportInputEnd(bool hasUnread)
+    {
+        if (!Has(ReadFlags.InputEndReported) && !IsClosing)
+        {
+            Set(ReadFlags.InputEndReported);
+            Protocol!.OnInputEnded(hasUnread);
+        }
+    }
+
+    protected bool Is(LifeFlags flag) => (Volatile.Read(ref _life) & (int)flag) != 0;
+
+    /// <summary>True for the one who sets it. A full fence.</summary>
+    protected bool TrySet(LifeFlags flag) => (Interlocked.Or(ref _life, (int)flag) & (int)flag) == 0;
+
+    protected bool Has(ReadFlags any) => (_reading & any) != 0;
+
+    protected void Set(ReadFlags flag, bool value = true) => _reading = value ? _reading | flag : _reading & ~flag;
 
     /// <summary>The time for draining the peer's input begins. Before the peer can know that this side's stream has ended.</summary>
     protected void OutputIsDown()
     {
         Volatile.Write(ref _deadline, Settings.Clock.PreciseMilliseconds + (long)Settings.DrainTimeout.TotalMilliseconds);
-        _outputDown = true;
+        TrySet(LifeFlags.OutputDown);
     }
 
     protected void LeaveClock() => Settings.Clock.Remove(this);
@@ -390,12 +425,16 @@ internal abstract class TransportConnection : Connection
         return Interlocked.CompareExchange(ref _drain, made, null) ?? made;
     }
 
-    // The fence: who begins to wait now sees that the connection closes, or is seen here.
-    private void EndWaits()
+    private void CloseFor(CloseReason reason)
     {
-        Interlocked.MemoryBarrier();
-        Volatile.Read(ref _drain)?.Check();
+        Interlocked.CompareExchange(ref _reason, reason, null);
+        SetClosing();
     }
 
-    private bool TryClaim() => Interlocked.Exchange(ref _claimed, 1) == 0;
+    // A full fence: who begins to wait for room now sees that the connection closes, or is seen here.
+    private void SetClosing()
+    {
+        TrySet(LifeFlags.Closing);
+        Volatile.Read(ref _drain)?.Check();
+    }
 }

@@ -6,13 +6,11 @@ namespace FastPort.Transports.Epoll;
 
 /// <summary>
 /// A stream socket bound to one <see cref="EpollLoop"/>, which alone reads it and closes it. Other threads write
-/// (<see cref="EpollOutput"/>), perhaps send (<see cref="EpollSender"/>) and ask for the rest through <see cref="Ask"/>: what is asked for
-/// is a set of bits, so a connection waits in the loop's inbox once at most however much is asked of it.
+/// (<see cref="EpollOutput"/>), perhaps send (<see cref="EpollSender"/>) and ask for the rest through <see cref="Request"/>: what is requested
+/// is a set of bits, so a connection waits in the loop's inbox once at most however much is requested.
 /// </summary>
 internal sealed partial class EpollConnection : TransportConnection, ILoopHandler, ILoopTask
 {
-    private const int MinimumCapacity = 1024;
-
     // What is longer leaves at once: from here on the copy into the kernel costs more than the peer's wake-up, and the bytes are still in
     // the cache.
     private const int FlushAtOnceBytes = 32 * 1024;
@@ -20,29 +18,21 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const uint Watched = Libc.EpollIn | Libc.EpollOut | Libc.EpollRdHup | Libc.EpollEdge;
     private const uint WatchedForInput = Watched & ~Libc.EpollOut;
 
-    private const int AskStart = 1;
-    private const int AskFlush = 2;
-    private const int AskResume = 4;
-    private const int AskWork = 8;
+    // What the loop is to do: bits of _requested.
+    private const int StartIt = 1;
+    private const int FlushIt = 2;
+    private const int ResumeIt = 4;
+    private const int WorkForIt = 8;
 
     private readonly EpollLoopGroup _group;
     private readonly EpollLoop _loop;
-    private readonly ArrayPoolCircularBuffer _input;
+    private readonly ReceiveBuffer _input;
     private readonly EpollOutput _output;
     private readonly EpollSender _sender;
-    private long _received;
-    private int _asked;
-    private volatile bool _finished;
+    private int _requested;
 
-    // The loop's own from here on.
+    // The loop's own: what epoll carries for the descriptor.
     private ulong _number;
-    private int _askedEarly;
-    private bool _started;
-    private bool _watched;
-    private bool _lost;
-    private bool _ended;
-    private bool _flushQueued;
-    private bool _continueQueued;
 
     /// <param name="descriptor">A connected, non-blocking socket; the connection's from now on.</param>
     /// <param name="group">The loops.</param>
@@ -59,7 +49,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         _loop = loop;
         RemoteEndPoint = remote;
         LocalEndPoint = local;
-        _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, settings.ReceivePool);
+        _input = new ReceiveBuffer(settings);
         _output = new EpollOutput(this, settings);
         _sender = new EpollSender(this, _output);
     }
@@ -72,7 +62,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override EndPoint? LocalEndPoint { get; }
 
-    public override long BytesReceived => Volatile.Read(ref _received);
+    public override long BytesReceived => _input.BytesReceived;
 
     public override long BytesSent => _sender.BytesSent;
 
@@ -116,57 +106,54 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
                 FlushAtEndOfRound();
             }
         }
-        else if (_sender.Pending != 0 && !_sender.TrySendDirectly(_loop))
+        else if (_sender.Pending != 0 && !_sender.TrySendByWriter(_loop))
         {
-            Ask(AskFlush);
+            Request(FlushIt);
         }
     }
 
-    public override void ResumeReading() => Ask(AskResume);
+    public override void ResumeReading() => Request(ResumeIt);
 
     void ILoopTask.RunOnLoop()
     {
-        int asked = Interlocked.Exchange(ref _asked, 0);
-        if (_finished)
+        int requested = Interlocked.Exchange(ref _requested, 0);
+        if (Is(LifeFlags.Released))
         {
             return;
         }
 
-        if (_ended)
+        if (Is(LifeFlags.Ended))
         {
-            TryFinish();
+            TryRelease();
             return;
         }
 
-        if (!_started)
+        if (!Has(ReadFlags.Open))
         {
-            // What was asked for before the start waits for it.
-            asked |= _askedEarly;
-            _askedEarly = asked;
-            if ((asked & AskStart) == 0)
+            if ((requested & StartIt) == 0)
             {
+                // The start does it.
                 return;
             }
 
-            _started = true;
             Open();
             Watch();
-            asked |= AskWork;
+            requested = FlushIt | ResumeIt | WorkForIt;
         }
 
-        if ((asked & AskWork) != 0)
+        if ((requested & WorkForIt) != 0)
         {
             RunWork();
         }
 
-        if ((asked & AskFlush) != 0)
+        if ((requested & FlushIt) != 0)
         {
             FlushAtEndOfRound();
         }
 
-        if ((asked & AskResume) != 0)
+        if ((requested & ResumeIt) != 0)
         {
-            _parked = false;
+            Set(ReadFlags.Waiting, false);
             Pump();
         }
     }
@@ -187,12 +174,15 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
             return;
         }
 
-        _readable = true;
-        _peerEnded |= (events & (Libc.EpollRdHup | Libc.EpollHup | Libc.EpollErr)) != 0;
-        _failed |= (events & Libc.EpollErr) != 0;
-        if (_parked)
+        Set(ReadFlags.Readable);
+        if ((events & (Libc.EpollRdHup | Libc.EpollHup | Libc.EpollErr)) != 0)
         {
-            Park();
+            Set(ReadFlags.PeerEnded | ((events & Libc.EpollErr) != 0 ? ReadFlags.SocketFailed : ReadFlags.None));
+        }
+
+        if (Has(ReadFlags.Waiting))
+        {
+            TryWait();
         }
 
         Pump();
@@ -201,8 +191,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>The loop's end of round.</summary>
     public void FlushNow()
     {
-        _flushQueued = false;
-        if (!_finished)
+        Set(ReadFlags.FlushQueued, false);
+        if (!Is(LifeFlags.Released))
         {
             _sender.SendOnLoop();
         }
@@ -211,31 +201,28 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>The loop's next round, after a turn that ended too early.</summary>
     public void Continue()
     {
-        _continueQueued = false;
-        if (!_finished)
-        {
-            Pump();
-        }
+        Set(ReadFlags.ContinueQueued, false);
+        Pump();
     }
 
-    protected override void BeginLoop() => Ask(AskStart);
+    protected override void BeginLoop() => Request(StartIt);
 
-    protected override void WakeLoop() => Ask(AskWork);
+    protected override void WakeLoop() => Request(WorkForIt);
 
     protected override void OnClosing()
     {
         _output.EndWrites();
-        Ask(AskFlush | AskResume);
+        Request(FlushIt | ResumeIt);
     }
 
-    protected override void OnAborted() => Ask(AskResume);
+    protected override void OnAborted() => Request(ResumeIt);
 
     /// <summary>The last byte is sent: ends this side of the stream. By the loop, as sender.</summary>
     internal void ShutDownOutput()
     {
         OutputIsDown();
         _ = Libc.Shutdown(Descriptor, Libc.ShutWrite);
-        Ask(AskResume);
+        Request(ResumeIt);
     }
 
     /// <summary>
@@ -262,68 +249,57 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>The socket refused to send; by whoever sends.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));
 
-    // Where nothing is asked yet the connection goes to the loop's inbox; where something is, it waits there already.
-    private void Ask(int what)
+    // Where nothing is requested yet the connection goes to the loop's inbox; where something is, it waits there already.
+    private void Request(int what)
     {
-        if (!_finished && Interlocked.Or(ref _asked, what) == 0)
+        if (!Is(LifeFlags.Released) && Interlocked.Or(ref _requested, what) == 0)
         {
             _loop.Post(this);
         }
     }
 
     /// <summary>There is more to send, or to end, than this turn can; any thread.</summary>
-    internal void FlushNextRound() => Ask(AskFlush);
+    internal void FlushNextRound() => Request(FlushIt);
 
     private void FlushAtEndOfRound()
     {
-        if (!_flushQueued)
+        if (!Has(ReadFlags.FlushQueued))
         {
-            _flushQueued = true;
+            Set(ReadFlags.FlushQueued);
             _loop.FlushLater(this);
         }
     }
 
     private void Watch()
     {
-        _watched = _loop.TryWatch(Descriptor, Watched, this, out _number);
-        if (!_watched)
+        Set(ReadFlags.Watched, _loop.TryWatch(Descriptor, Watched, this, out _number));
+        if (!Has(ReadFlags.Watched))
         {
-            Lose(Errno.Last);
-            Pump();
+            Lose(Lost(Errno.Last));
         }
-    }
-
-    private void Lose(int error)
-    {
-        CloseFor(Lost(error));
-        _lost = true;
     }
 
     protected override void End()
     {
-        if (_ended)
+        if (TryBeginEnd())
         {
-            return;
+            _input.Ring.Dispose();
+            _output.CloseWrites();
+            TryRelease();
         }
-
-        CloseFor(CloseReason.LocalClosed);
-        _ended = true;
-        _input.Dispose();
-        _output.CloseWrites();
-        TryFinish();
     }
 
     // Where another thread is sending, its flush, once it is done, brings the loop here again.
-    private void TryFinish()
+    private void TryRelease()
     {
         if (!_sender.TryFinish())
         {
             return;
         }
 
-        _finished = true;
+        TrySet(LifeFlags.Released);
         LeaveClock();
-        if (_watched)
+        if (Has(ReadFlags.Watched))
         {
             _loop.Forget(_number);
         }

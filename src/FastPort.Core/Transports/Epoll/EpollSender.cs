@@ -11,7 +11,7 @@ namespace FastPort.Transports.Epoll;
 /// </summary>
 internal sealed partial class EpollSender
 {
-    private const int DirectFromBytes = 32 * 1024;
+    private const int WriterSendsFromBytes = 32 * 1024;
 
     private const int Free = 0;
     private const int Taken = 1;
@@ -40,7 +40,7 @@ internal sealed partial class EpollSender
     private bool _writable;
 
     // Set by a thread that has sent for the loop, cleared by the loop when it has received.
-    private int _sentDirectly;
+    private int _sentByWriter;
 
     public EpollSender(EpollConnection connection, EpollOutput output)
     {
@@ -59,22 +59,22 @@ internal sealed partial class EpollSender
     public bool IsBlocked => _blocked;
 
     /// <summary>The loop has received: the next thread that writes while the loop sleeps may send by itself again.</summary>
-    public void AllowDirect()
+    public void AllowSendByWriter()
     {
-        if (_sentDirectly != 0)
+        if (_sentByWriter != 0)
         {
-            Volatile.Write(ref _sentDirectly, 0);
+            Volatile.Write(ref _sentByWriter, 0);
         }
     }
 
     /// <summary>
     /// Sends on a thread that is not the loop's. False where the loop has to be asked for it: it is awake and will without being woken, or
     /// this would be the second time since the loop last received: who sends message upon message gains more from a loop that is awake and
-    /// sends them together. With <see cref="DirectFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends all the
+    /// sends them together. With <see cref="WriterSendsFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends all the
     /// same: a system call for so much is no waste, waking the loop is, and the writer must not outrun it. While the socket is blocked
     /// there is nothing to ask for: its event makes the loop go on.
     /// </summary>
-    public bool TrySendDirectly(EpollLoop loop)
+    public bool TrySendByWriter(EpollLoop loop)
     {
         if (_blocked && !_output.IsEnding)
         {
@@ -87,7 +87,7 @@ internal sealed partial class EpollSender
             }
         }
 
-        if (_blocked || _output.IsEnding || !IsDirectWorthwhile(loop)
+        if (_blocked || _output.IsEnding || !IsWorthwhileByWriter(loop)
             || Interlocked.CompareExchange(ref _role, Taken, Free) != Free)
         {
             return false;
@@ -176,8 +176,8 @@ internal sealed partial class EpollSender
         return true;
     }
 
-    private bool IsDirectWorthwhile(EpollLoop loop) =>
-        Pending >= DirectFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentDirectly, 1) == 0);
+    private bool IsWorthwhileByWriter(EpollLoop loop) =>
+        Pending >= WriterSendsFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentByWriter, 1) == 0);
 
     // Not before the role is given back: memory that was lent may be gone, and what follows must not find its connection stuck.
     private void Report(Exception? thrown)

@@ -18,11 +18,9 @@ internal sealed partial class InProcessConnection : PumpedConnection
     private LinkPipe _outbound = null!;
     private LinkPipe _inbound = null!;
     private LinkInput _input = null!;
-    private int _ended;
 
     // What the end still waits for: its own steps, and what the peer has to give back. Those may be done in either order, by two threads.
     private int _toFinish = 2;
-    private volatile bool _lost;
 
     private InProcessConnection(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds)
         : base(settings)
@@ -95,8 +93,7 @@ internal sealed partial class InProcessConnection : PumpedConnection
     /// <summary>The peer is gone and has not got all that was for it.</summary>
     internal void LosePeer()
     {
-        CloseFor(Lost);
-        _lost = true;
+        Lose(Lost);
         Signal(PumpSignals.Look);
     }
 
@@ -115,15 +112,13 @@ internal sealed partial class InProcessConnection : PumpedConnection
         _input = new LinkInput(inbound, Settings);
     }
 
-    // Once: by the pump, or where there was none by whoever closes or aborts.
     protected override void End()
     {
-        if (Interlocked.Exchange(ref _ended, 1) != 0)
+        if (!TryBeginEnd())
         {
             return;
         }
 
-        CloseFor(CloseReason.LocalClosed);
         _input.Dispose();
         _outbound.ReleaseWhenIdle();
 

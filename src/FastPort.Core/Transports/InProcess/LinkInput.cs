@@ -104,7 +104,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings)
     public void ReleaseWhenIdle()
     {
         _unread?.ReleaseWhenIdle();
-        pipe.Reading.Ring.TryReleaseWhenEmpty();
+        pipe.ReleaseWhenReceiverIdle();
     }
 
     /// <summary>The end. Taken segments are the pipe's to return.</summary>

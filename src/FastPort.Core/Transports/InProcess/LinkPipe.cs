@@ -128,7 +128,8 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
                 return false;
             }
 
-            Return(Reading);
+            // The writer, on another core, would find the pool of its own empty.
+            Return(Reading, keepArray: true);
             Reading = taken;
             _lent += taken.BorrowedCount;
             Volatile.Write(ref _received, _received + taken.Bytes);
@@ -152,6 +153,13 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         GaveBack();
     }
 
+    /// <summary>Before the receiver waits: an idle link holds no array. By the receiver.</summary>
+    public void ReleaseWhenReceiverIdle()
+    {
+        Reading.Ring.TryReleaseWhenEmpty();
+        ReleaseSpares();
+    }
+
     /// <summary>The receiver ends: what it has not consumed is dropped, and what is written from now on goes to nobody.</summary>
     public void CloseReceiver()
     {
@@ -173,6 +181,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         }
 
         Reading.Drop(GiveBack);
+        ReleaseSpares();
         DropWaiting(taken: null, countAsSent: _outputDown);
         sender.SentSome();
         GaveBack();
