@@ -104,7 +104,7 @@ internal abstract class TransportConnection : Connection
     public sealed override void NotifyWhenDrained(long pendingBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(pendingBytes);
-        Drain.AskForProtocol(pendingBytes);
+        Drain.NotifyProtocol(pendingBytes);
     }
 
     public sealed override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default)
@@ -158,7 +158,7 @@ internal abstract class TransportConnection : Connection
         Abort(new CloseReason(CloseKind.Internal, "Sending threw; see the log.", Exception: e));
     }
 
-    /// <summary>Waiting bytes fell to what was asked for; by whoever sends, or asked.</summary>
+    /// <summary>No more bytes wait than the protocol wants to be told of; by whoever sends, or waits.</summary>
     internal void OutputDrained() => RequestWork(OutputHasDrained);
 
     public sealed override bool Post(Action<object?> callback, object? state)
@@ -206,7 +206,7 @@ internal abstract class TransportConnection : Connection
         Settings.Clock.Add(this);
     }
 
-    /// <summary>Does on the loop what other threads have asked for, once it is open.</summary>
+    /// <summary>Does on the loop what other threads have requested, once it is open.</summary>
     protected void RunWork()
     {
         if (!Has(ReadFlags.Open) || Volatile.Read(ref _work) == 0)

@@ -1,6 +1,8 @@
 using System.Net;
 using FastPort.Buffers;
 using FastPort.Connections;
+using FastPort.Transports.Epoll.Loop;
+using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;
 

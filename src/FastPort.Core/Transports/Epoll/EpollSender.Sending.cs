@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;
 
@@ -28,7 +29,7 @@ internal sealed partial class EpollSender
 
             if (!found)
             {
-                ShutDownIfAsked();
+                ShutDownWhenEnding();
                 return;
             }
         }
@@ -37,7 +38,7 @@ internal sealed partial class EpollSender
     }
 
     // Once, behind the last byte.
-    private void ShutDownIfAsked()
+    private void ShutDownWhenEnding()
     {
         // Pending is read last: what the writer looked for has written is counted then.
         if (_output.IsEnding && !_connection.IsOutputDown && !_output.HasWriter && Pending == 0)

@@ -60,7 +60,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
             _sending = Take();
             if (_sending is null)
             {
-                ShutDownIfAsked();
+                ShutDownWhenEnding();
                 return;
             }
 
@@ -119,7 +119,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     protected override void LastWriteEnded() => Flush();
 
     // Under the gate, by whoever finds nothing to send.
-    private void ShutDownIfAsked()
+    private void ShutDownWhenEnding()
     {
         if (IsEnding && !HasWriter && !_connection.IsOutputDown)
         {
@@ -233,7 +233,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
             isOver = IsClosed;
             if (!isOver && !_failed)
             {
-                ShutDownIfAsked();
+                ShutDownWhenEnding();
             }
         }
 
