@@ -61,7 +61,7 @@ internal enum ReadFlags
     /// <summary>An event has told of an error of the socket.</summary>
     SocketFailed = 256,
 
-    /// <summary>Nothing is read before <see cref="Connections.Connection.ResumeReading"/>, a close or an error: paused, or at the end.</summary>
+    /// <summary>Nothing is read before a resumption, a close or an error: it has paused, or its input has ended.</summary>
     Waiting = 512,
 
     /// <summary>It is sent at the end of the loop's round.</summary>

@@ -9,14 +9,16 @@ namespace FastPort.Transports;
 /// <para>
 /// A thread writes to a ring of its own: the connection's loop to <see cref="_loopRing"/>, other threads in turns, by
 /// <see cref="_writers"/>, to <see cref="_othersRing"/>. When the write ends the ring joins the queue, under <see cref="Gate"/>: copied
-/// behind the last ring where it is small, else as it lies, with a spare in its place. So the gate is held while nothing is encoded, and a
+/// behind the last ring where it is small, else as it lies, with a spare in its place. So the gate is not held while a body is encoded: a
 /// thread that stops in the middle of a write holds up other writers, but neither the loop nor whoever sends.
 /// </para>
 /// <para>
 /// The event loops write beside the queue without a lock (<see cref="Epoll.EpollOutput"/>). There a ring in the queue has the number of
 /// bytes that the loop had written when it joined: so many of the loop's bytes go out before it.
 /// </para>
-/// <para>Order of locks: <see cref="_writers"/>, then <see cref="Gate"/>. No code of others runs under the gate but the array pool's.</para>
+/// <para>
+/// Order of locks: <see cref="_writers"/>, then <see cref="Gate"/>. No code of others runs under the gate but the array pool's.
+/// </para>
 /// </summary>
 internal abstract class SendQueue(TransportConnection connection, ConnectionSettings settings)
 {

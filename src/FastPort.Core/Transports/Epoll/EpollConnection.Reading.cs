@@ -1,4 +1,3 @@
-using FastPort.Connections;
 using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;

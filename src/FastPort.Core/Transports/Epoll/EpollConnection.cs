@@ -8,8 +8,8 @@ namespace FastPort.Transports.Epoll;
 
 /// <summary>
 /// A stream socket bound to one <see cref="EpollLoop"/>, which alone reads it and closes it. Other threads write
-/// (<see cref="EpollOutput"/>), perhaps send (<see cref="EpollSender"/>) and ask for the rest through <see cref="Request"/>: what is requested
-/// is a set of bits, so a connection waits in the loop's inbox once at most however much is requested.
+/// (<see cref="EpollOutput"/>), perhaps send (<see cref="EpollSender"/>), and request the rest through <see cref="Request"/>. Requests are
+/// a set of bits, so a connection waits in the loop's inbox once at most.
 /// </summary>
 internal sealed partial class EpollConnection : TransportConnection, ILoopHandler, ILoopTask
 {

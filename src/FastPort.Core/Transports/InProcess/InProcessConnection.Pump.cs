@@ -1,5 +1,3 @@
-using FastPort.Connections;
-
 namespace FastPort.Transports.InProcess;
 
 /// <content>The pump: takes, offers to the protocol, rests.</content>

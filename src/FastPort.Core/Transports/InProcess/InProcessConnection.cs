@@ -67,8 +67,6 @@ internal sealed partial class InProcessConnection : PumpedConnection
         return ring;
     }
 
-    internal override int BatchesInLineFrom => 32 * 1024;
-
     public override void Flush()
     {
         RequestTick();

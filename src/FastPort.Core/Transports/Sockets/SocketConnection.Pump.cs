@@ -1,5 +1,4 @@
 using System.Net.Sockets;
-using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
 
