@@ -202,7 +202,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     }
 
     /// <summary>Accepts no more bytes; those that were accepted are still sent.</summary>
-    protected void End()
+    public void End()
     {
         lock (Gate)
         {
@@ -211,7 +211,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     }
 
     /// <summary>Accepts no more bytes; those that were accepted are not sent either.</summary>
-    protected void Close()
+    public void Close()
     {
         lock (Gate)
         {
@@ -224,7 +224,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// loop's last one began is found, if <see cref="LoopBytes"/> was read before.
     /// </summary>
     /// <param name="sentByLoop">Up to where the loop's bytes may be sent before it.</param>
-    protected SendRing? Take(long sentByLoop = long.MaxValue)
+    public SendRing? Take(long sentByLoop = long.MaxValue)
     {
         if (_count == 0)
         {
@@ -253,7 +253,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// Leaves its array to the next writer, until <see cref="ReleaseSpares"/>. Otherwise that goes to the pool: an idle connection holds
     /// none, and the next burst of any connection gets a warm one.
     /// </param>
-    protected void Return(SendRing sent, bool keepArray = false)
+    public void Return(SendRing sent, bool keepArray = false)
     {
         if (!keepArray)
         {

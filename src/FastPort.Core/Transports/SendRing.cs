@@ -20,9 +20,6 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Bytes not yet sent.</summary>
     public long Bytes => Ring.Length + (_borrowed?.Bytes ?? 0);
 
-    /// <summary>Bytes of those that lie beside the ring.</summary>
-    public long BorrowedBytes => _borrowed?.Bytes ?? 0;
-
     /// <summary>Segments that lie beside the ring.</summary>
     public int BorrowedCount => _borrowed?.Count ?? 0;
 

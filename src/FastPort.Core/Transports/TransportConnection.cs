@@ -8,25 +8,17 @@ namespace FastPort.Transports;
 /// The life of a connection, which is the same whatever carries its bytes: it starts once, closes for the first reason it is given, drains
 /// for a bounded time, and tells its protocol last of all. A transport adds how bytes come and go.
 /// <para>
-/// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's; the
-/// flags here are volatile and only ever go one way. What any of them has for the protocol it notes in <see cref="_work"/>, and the loop
-/// does it: <see cref="RunWork"/>. <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that
-/// was never started ends it in its place.
+/// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's. How
+/// far it has gone is in <see cref="LifeFlags"/>, which any thread sets; what its loop has seen is in <see cref="ReadFlags"/>, the loop's
+/// own. What other threads have for the protocol they note in <see cref="_work"/>, and the loop does it: <see cref="RunWork"/>.
+/// <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that was never started ends it in its
+/// place.
 /// </para>
 /// </summary>
-internal abstract class TransportConnection : Connection
+internal abstract partial class TransportConnection : Connection
 {
-    // What the loop has to do besides reading: bits of _work.
-    private const int CallsArePosted = 1;
-    private const int TickIsDue = 2;
-    private const int OutputHasDrained = 4;
-    private const int OutputIsStuck = 8;
-
-    private readonly PostedCalls _calls = new();
     private WriteProgress _progress;
     private CloseReason? _reason;
-    private long _protocolDue = ConnectionClock.Never;
-    private int _work;
     private int _life;
     private ReadFlags _reading;
 
@@ -161,24 +153,6 @@ internal abstract class TransportConnection : Connection
     /// <summary>No more bytes wait than the protocol wants to be told of; by whoever sends, or waits.</summary>
     internal void OutputDrained() => RequestWork(OutputHasDrained);
 
-    public sealed override bool Post(Action<object?> callback, object? state)
-    {
-        ArgumentNullException.ThrowIfNull(callback);
-        if (!_calls.TryAdd(callback, state))
-        {
-            return false;
-        }
-
-        RequestWork(CallsArePosted);
-        return true;
-    }
-
-    public sealed override void PostAfter(TimeSpan delay, Action<object?> callback, object? state)
-    {
-        ArgumentNullException.ThrowIfNull(callback);
-        Settings.Clock.PostAfter(delay, this, callback, state);
-    }
-
     protected override void StartCore()
     {
         if (!TrySet(LifeFlags.Claimed))
@@ -204,111 +178,6 @@ internal abstract class TransportConnection : Connection
         }
 
         Settings.Clock.Add(this);
-    }
-
-    /// <summary>Does on the loop what other threads have requested, once it is open.</summary>
-    protected void RunWork()
-    {
-        if (!Has(ReadFlags.Open) || Volatile.Read(ref _work) == 0)
-        {
-            return;
-        }
-
-        int work = Interlocked.Exchange(ref _work, 0);
-        if ((work & CallsArePosted) != 0)
-        {
-            _calls.Run(Fault);
-        }
-
-        try
-        {
-            if ((work & OutputHasDrained) != 0)
-            {
-                Protocol!.OnOutputDrained();
-            }
-
-            if ((work & OutputIsStuck) != 0 && !IsClosing)
-            {
-                CloseAsStuck();
-            }
-
-            if ((work & TickIsDue) != 0 && !IsClosing)
-            {
-                long due = Protocol!.OnTick(Settings.Clock.NowMilliseconds);
-                Volatile.Write(ref _protocolDue, due);
-                TickAt(due);
-            }
-        }
-        catch (Exception e)
-        {
-            Fault(e);
-        }
-
-        if (PendingBytes != 0)
-        {
-            Flush();
-        }
-    }
-
-    internal override long Tick(long nowMilliseconds, bool requested)
-    {
-        bool stuck = _progress.IsStuck(nowMilliseconds, BytesSent, PendingBytes);
-        if (IsClosing)
-        {
-            // Until the last byte is out a peer that reads has the time of any writing, once; then draining is bounded, and so is all of it
-            // together.
-            bool patient = !IsOutputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
-            if ((!patient && nowMilliseconds >= Volatile.Read(ref _deadline)) || nowMilliseconds >= Volatile.Read(ref _closeBy))
-            {
-                Abort(CloseReason.LocalClosed);
-            }
-
-            return ConnectionClock.NextTick;
-        }
-
-        if (stuck)
-        {
-            RequestWork(OutputIsStuck);
-        }
-
-        long due = Volatile.Read(ref _protocolDue);
-        if (requested || nowMilliseconds >= due)
-        {
-            // The loop tells the next one.
-            Volatile.Write(ref _protocolDue, ConnectionClock.Never);
-            RequestWork(TickIsDue);
-            due = ConnectionClock.Never;
-        }
-
-        if (Protocol is ILoopWatch watch)
-        {
-            due = Math.Min(due, watch.Watch(nowMilliseconds));
-        }
-
-        return _progress.IsWaiting ? ConnectionClock.NextTick : due;
-    }
-
-    // The peer is found wanting only where it was offered the bytes: a loop that was held up has not sent what it wrote.
-    private void CloseAsStuck()
-    {
-        if (!IsSendBlocked)
-        {
-            return;
-        }
-
-        var reason = new CloseReason(
-            CloseKind.WriteTimeout,
-            $"The peer took none or too few of {PendingBytes} waiting bytes for {Settings.WriteTimeout.TotalSeconds:0.#} s.");
-        Protocol!.OnWriteTimeout(reason);
-        Close(reason);
-    }
-
-    private void RequestWork(int what)
-    {
-        if (Interlocked.Or(ref _work, what) == 0)
-        {
-            WakeLoop();
-        }
     }
 
     /// <summary>

@@ -57,7 +57,7 @@ public sealed class SendRingTests
 
         Assert.Equal(expected, left);
         Assert.Equal(lent, released);
-        Assert.Equal(0, send.BorrowedBytes);
+        Assert.Equal(0, send.Bytes);
         send.Ring.Dispose();
         pool.AssertAllReturned();
 

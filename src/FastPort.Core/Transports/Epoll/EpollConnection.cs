@@ -213,7 +213,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     protected override void OnClosing()
     {
-        _output.EndWrites();
+        _output.End();
         Request(FlushIt | ResumeIt);
     }
 
@@ -286,7 +286,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         if (TryBeginEnd())
         {
             _input.Ring.Dispose();
-            _output.CloseWrites();
+            _output.Close();
             TryRelease();
         }
     }

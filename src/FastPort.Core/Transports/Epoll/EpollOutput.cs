@@ -111,15 +111,6 @@ internal sealed class EpollOutput : SendQueue
         return lent;
     }
 
-    /// <summary>
-    /// What other threads have written first, if it goes out before the loop's next bytes; null where that is nothing. For whoever sends.
-    /// </summary>
-    /// <param name="sentByLoop">Up to where the loop's bytes may be sent before it; read before this.</param>
-    public SendRing? TakeOthers(long sentByLoop) => Take(sentByLoop);
-
-    /// <summary>Takes back a ring of <see cref="TakeOthers"/> that is sent.</summary>
-    public void ReturnOthers(SendRing sent) => Return(sent);
-
     /// <summary>The loop's ring is sent: an idle connection holds no array. For whoever sends.</summary>
     /// <param name="burst">Bytes that it held when its sending began.</param>
     public void LoopRingSent(int burst)
@@ -128,13 +119,7 @@ internal sealed class EpollOutput : SendQueue
         LoopRing.Ring.TryReleaseWhenEmpty();
     }
 
-    /// <inheritdoc cref="SendQueue.End"/>
-    public void EndWrites() => End();
-
-    /// <inheritdoc cref="SendQueue.Close"/>
-    public void CloseWrites() => Close();
-
-    /// <summary>Gives everything back, after <see cref="CloseWrites"/>, on the loop, as sender, as the last act.</summary>
+    /// <summary>Gives everything back, after <see cref="SendQueue.Close"/>, on the loop, as sender, as the last act.</summary>
     /// <param name="taken">What was taken of other threads and not sent.</param>
     public void Drop(SendRing? taken)
     {

@@ -73,7 +73,7 @@ internal sealed partial class EpollSender
     // it.
     private bool TryTakeOthers(long sentByLoop)
     {
-        _others ??= _output.TakeOthers(sentByLoop);
+        _others ??= _output.Take(sentByLoop);
         return _others is not null;
     }
 
@@ -86,7 +86,7 @@ internal sealed partial class EpollSender
         }
 
         _others = null;
-        _output.ReturnOthers(ring);
+        _output.Return(ring);
         return true;
     }
 
