@@ -21,10 +21,10 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const uint WatchedForInput = Watched & ~Libc.EpollOut;
 
     // What the loop is to do: bits of _requested.
-    private const int StartIt = 1;
-    private const int FlushIt = 2;
-    private const int ResumeIt = 4;
-    private const int WorkForIt = 8;
+    private const int StartRequested = 1;
+    private const int FlushRequested = 2;
+    private const int ResumeRequested = 4;
+    private const int WorkRequested = 8;
 
     private readonly EpollLoopGroup _group;
     private readonly EpollLoop _loop;
@@ -110,11 +110,11 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         }
         else if (_sender.Pending != 0 && !_sender.TrySendByWriter(_loop))
         {
-            Request(FlushIt);
+            Request(FlushRequested);
         }
     }
 
-    public override void ResumeReading() => Request(ResumeIt);
+    public override void ResumeReading() => Request(ResumeRequested);
 
     void ILoopTask.RunOnLoop()
     {
@@ -132,7 +132,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
         if (!Has(ReadFlags.Open))
         {
-            if ((requested & StartIt) == 0)
+            if ((requested & StartRequested) == 0)
             {
                 // The start does it.
                 return;
@@ -140,20 +140,20 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
             Open();
             Watch();
-            requested = FlushIt | ResumeIt | WorkForIt;
+            requested = FlushRequested | ResumeRequested | WorkRequested;
         }
 
-        if ((requested & WorkForIt) != 0)
+        if ((requested & WorkRequested) != 0)
         {
             RunWork();
         }
 
-        if ((requested & FlushIt) != 0)
+        if ((requested & FlushRequested) != 0)
         {
             FlushAtEndOfRound();
         }
 
-        if ((requested & ResumeIt) != 0)
+        if ((requested & ResumeRequested) != 0)
         {
             Set(ReadFlags.Waiting, false);
             Pump();
@@ -207,24 +207,24 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         Pump();
     }
 
-    protected override void BeginLoop() => Request(StartIt);
+    protected override void BeginLoop() => Request(StartRequested);
 
-    protected override void WakeLoop() => Request(WorkForIt);
+    protected override void WakeLoop() => Request(WorkRequested);
 
     protected override void OnClosing()
     {
         _output.End();
-        Request(FlushIt | ResumeIt);
+        Request(FlushRequested | ResumeRequested);
     }
 
-    protected override void OnAborted() => Request(ResumeIt);
+    protected override void OnAborted() => Request(ResumeRequested);
 
     /// <summary>The last byte is sent: ends this side of the stream. By the loop, as sender.</summary>
     internal void ShutDownOutput()
     {
         OutputIsDown();
         _ = Libc.Shutdown(Descriptor, Libc.ShutWrite);
-        Request(ResumeIt);
+        Request(ResumeRequested);
     }
 
     /// <summary>
@@ -261,7 +261,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     /// <summary>There is more to send, or to end, than this turn can; any thread.</summary>
-    internal void FlushNextRound() => Request(FlushIt);
+    internal void FlushNextRound() => Request(FlushRequested);
 
     private void FlushAtEndOfRound()
     {

@@ -19,9 +19,9 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     // A flood of connections must not keep the loop from those it has.
     private const int AcceptsPerTurn = 64;
 
-    private const int StartIt = 1;
-    private const int RetryIt = 2;
-    private const int StopIt = 4;
+    private const int StartRequested = 1;
+    private const int RetryRequested = 2;
+    private const int StopRequested = 4;
 
     private readonly EpollLoopGroup _group;
     private readonly ConnectionSettings _settings;
@@ -87,7 +87,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
             throw;
         }
 
-        Request(StartIt);
+        Request(StartRequested);
     }
 
     public async ValueTask StopAsync()
@@ -99,7 +99,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
 
         if (Interlocked.Exchange(ref _stopping, 1) == 0)
         {
-            Request(StopIt);
+            Request(StopRequested);
         }
 
         await _closed.Task.ConfigureAwait(false);
@@ -115,11 +115,11 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
             return;
         }
 
-        if ((requested & StopIt) != 0)
+        if ((requested & StopRequested) != 0)
         {
             Close();
         }
-        else if ((requested & (StartIt | RetryIt)) != 0 && !_watched)
+        else if ((requested & (StartRequested | RetryRequested)) != 0 && !_watched)
         {
             Watch();
         }
@@ -190,7 +190,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         return false;
     }
 
-    private void Retry() => Request(RetryIt);
+    private void Retry() => Request(RetryRequested);
 
     private void HandOver(int descriptor, EndPoint? remote)
     {
