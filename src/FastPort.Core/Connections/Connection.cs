@@ -179,6 +179,11 @@ public abstract class Connection
         return true;
     }
 
+    /// <summary>
+    /// From how many bytes on a batch is appended without a copy, so that one message alone is better written into one. Defaults to none.
+    /// </summary>
+    internal virtual int BatchesInLineFrom => int.MaxValue;
+
     /// <summary>Gives a batch's ring back; bytes that were not appended are dropped.</summary>
     /// <param name="batch">From <see cref="BeginBatch"/>.</param>
     public virtual void EndBatch(ArrayPoolCircularBuffer batch)

@@ -22,8 +22,8 @@ namespace FastPort.Transports;
 /// </summary>
 internal abstract class SendQueue(TransportConnection connection, ConnectionSettings settings)
 {
-    // A longer write joins the queue in the ring it was written to.
-    private const int CopyAtMost = 32 * 1024;
+    /// <summary>A longer write joins the queue in the ring it was written to.</summary>
+    public const int CopyAtMost = 32 * 1024;
 
     // A ring that holds more takes no copies: one send takes about as much.
     private const int FullRing = 64 * 1024;
@@ -57,6 +57,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
     /// <summary>Whether a write to the queue is under way; once <see cref="IsEnding"/> none begins.</summary>
     public bool HasWriter => _writes != 0;
+
+    /// <summary>Calls a segment's release; made once.</summary>
+    public Action<BorrowedSegments.Segment> Release { get; } = connection.Release;
 
     /// <summary>Guards what waits, and the flags of the send side.</summary>
     protected Lock Gate { get; } = new();
@@ -147,7 +150,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
         if (!accepted)
         {
-            own.Drop(unlessFinal ? static _ => { } : connection.Release);
+            own.Drop(unlessFinal ? static _ => { } : Release);
         }
 
         if (!onLoop)
@@ -296,7 +299,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
         foreach (SendRing ring in dropped)
         {
-            ring.Drop(connection.Release);
+            ring.Drop(Release);
         }
     }
 

@@ -1,4 +1,6 @@
+using System.Runtime.CompilerServices;
 using FastPort.Buffers;
+using FastPort.Framing;
 
 namespace FastPort.Sessions.Sending;
 
@@ -58,6 +60,28 @@ internal sealed partial class FrameOutput
         }
 
         return SendStatus.Closed;
+    }
+
+    // One frame as a batch: its body is written while neither other writers nor the receiver are excluded, and handed over as it lies.
+    private SendStatus WriteInLine<TBody>(ushort type, scoped in TBody body, int size)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (!FrameWriter.Fits(size, Limit))
+        {
+            return SendStatus.TooLarge;
+        }
+
+        ArrayPoolCircularBuffer batch = _connection.BeginBatch();
+        try
+        {
+            return FrameWriter.TryWrite(batch, type, FrameFlags.OneWay, 0, 0, ref Unsafe.AsRef(in body), size)
+                ? TryAppend(ref batch, messages: 1)
+                : SendStatus.Full;
+        }
+        finally
+        {
+            _connection.EndBatch(batch);
+        }
     }
 
     // Queued, Closed, or Full; the batch is as it was unless Queued.

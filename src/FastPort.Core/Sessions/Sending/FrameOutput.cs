@@ -342,7 +342,9 @@ internal sealed partial class FrameOutput
             return QueueLimit.Refuse();
         }
 
-        SendStatus status = Write(type, FrameFlags.OneWay, 0, 0, in body, size, FrameKind.OneWay);
+        SendStatus status = size >= _connection.BatchesInLineFrom
+            ? WriteInLine(type, in body, size)
+            : Write(type, FrameFlags.OneWay, 0, 0, in body, size, FrameKind.OneWay);
         FlushUnlessDeferred();
         return status == SendStatus.Full ? QueueLimit.Refuse() : status;
     }

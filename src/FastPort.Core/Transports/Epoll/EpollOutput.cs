@@ -124,7 +124,7 @@ internal sealed class EpollOutput : SendQueue
     public void Drop(SendRing? taken)
     {
         LoopBytes -= LoopRing.Bytes;
-        LoopRing.Drop(_connection.Release);
+        LoopRing.Drop(Release);
         DropWaiting(taken);
     }
 

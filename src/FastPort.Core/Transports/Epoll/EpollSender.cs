@@ -48,7 +48,7 @@ internal sealed partial class EpollSender
     {
         _connection = connection;
         _output = output;
-        _release = connection.Release;
+        _release = output.Release;
     }
 
     public long BytesSent => Volatile.Read(ref _sent);

@@ -67,6 +67,8 @@ internal sealed partial class InProcessConnection : PumpedConnection
         return ring;
     }
 
+    internal override int BatchesInLineFrom => SendQueue.CopyAtMost;
+
     public override void Flush()
     {
         RequestTick();

@@ -13,6 +13,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings)
 {
     private const int MinimumCapacity = 1024;
 
+    private readonly Action<BorrowedSegments.Segment> _giveBack = pipe.GiveBack;
     private ArrayPoolCircularBuffer? _unread;
     private ArrayPoolCircularBuffer? _shown;
 
@@ -96,7 +97,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings)
         SendRing reading = pipe.Reading;
         while (!reading.IsEmpty)
         {
-            reading.TakeSent(reading.NextMemory.Length, pipe.GiveBack);
+            reading.TakeSent(reading.NextMemory.Length, _giveBack);
         }
     }
 
@@ -148,7 +149,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings)
         _shown.TryReleaseWhenEmpty();
         SendRing reading = pipe.Reading;
         reading.Ring.Consume(_ownBytes);
-        reading.TakeSent(reading.NextMemory.Length, pipe.GiveBack);
+        reading.TakeSent(reading.NextMemory.Length, _giveBack);
     }
 
     private void Keep(ArrayPoolCircularBuffer unread)
@@ -168,7 +169,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings)
         // At least 1 byte: a ring that is full and wants more says so.
         next = next[..Math.Min(next.Length, Math.Max(ring.MaximumCapacity - ring.Length, 1))];
         ring.Write(next.Span);
-        reading.TakeSent(next.Length, pipe.GiveBack);
+        reading.TakeSent(next.Length, _giveBack);
         Current = ring;
     }
 

@@ -202,7 +202,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     {
         if (error == SocketError.Success)
         {
-            _sending!.TakeSent(count, _connection.Release);
+            _sending!.TakeSent(count, Release);
             Interlocked.Add(ref _sent, count);
             _connection.SentSome();
         }
