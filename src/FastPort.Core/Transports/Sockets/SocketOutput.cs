@@ -28,9 +28,9 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     private int _queued;
     private volatile bool _blocked;
 
-    // Guarded by the gate: whether a flusher is at work, and whether one has failed, so that nothing more is sent.
+    // Guarded by the gate: whether a flusher is at work, and whether the pump has ended, so that a flusher that ends gives all back.
     private bool _flushing;
-    private bool _failed;
+    private bool _ended;
 
     public SocketOutput(Socket socket, SocketConnection connection, ConnectionSettings settings)
         : base(connection, settings)
@@ -52,7 +52,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     {
         lock (Gate)
         {
-            if (_flushing || _failed || IsClosed)
+            if (_flushing || IsClosed)
             {
                 return;
             }
@@ -104,6 +104,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         lock (Gate)
         {
             Close();
+            _ended = true;
             if (_flushing)
             {
                 return false;
@@ -145,7 +146,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     {
         try
         {
-            while (!_failed && !_sending!.IsEmpty)
+            while (!IsClosed && !_sending!.IsEmpty)
             {
                 Volatile.Write(ref _calls, _calls + 1);
                 int count = _socket.Send(_sending.NextMemory.Span, SocketFlags.None, out SocketError error);
@@ -164,7 +165,8 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         }
         catch (Exception e)
         {
-            _failed = true;
+            _blocked = false;
+            Close();
             _connection.SendFault(e);
         }
 
@@ -208,7 +210,8 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         }
         else if (error != SocketError.Interrupted)
         {
-            _failed = true;
+            // First: who has waited for room finds that nothing is accepted any more.
+            Close();
             _connection.OutputFailed(error);
         }
     }
@@ -219,10 +222,10 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         bool isOver;
         lock (Gate)
         {
-            if (!_failed)
+            if (!IsClosed)
             {
                 Return(_sending!);
-                _sending = IsClosed ? null : Take();
+                _sending = Take();
                 if (_sending is not null)
                 {
                     return true;
@@ -230,8 +233,8 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
             }
 
             _flushing = false;
-            isOver = IsClosed;
-            if (!isOver && !_failed)
+            isOver = _ended;
+            if (!IsClosed)
             {
                 ShutDownWhenEnding();
             }
