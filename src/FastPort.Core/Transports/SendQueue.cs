@@ -100,8 +100,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
                 ring.Ring.LimitTo(Math.Max(settings.MaxSendBytes - _ringBytes, 0));
                 _writes++;
 
-                // What is copied behind others needs no room of its own for a whole burst.
-                expected = _last is null ? _burst.Expected : 0;
+                // Only the loop writes in bursts, and what is copied behind others needs no room for one. A batch that takes the place of
+                // another thread's ring would leave it an array beside the one that is sent just then and is warm.
+                expected = onLoop && _last is null ? _burst.Expected : 0;
             }
         }
 
