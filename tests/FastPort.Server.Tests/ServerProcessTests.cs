@@ -1,7 +1,7 @@
-using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
+using System.Threading.Channels;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Protocol;
@@ -52,14 +52,14 @@ public sealed class ServerProcessTests
     {
         await using ServerProcess server = ServerProcess.Start(AnyPort, peers ? [("FastPort__Routing__Peers", "true")] : []);
         string endpoint = await server.ListeningAsync();
-        var got = new ConcurrentQueue<string>();
+        var got = Channel.CreateUnbounded<string>();
         await using var a = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RoutingId = "a" });
         await using var b = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint, RoutingId = "b" });
-        b.OnRelayed(1, Echo.Parser, (echo, scoped in message) => got.Enqueue($"{echo.Payload.ToStringUtf8()} from {message.From}"));
+        b.OnRelayed(1, Echo.Parser, (echo, scoped in message) => got.Writer.TryWrite($"{echo.Payload.ToStringUtf8()} from {message.From}"));
         await a.ConnectAsync();
         await b.ConnectAsync();
         await b.SubscribeAsync(
-            "news/", Echo.Parser, (echo, scoped in message) => got.Enqueue($"{echo.Payload.ToStringUtf8()} on {message.Address}"));
+            "news/", Echo.Parser, (echo, scoped in message) => got.Writer.TryWrite($"{echo.Payload.ToStringUtf8()} on {message.Address}"));
 
         await a.RelayAsync("b", 1, new Echo { Payload = ByteString.CopyFromUtf8("hello") });
         Assert.Equal(1, await a.PublishAsync("news/today", 1, new Echo { Payload = ByteString.CopyFromUtf8("rain") }));
@@ -74,12 +74,9 @@ public sealed class ServerProcessTests
         }
 
         Assert.Equal(peers ? null : FastPort.Framing.ErrorCode.UnknownType, refused);
-        for (int i = 0; i < 500 && got.Count < 2; i++)
-        {
-            await Task.Delay(20);
-        }
-
-        Assert.Equal(["hello from a", "rain on news/today"], got);
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        Assert.Equal("hello from a", await got.Reader.ReadAsync(patience.Token));
+        Assert.Equal("rain on news/today", await got.Reader.ReadAsync(patience.Token));
     }
 
     [Fact]

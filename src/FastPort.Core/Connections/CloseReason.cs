@@ -36,7 +36,7 @@ public enum CloseKind
     /// <summary>The send queue was full and the policy is to disconnect.</summary>
     SlowConsumer,
 
-    /// <summary>Its unfinished frame held memory that the server's budget did not have.</summary>
+    /// <summary>What the peer had sent in part, or did not read, held memory that the server's budget did not have.</summary>
     MemoryLimit,
 
     /// <summary>The peer is not who it must be.</summary>

@@ -102,6 +102,15 @@ public abstract class Connection
     /// <summary>The most that a batch holds.</summary>
     internal virtual int BatchCapacity => 1024 * 1024;
 
+    /// <summary>Bytes of the memory budget that are held for what was received; any thread, as the next two.</summary>
+    internal virtual long ReceiveMemory => 0;
+
+    /// <summary>The same for what is to be sent.</summary>
+    internal virtual long SendMemory => 0;
+
+    /// <summary>Since when bytes wait without the peer taking enough of them, in milliseconds of its clock; -1 where none wait.</summary>
+    internal virtual long SendWaitsSince => -1;
+
     /// <summary>Who counts the connection; set before the start.</summary>
     internal IConnectionOwner? Owner { get; set; }
 

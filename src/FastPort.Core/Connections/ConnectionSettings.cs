@@ -64,18 +64,18 @@ public sealed record ConnectionSettings
     /// <summary>Called when accepting a connection failed, whatever the reason; for counting. Defaults to nothing.</summary>
     public Action? AcceptFailed { get; init; }
 
-    /// <summary>Where defects are logged.</summary>
-    public required ILogger Logger { get; init; }
+    /// <summary>Where defects are logged. What it throws costs its line alone.</summary>
+    public required ILogger Logger
+    {
+        get;
+        init => field = SafeLogger.Of(value);
+    }
 
     /// <summary>
     /// Where the rings' arrays come from and go back to. Must be thread-safe. Defaults to <see cref="ArrayPool{T}.Shared"/>.
     /// </summary>
     public ArrayPool<byte> Pool { get; init; } = ArrayPool<byte>.Shared;
 
-    /// <summary>The same for receive rings, which may have a budget. Defaults to <see cref="Pool"/>.</summary>
-    internal ArrayPool<byte> ReceivePool
-    {
-        get => field ?? Pool;
-        init;
-    }
+    /// <summary>What the rings of all connections may hold together. Defaults to null: they are not counted.</summary>
+    internal MemoryBudget? Memory { get; init; }
 }

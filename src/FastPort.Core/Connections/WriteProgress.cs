@@ -16,7 +16,10 @@ internal struct WriteProgress(TimeSpan timeout, int minimumRate)
     private long _since;
 
     /// <summary>Whether bytes waited at the last look: the next tick has to look again.</summary>
-    public bool IsWaiting { get; private set; }
+    public bool IsWaiting { readonly get; private set; }
+
+    /// <summary>Since when too few of the waiting bytes were taken, as of the last look; -1 where none waited.</summary>
+    public readonly long WaitsSince => IsWaiting ? _since : -1;
 
     public void Start(long nowMilliseconds) => _since = nowMilliseconds;
 

@@ -191,13 +191,19 @@ public ref struct InlineRequest
 
     /// <summary>
     /// Handles the request later: the session is read no further, and its handler is called again with this request when the task has
-    /// ended. For the framework's own handlers, which then have done nothing yet.
+    /// ended. For the framework's own handlers.
     /// </summary>
     /// <param name="until">Ends when it is worth trying again.</param>
     /// <param name="timeout">
     /// Time after which the handler is called once more in any case, then with <see cref="IsOverdue"/>. Zero for none.
     /// </param>
-    internal void Postpone(Task until, TimeSpan timeout) => PostponedUntil = new Postponement(until, timeout);
+    internal void Postpone(Task until, TimeSpan timeout) => Postpone(new Postponement(until, timeout));
+
+    /// <summary>The same, with what the handler wants to find when it is called again: <see cref="Postponed"/>.</summary>
+    internal void Postpone(Postponement postponement) => PostponedUntil = postponement;
+
+    /// <summary>How the request was postponed last; null where it never was.</summary>
+    internal readonly Postponement? Postponed => (_protocol.Dispatcher as RequestDispatcher)?.Postponed;
 
     private readonly bool MayAnswer()
     {

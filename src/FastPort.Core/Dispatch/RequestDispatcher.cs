@@ -31,6 +31,9 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
     public override bool IsOverdue => _postponed?.IsOverdue(_settings.Clock.PreciseMilliseconds) == true;
 
+    /// <summary>How the frame at hand was postponed; null where it was not.</summary>
+    public Postponement? Postponed => _postponed;
+
     public override void BeginBurst(long received, long now)
     {
         Handled = HandledBurst.Begin(received, now, protocol.SessionSeries);
@@ -53,7 +56,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
 
         HandlerEntry? handler = Find(header.Type);
-        if (handler is null || protocol.Shutdown.RefusesRequests)
+        if (handler is null || (protocol.Shutdown.RefusesRequests && postponed is not { HasBegun: true }))
         {
             _postponed = null;
             Refuse(header, received, isKnown: handler is not null);
@@ -232,10 +235,17 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         _gate?.Keep();
         postponed.Begin(before, _settings.Clock);
         _postponed = postponed;
-        postponed.Until.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+        if (postponed.Until.IsCompleted)
+        {
+            protocol.ResumeReading();
+        }
+        else
+        {
+            postponed.Until.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
+        }
     }
 
-    // Null where the request was handled; else what its handler waits for, which has done nothing yet.
+    // Null where the request was handled; else what its handler waits for.
     private Postponement? Invoke(HandlerEntry handler, ref InlineRequest request)
     {
         try

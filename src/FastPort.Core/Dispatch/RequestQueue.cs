@@ -1,7 +1,7 @@
 using System.Threading.Channels;
+using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
-using FastPort.Sessions.Limits;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;
 

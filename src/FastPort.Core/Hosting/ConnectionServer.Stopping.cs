@@ -77,6 +77,7 @@ public sealed partial class ConnectionServer
             await AllClosedAsync(TimeSpan.FromSeconds(5), CancellationToken.None).ConfigureAwait(false);
         }
 
+        Memory.Leave(this);
         _clock?.Dispose();
         ServerLog.Stopped(_logger);
     }

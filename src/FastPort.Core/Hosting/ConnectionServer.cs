@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Net;
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
@@ -59,7 +60,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             options,
             protocol,
             components ?? new ConnectionServerComponents(),
-            (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.ConnectionServer"),
+            new ThrottledLogger(
+                (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.ConnectionServer"),
+                components?.Time ?? TimeProvider.System),
             new ServerCounters(),
             options is null ? null! : options.ToConnectionSettings)
     {
@@ -83,8 +86,10 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         _options = options;
         _protocol = protocol;
         _logger = logger;
+        Memory = options.MaxBufferedMegabytes is { } megabytes ? new MemoryBudget(megabytes * 1024L * 1024) : MemoryBudget.OfProcess;
         _settings = clock => settings(clock, logger) with
         {
+            Memory = Memory,
             AcceptFailed = counters.AcceptFailed,
             UnixSocketPermissions = options.UnixFileMode,
         };
@@ -136,9 +141,15 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             _clock = new ConnectionClock(_time);
         }
 
+        Memory.Enter(this);
+
         try
         {
+            KeepDescriptors();
             Listen(_settings(_clock));
+
+            // Again: the event loops, of which there may be many, have taken theirs.
+            KeepDescriptors();
         }
         catch
         {
@@ -219,7 +230,6 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     {
         lock (_gate)
         {
-            KeepDescriptors();
             foreach (string text in _options.Endpoints.Count == 0 ? ["tcp://127.0.0.1:6628"] : _options.Endpoints)
             {
                 if (_stopping)
@@ -231,9 +241,6 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 Volatile.Write(ref _listeners, [.. _listeners, listener]);
                 listener.Start(OnAccepted);
             }
-
-            // Again: the event loops, of which there may be many, have taken theirs.
-            KeepDescriptors();
         }
     }
 
@@ -269,6 +276,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             return null;
         }
 
+        Task<Connection?> running = Task.FromResult<Connection?>(null);
         TimeSpan limit = _options.StageTimeout > TimeSpan.Zero ? _options.StageTimeout : Timeout.InfiniteTimeSpan;
         using CancellationTokenSource deadline = new(limit, _time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, _stop.Token);
@@ -278,7 +286,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             foreach (ConnectionStage stage in _stages)
             {
                 // Not longer than the token, whether the stage looks at it or not: what comes after the connection's end helps nobody.
-                Connection? next = await stage(top, both.Token).AsTask().WaitAsync(both.Token).ConfigureAwait(false);
+                running = stage(top, both.Token).AsTask();
+                Connection? next = await running.WaitAsync(both.Token).ConfigureAwait(false);
                 if (next is null)
                 {
                     Reject(accepted, ConnectionRejection.Refused);
@@ -308,7 +317,17 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
         finally
         {
-            Interlocked.Decrement(ref _inStages);
+            // A stage that does not look at its token counts until it ends by itself: otherwise nothing would bound how many of them run.
+            _ = running.ContinueWith(
+                static (ended, server) =>
+                {
+                    _ = ended.Exception;
+                    Interlocked.Decrement(ref ((ConnectionServer)server!)._inStages);
+                },
+                this,
+                CancellationToken.None,
+                TaskContinuationOptions.ExecuteSynchronously,
+                TaskScheduler.Default);
         }
     }
 

@@ -3,7 +3,6 @@ using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Routing;
 using FastPort.Sessions;
-using FastPort.Sessions.Limits;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;
@@ -54,7 +53,6 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         {
             Places = new ConnectionPlaces(TryEnter, Leave),
         };
-        _memory = CreateMemoryBudget();
         Handlers = handlers ?? new MessageHandlers();
         Routing = new ServerRouting(options.Routing, _identities, _components.Router, Counters);
         _frameworkHandlers = Routing.CreateHandlers();
@@ -130,7 +128,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         Handlers.Freeze();
         _settings = CreateSessionSettings(clock);
         AttachSeries();
-        return _options.Session.ToConnectionSettings(clock, logger) with { ReceivePool = new BudgetedPool(_options.Session.Pool, _memory) };
+        return _options.Session.ToConnectionSettings(clock, logger);
     }
 
     private SessionSettings CreateSessionSettings(ConnectionClock clock) => new()
@@ -147,7 +145,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         Host = this,
         Telemetry = new SessionTelemetry(Counters),
         ShutdownGrace = _options.ShutdownGrace,
-        Memory = _memory,
+        Memory = _connections.Memory,
         SessionStats = _options.MeasureSessions ? _components.LatencyStats : null,
         Handshake = new HandshakeSettings
         {

@@ -30,12 +30,6 @@ public sealed class FastPortServerOptions : ServerOptions
     public int? MaxUnidentifiedConnections { get; set; }
 
     /// <summary>
-    /// Megabytes (2^20 bytes) for the unfinished frames and the queued requests of all sessions of this server, besides 64 KiB that each
-    /// session may always use for either; 1 to 1,048,576. Defaults to null: a quarter of the memory that the garbage collector may use.
-    /// </summary>
-    public int? MaxBufferedMegabytes { get; set; }
-
-    /// <summary>
     /// Whether latencies are reported for each session too, besides all and each message type. Costs about 50 KB per session. Defaults to
     /// false.
     /// </summary>
@@ -68,8 +62,6 @@ public sealed class FastPortServerOptions : ServerOptions
             nameof(ServerName), ServerName, static name => !string.IsNullOrWhiteSpace(name), "give the server a name");
         MaxUnidentifiedConnections = section.OptionalNumber(
             nameof(MaxUnidentifiedConnections), MaxUnidentifiedConnections, 0, 1_000_000, "allowed are 0 to 1000000");
-        MaxBufferedMegabytes = section.OptionalNumber(
-            nameof(MaxBufferedMegabytes), MaxBufferedMegabytes, 1, 1_048_576, "allowed are 1 to 1048576");
         MeasureSessions = section.Flag(nameof(MeasureSessions), MeasureSessions);
         RequireRoutingId = section.Flag(nameof(RequireRoutingId), RequireRoutingId);
         DuplicateIdentity = section.Choice(nameof(DuplicateIdentity), DuplicateIdentity);

@@ -48,6 +48,14 @@ public abstract class ServerOptions
     public int? MaxConnectionsPerAddress { get; set; }
 
     /// <summary>
+    /// Megabytes (2^20 bytes) for what all connections of this server hold: received messages that are not complete, requests that wait for
+    /// their handlers, and bytes that wait to be sent; besides 64 KiB that each connection may always have for each of the three. 1 to
+    /// 1,048,576. Defaults to null: a quarter of the memory that the garbage collector may use, which all servers of the process share
+    /// that name no number.
+    /// </summary>
+    public int? MaxBufferedMegabytes { get; set; }
+
+    /// <summary>
     /// Connections that may be in <see cref="ConnectionServerComponents.Stages"/> at a time; one more is closed at once and counted. 1 to
     /// 1,000,000. Defaults to 1,000.
     /// </summary>
@@ -98,6 +106,8 @@ public abstract class ServerOptions
         MaxConnections = section.Number(nameof(MaxConnections), MaxConnections, 1, 1_000_000);
         MaxConnectionsPerAddress = section.OptionalNumber(
             nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000, "allowed are 0 to 1000000");
+        MaxBufferedMegabytes = section.OptionalNumber(
+            nameof(MaxBufferedMegabytes), MaxBufferedMegabytes, 1, 1_048_576, "allowed are 1 to 1048576");
         MaxConnectionsInStages = section.Number(nameof(MaxConnectionsInStages), MaxConnectionsInStages, 1, 1_000_000);
         StageTimeout = section.Timeout(nameof(StageTimeout), StageTimeout);
         UnixSocketPermissions = section.Text(

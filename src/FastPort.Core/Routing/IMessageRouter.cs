@@ -31,13 +31,17 @@ public interface IMessageRouter
 
     /// <summary>
     /// Hands a one-way message to every session subscribed to a prefix of a topic, once each. Waits for nobody: one without room does not
-    /// get it.
+    /// get it. Where there are very many, one call hands it to some of them, so that the publisher's loop can serve others before the next.
     /// </summary>
     /// <param name="topic">The topic.</param>
     /// <param name="audience">Whose subscriptions it goes to.</param>
     /// <param name="type">Message type of the frame.</param>
     /// <param name="body">The frame's body; not to be kept.</param>
-    /// <returns>How many took it.</returns>
-    int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
+    /// <param name="next">
+    /// 0 for a new publication, and again when all have been seen to; anything else: call again with it and the same message. A router
+    /// that carries messages elsewhere does so where it is 0, and passes it on to the one below.
+    /// </param>
+    /// <returns>How many took it, of this call.</returns>
+    int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
         where TBody : IFrameBody, allows ref struct;
 }

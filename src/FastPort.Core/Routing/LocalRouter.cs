@@ -7,6 +7,9 @@ namespace FastPort.Routing;
 /// <summary>The router of one server: delivers to its own sessions.</summary>
 internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics) : IMessageRouter
 {
+    /// <summary>Subscribers that a publication is sent to before others have their turn.</summary>
+    public const int SessionsAtOnce = 512;
+
     public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
@@ -33,20 +36,27 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
     public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
         identities.Find(routingId)?.Session?.Protocol.Output.QueueLimit.WhenDrainedAsync() ?? Task.CompletedTask;
 
-    public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
+    public int Publish<TBody>(
+        scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
         where TBody : IFrameBody, allows ref struct
     {
         TopicIndex.Matches matches = topics.Match(topic, audience);
+        int from = next;
+        next = 0;
         if (!matches.MoveNext())
         {
             return 0;
         }
 
+        int until = Until(from, matches);
+        next = until == int.MaxValue ? 0 : until;
         MemberSet<Subscriber> first = matches.Current;
         SharedFrame frame = SharedFrame.Encode(type, in body);
         try
         {
-            return matches.MoveNext() ? SendOnceToEach(frame, first, matches) : SendToAll(frame, first);
+            return matches.MoveNext()
+                ? SendOnceToEach(frame, first, matches, from, until)
+                : Send(frame, first, from, until, marks: null);
         }
         finally
         {
@@ -54,25 +64,60 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         }
     }
 
-    private static int SendToAll(SharedFrame frame, MemberSet<Subscriber> set)
+    // Subscribers keep their numbers, whoever comes and goes between two calls: a call sees to those from one number up to another. Where
+    // they are many, the second is such that they are no more than SessionsAtOnce, or those of one bucket of numbers.
+    private int Until(int from, TopicIndex.Matches matches)
     {
-        int sent = 0;
-        foreach (Subscriber? subscriber in set.Members)
+        if (CountUpTo(SessionsAtOnce + 1, matches) <= SessionsAtOnce)
         {
-            sent += subscriber is not null && frame.SendTo(subscriber.Session) ? 1 : 0;
+            return int.MaxValue;
         }
 
-        return sent;
+        Span<int> buckets = stackalloc int[256];
+        buckets.Clear();
+        int width = (Math.Max(topics.Numbers - from, 0) / buckets.Length) + 1;
+        do
+        {
+            foreach (Subscriber? subscriber in matches.Current.Members)
+            {
+                int bucket = subscriber is null ? -1 : (subscriber.Number - from) / width;
+                if ((uint)bucket < (uint)buckets.Length && subscriber!.Number >= from)
+                {
+                    buckets[bucket]++;
+                }
+            }
+        }
+        while (matches.MoveNext());
+
+        int sessions = buckets[0];
+        int taken = 1;
+        while (taken < buckets.Length && (sessions += buckets[taken]) <= SessionsAtOnce)
+        {
+            taken++;
+        }
+
+        return taken == buckets.Length ? int.MaxValue : from + (taken * width);
+    }
+
+    private static int CountUpTo(int limit, TopicIndex.Matches matches)
+    {
+        int count = 0;
+        do
+        {
+            count += matches.Current.Count;
+        }
+        while (count < limit && matches.MoveNext());
+        return count;
     }
 
     // Each session once, however many of its prefixes match.
-    private static int SendOnceToEach(SharedFrame frame, MemberSet<Subscriber> first, TopicIndex.Matches others)
+    private static int SendOnceToEach(SharedFrame frame, MemberSet<Subscriber> first, TopicIndex.Matches others, int from, int until)
     {
         DeliveryMarks marks = DeliveryMarks.Begin();
-        int sent = SendToUnmarked(frame, first, marks);
+        int sent = Send(frame, first, from, until, marks);
         do
         {
-            sent += SendToUnmarked(frame, others.Current, marks);
+            sent += Send(frame, others.Current, from, until, marks);
         }
         while (others.MoveNext());
 
@@ -80,12 +125,13 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         return sent;
     }
 
-    private static int SendToUnmarked(SharedFrame frame, MemberSet<Subscriber> set, DeliveryMarks marks)
+    private static int Send(SharedFrame frame, MemberSet<Subscriber> set, int from, int until, DeliveryMarks? marks)
     {
         int sent = 0;
         foreach (Subscriber? subscriber in set.Members)
         {
-            sent += subscriber is not null && marks.TryMark(subscriber) && frame.SendTo(subscriber.Session) ? 1 : 0;
+            sent += subscriber is not null && subscriber.Number >= from && subscriber.Number < until
+                && marks?.TryMark(subscriber) != false && frame.SendTo(subscriber.Session) ? 1 : 0;
         }
 
         return sent;

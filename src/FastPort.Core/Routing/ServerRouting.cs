@@ -126,7 +126,8 @@ public sealed class ServerRouting
     /// <summary>
     /// Publishes: every session that this program has subscribed to a prefix of the topic gets a one-way Publish message whose <c>from</c>
     /// is <c>$server</c>; where the topic is one of <see cref="RoutingOptions.SharedTopics"/>, those too that have subscribed themselves.
-    /// Nobody is waited for.
+    /// Nobody is waited for. All of it is done before this returns: publish to many thousands from
+    /// a queued handler or a thread of your own, not on a session's loop.
     /// </summary>
     /// <param name="topic">The topic; as long as <see cref="RoutingOptions.MaxTopicBytes"/> allows.</param>
     /// <param name="type">The application's own type of the message.</param>
@@ -203,7 +204,14 @@ public sealed class ServerRouting
         where TBody : IFrameBody, allows ref struct
     {
         byte[] utf8 = EncodeTopic(topic);
-        int sessions = _router.Publish(utf8, _topics.AudienceOf(utf8, TopicAudience.Server), ControlType.Publish, in body);
+        TopicAudience audience = _topics.AudienceOf(utf8, TopicAudience.Server);
+        int sessions = 0;
+        int next = 0;
+        do
+        {
+            sessions += _router.Publish(utf8, audience, ControlType.Publish, in body, ref next);
+        }
+        while (next != 0);
         _counters.Published(sessions);
         return sessions;
     }

@@ -80,8 +80,18 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
             return;
         }
 
-        int sessions = router.Publish(topic, topics.AudienceOf(topic, TopicAudience.Peers), ControlType.Publish, in body);
-        request.SpendTurn(sessions);
+        var before = request.Postponed as UnfinishedPublication;
+        int next = before?.Next ?? 0;
+        int now = router.Publish(topic, topics.AudienceOf(topic, TopicAudience.Peers), ControlType.Publish, in body, ref next);
+        int sessions = (before?.Sessions ?? 0) + now;
+        request.SpendTurn(now);
+        if (next != 0)
+        {
+            // The session is read no further, so its publications keep their order.
+            request.Postpone(new UnfinishedPublication(next, sessions));
+            return;
+        }
+
         counters.Published(sessions);
         request.Reply(new DeliveredBody((uint)sessions));
     }
@@ -102,6 +112,18 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         }
 
         return true;
+    }
+
+    /// <summary>A publication that others of the loop have their turn before it goes on.</summary>
+    /// <param name="next">Where it goes on.</param>
+    /// <param name="sessions">How many send queues took it so far.</param>
+    private sealed class UnfinishedPublication(int next, int sessions) : Postponement(Task.CompletedTask, TimeSpan.Zero)
+    {
+        public int Next { get; } = next;
+
+        public int Sessions { get; } = sessions;
+
+        public override bool HasBegun => true;
     }
 
     private void TooOften(ref InlineRequest request) => request.Fail(

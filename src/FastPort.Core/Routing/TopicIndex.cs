@@ -56,6 +56,9 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
     public TopicAudience AudienceOf(ReadOnlySpan<byte> topic, TopicAudience publisher) =>
         _shared.Match(topic).MoveNext() ? TopicAudience.All : publisher;
 
+    /// <summary>Above all numbers of subscribers so far; any thread.</summary>
+    public int Numbers => Volatile.Read(ref _numbers);
+
     /// <summary>The subscribers of each prefix of a topic.</summary>
     public Matches Match(ReadOnlySpan<byte> topic, TopicAudience audience) => new(
         (audience & TopicAudience.Peers) != 0 ? _byPeers.Match(topic) : default, (audience & TopicAudience.Server) != 0

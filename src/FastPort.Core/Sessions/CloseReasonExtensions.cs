@@ -17,6 +17,7 @@ public static class CloseReasonExtensions
         {
             CloseKind.HandshakeTimeout or CloseKind.Unauthenticated => ErrorCode.Unauthenticated,
             CloseKind.MessageTimeout or CloseKind.IdleTimeout or CloseKind.WriteTimeout or CloseKind.HeartbeatTimeout => ErrorCode.Timeout,
+            CloseKind.MemoryLimit => ErrorCode.Overloaded,
             CloseKind.TakenOver => ErrorCode.DuplicateIdentity,
             CloseKind.Stopping => ErrorCode.ShuttingDown,
             CloseKind.Internal => ErrorCode.Internal,

@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Sessions.Limits;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;

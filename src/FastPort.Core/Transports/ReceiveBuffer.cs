@@ -1,5 +1,5 @@
+using System.Buffers;
 using FastPort.Buffers;
-using FastPort.Connections;
 
 namespace FastPort.Transports;
 
@@ -7,7 +7,7 @@ namespace FastPort.Transports;
 /// A connection's receive ring, and how much a receive asks for: twice as much after one that filled its room, an eighth less after one
 /// that did not. The loop's own but for <see cref="BytesReceived"/>.
 /// </summary>
-internal sealed class ReceiveBuffer(ConnectionSettings settings)
+internal sealed class ReceiveBuffer(int maximumBytes, ArrayPool<byte> pool)
 {
     public const int LeastRoom = 64 * 1024;
     public const int MostRoom = 512 * 1024;
@@ -17,7 +17,7 @@ internal sealed class ReceiveBuffer(ConnectionSettings settings)
     private int _room = LeastRoom;
     private long _received;
 
-    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, settings.MaxReceiveBytes, settings.ReceivePool);
+    public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes, pool);
 
     /// <summary>Any thread.</summary>
     public long BytesReceived => Volatile.Read(ref _received);

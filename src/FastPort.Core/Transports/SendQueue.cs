@@ -328,5 +328,5 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
     // Under the gate.
     private SendRing SpareOrNew() =>
-        _spares.TryPop(out SendRing? spare) ? spare : new SendRing(settings.MaxSendBytes, settings.Pool);
+        _spares.TryPop(out SendRing? spare) ? spare : new SendRing(settings.MaxSendBytes, connection.SendPool);
 }

@@ -79,6 +79,7 @@ internal abstract partial class TransportConnection
     internal override long Tick(long nowMilliseconds, bool requested)
     {
         bool stuck = _progress.IsStuck(nowMilliseconds, BytesSent, PendingBytes);
+        Volatile.Write(ref _sendWaitsSince, _progress.WaitsSince);
         if (IsClosing)
         {
             // Until the last byte is out a peer that reads has the time of any writing, once; then draining is bounded, and so is all of it

@@ -17,6 +17,9 @@ namespace FastPort.Transports;
 /// </summary>
 internal abstract partial class TransportConnection : Connection
 {
+    // Where memory has a budget.
+    private readonly BudgetedPool? _receiveArrays;
+    private readonly BudgetedPool? _sendArrays;
     private WriteProgress _progress;
     private CloseReason? _reason;
     private int _life;
@@ -26,10 +29,17 @@ internal abstract partial class TransportConnection : Connection
     private DrainNotices? _drain;
     private long _deadline;
     private long _closeBy = long.MaxValue;
+    private long _sendWaitsSince = -1;
 
     protected TransportConnection(ConnectionSettings settings)
     {
         Settings = settings;
+        if (settings.Memory is { } memory)
+        {
+            _receiveArrays = new BudgetedPool(settings.Pool, memory);
+            _sendArrays = new BudgetedPool(settings.Pool, memory);
+        }
+
         _progress = new WriteProgress(settings.WriteTimeout, settings.MinimumSendRate);
     }
 
@@ -40,7 +50,19 @@ internal abstract partial class TransportConnection : Connection
     /// <summary>How often the operating system was asked to send, also in vain. None within a process.</summary>
     internal virtual long SendCalls => 0;
 
-    internal override ArrayPool<byte> RingPool => Settings.Pool;
+    internal override ArrayPool<byte> RingPool => SendPool;
+
+    internal sealed override long ReceiveMemory => _receiveArrays?.Counted ?? 0;
+
+    internal sealed override long SendMemory => _sendArrays?.Counted ?? 0;
+
+    internal sealed override long SendWaitsSince => Volatile.Read(ref _sendWaitsSince);
+
+    /// <summary>Where receive rings get their arrays.</summary>
+    internal ArrayPool<byte> ReceivePool => (ArrayPool<byte>?)_receiveArrays ?? Settings.Pool;
+
+    /// <summary>The same for rings with bytes to be sent.</summary>
+    internal ArrayPool<byte> SendPool => (ArrayPool<byte>?)_sendArrays ?? Settings.Pool;
 
     internal override int BatchCapacity => Settings.MaxSendBytes;
 

@@ -1,3 +1,5 @@
+using FastPort.Buffers;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Hosting;
@@ -38,6 +40,67 @@ public sealed class LoggerFaultTests
         using RawPeer other = await RawPeer.ConnectAsync(server.Endpoints[0]);
         await other.SayHelloAsync("tank-2");
         await server.StopAsync().InTimeAsync();
+    }
+
+    [Fact]
+    public async Task Nor_does_a_loop_end_on_which_a_protocol_of_ones_own_throws()
+    {
+        var options = new ConnectionServerOptions { Endpoints = ["tcp://127.0.0.1:0"], Loops = 1, ShutdownTimeout = TimeSpan.Zero };
+        await using var server = new ConnectionServer(options, static _ => new ThrowingProtocol(), loggerFactory: new ThrowingLog());
+        await server.StartAsync();
+        for (int i = 0; i < 3; i++)
+        {
+            using RawPeer peer = await RawPeer.ConnectAsync(server.Endpoints[0]);
+            await peer.TrySendAsync([(byte)i]);
+            await peer.ExpectGoneAsync();
+        }
+    }
+
+    [Fact]
+    public void Nor_does_the_logger_of_a_connection_that_is_made_without_a_server_throw()
+    {
+        using var clock = new ConnectionClock();
+        var settings = new ConnectionSettings { Clock = clock, Logger = new ThrowingLog() };
+
+        settings.Logger.Log(LogLevel.Error, "line");
+        Assert.Same(settings.Logger, (settings with { MaxSendBytes = 4096 }).Logger);
+    }
+
+    // Throws as the byte says that it is sent: from the burst, from a posted call, and from its end.
+    private sealed class ThrowingProtocol : IConnectionProtocol
+    {
+        private Connection _connection = null!;
+
+        public void OnOpened(Connection connection) => _connection = connection;
+
+        public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+        {
+            byte what = input.FirstReadableSpan[0];
+            input.Consume(input.Length);
+            switch (what)
+            {
+                case 0:
+                    throw new InvalidOperationException("burst");
+                case 1:
+                    _connection.Post(static _ => throw new InvalidOperationException("posted"), null);
+                    break;
+                default:
+                    _connection.Close(CloseReason.LocalClosed);
+                    break;
+            }
+
+            return ReceiveOutcome.Continue;
+        }
+
+        public void OnInputEnded(bool truncated) => _connection.Close(CloseReason.PeerClosed);
+
+        public void OnOutputDrained()
+        {
+        }
+
+        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
+
+        public void OnClosed(CloseReason reason) => throw new InvalidOperationException("end");
     }
 
     private sealed class ThrowingLog : ILoggerFactory, ILogger

@@ -1,5 +1,9 @@
+using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Hosting;
 using FastPort.Sessions;
 using Xunit;
 
@@ -102,13 +106,159 @@ public sealed class MemoryLimitTests
         peers.ForEach(static p => p.Dispose());
     }
 
+    [Fact]
+    public async Task At_the_budget_the_peers_that_have_not_read_for_the_longest_time_go()
+    {
+        const int Peers = 6;
+        var time = new FakeTimeProvider();
+        await using TestServer server = await TestServer.StartAsync(
+            static h => h.MapInline(0x1002, static (ref InlineRequest request) => request.Reply(new byte[512 * 1024])),
+            static o => o.MaxBufferedMegabytes = 4,
+            h => h.Time = time);
+        using RawPeer reading = await server.ConnectKnownAsync();
+        List<RawPeer> peers = [];
+        for (int i = 1; i <= Peers; i++)
+        {
+            peers.Add(await server.ConnectKnownAsync(receiveBuffer: 4096));
+            Session session = await server.SessionAsync(i);
+            await peers[^1].SendAsync([.. Enumerable.Range(1, 40).Select(static n => Wire.Request(0x1002, (uint)n))]);
+            await Patience.UntilAsync(
+                () => session.IsClosed || (session.Connection.PendingBytes >= Megabyte && session.Connection.IsSendBlocked),
+                "it was sent as much as may wait for it");
+            time.Advance(TimeSpan.FromSeconds(1));
+            await Patience.UntilAsync(() => server.Server.BufferedBytes <= 4 * Megabyte, "the budget was kept");
+        }
+
+        Session[] closed = [.. server.Closed.Select(static c => c.Session).OrderBy(static s => s.Id)];
+        Assert.InRange(closed.Length, 1, Peers - 1);
+        Assert.Equal(server.Opened.Skip(1).Take(closed.Length), closed);
+        Assert.All(server.Closed, static c => Assert.Equal(CloseKind.MemoryLimit, c.Reason.Kind));
+        Assert.Equal(512 * 1024, (await reading.CallAsync(Wire.Request(0x1002, 1))).Body.Length);
+
+        // Who reads now gets all that it has asked for.
+        for (uint i = 1; i <= 40; i++)
+        {
+            Assert.Equal(i, (await peers[^1].ReadFrameAsync()).Correlation);
+        }
+
+        peers.ForEach(static p => p.Dispose());
+        await Patience.UntilAsync(() => server.Server.BufferedBytes == 0, "all was given back");
+    }
+
+    [Theory]
+    [InlineData(8 * 1024)]
+    [InlineData(64 * 1024)]
+    public async Task What_other_threads_send_counts_until_it_is_read(int size)
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.MaxBufferedMegabytes = 64);
+        using RawPeer peer = await server.ConnectKnownAsync(receiveBuffer: 4096);
+        Session session = await server.SessionAsync();
+        byte[] body = new byte[size];
+        int sent = 0;
+        while (session.TrySend(0x1003, body) == SendStatus.Queued)
+        {
+            sent++;
+        }
+
+        Assert.InRange(server.Server.BufferedBytes, session.Connection.PendingBytes - MemoryBudget.FreeBytes, 4 * Megabyte);
+        for (int i = 0; i < sent; i++)
+        {
+            Assert.Equal(size, (await peer.ReadFrameAsync()).Body.Length);
+        }
+
+        await Patience.UntilAsync(() => server.Server.BufferedBytes == 0, "all was given back");
+    }
+
+    [Fact]
+    public async Task A_frame_that_is_sent_to_many_from_where_it_lies_counts_once()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.MaxBufferedMegabytes = 64);
+        var group = new SessionGroup();
+        List<RawPeer> peers = [];
+        for (int i = 0; i < 4; i++)
+        {
+            peers.Add(await server.ConnectKnownAsync(receiveBuffer: 4096));
+            group.Add(await server.SessionAsync(i));
+        }
+
+        int most = 0;
+        int frames = 0;
+        for (; most < 4 && frames < 100; frames++)
+        {
+            Assert.True(group.Broadcast(0x1003, new RawBody(new byte[512 * 1024])) > 0, "Somebody has room.");
+            most = server.Opened.Count(static s => s.Connection.PendingBytes >= 512 * 1024);
+        }
+
+        Assert.InRange(server.Server.BufferedBytes, 512 * 1024, (frames + 1) * Megabyte);
+        peers.ForEach(static p => p.Reset());
+        await Patience.UntilAsync(() => server.Server.BufferedBytes == 0, "all was given back");
+    }
+
+    [Fact]
+    public async Task Connections_of_other_protocols_count_too()
+    {
+        var options = new ConnectionServerOptions { Endpoints = ["tcp://127.0.0.1:0"], MaxBufferedMegabytes = 1 };
+        await using var server = new ConnectionServer(options, static _ => new HoardingProtocol());
+        await server.StartAsync();
+        List<RawPeer> peers = [];
+        for (int i = 0; i < 6; i++)
+        {
+            peers.Add(await RawPeer.ConnectAsync(server.Endpoints[0]));
+            await peers[^1].TrySendAsync(new byte[300 * 1024]);
+        }
+
+        await Patience.UntilAsync(() => server.ConnectionCount < 6 && server.Memory.Used <= Megabyte, "the budget was kept");
+        peers.ForEach(static p => p.Dispose());
+    }
+
+    [Fact]
+    public async Task Servers_of_a_process_share_a_budget_unless_they_name_one()
+    {
+        await using TestServer one = await TestServer.StartAsync();
+        await using TestServer other = await TestServer.StartAsync();
+        await using TestServer alone = await TestServer.StartAsync(options: static o => o.MaxBufferedMegabytes = 1000);
+        using RawPeer first = await one.ConnectAsync();
+        using RawPeer second = await other.ConnectAsync();
+        long before = one.Server.BufferedBytes;
+        await first.SendAsync(Unfinished[..Part]);
+        await second.SendAsync(Unfinished[..Part]);
+
+        await Patience.UntilAsync(() => other.Server.BufferedBytes - before > 2 * (Part - MemoryBudget.FreeBytes), "both count");
+
+        Assert.Equal(0, alone.Server.BufferedBytes);
+    }
+
     private static async Task SendPartAsync(RawPeer peer, Session session)
     {
         long before = session.Connection.BytesReceived;
         await peer.TrySendAsync(Unfinished[..Part]);
         await Patience.UntilAsync(
             () => session.IsClosed
-                || (session.Connection.BytesReceived == before + Part && session.Protocol.Deadlines.HeldBytes > Part),
+                || (session.Connection.BytesReceived == before + Part && session.Protocol.UnfinishedSince >= 0),
             "its part was received");
+    }
+
+    // Leaves all unread.
+    private sealed class HoardingProtocol : IConnectionProtocol
+    {
+        public void OnOpened(Connection connection)
+        {
+        }
+
+        public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input) => ReceiveOutcome.Continue;
+
+        public void OnInputEnded(bool truncated)
+        {
+        }
+
+        public void OnOutputDrained()
+        {
+        }
+
+        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
+
+        public void OnClosed(CloseReason reason)
+        {
+        }
     }
 }

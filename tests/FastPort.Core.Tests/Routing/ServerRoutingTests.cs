@@ -316,7 +316,7 @@ public sealed class ServerRoutingTests
 
         public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => local.WhenWritableAsync(routingId);
 
-        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
-            where TBody : IFrameBody, allows ref struct => local.Publish(topic, audience, type, in body);
+        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
+            where TBody : IFrameBody, allows ref struct => local.Publish(topic, audience, type, in body, ref next);
     }
 }

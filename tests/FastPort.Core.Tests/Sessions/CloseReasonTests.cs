@@ -16,6 +16,7 @@ public sealed class CloseReasonTests
     [InlineData(CloseKind.IdleTimeout, ErrorCode.Timeout)]
     [InlineData(CloseKind.WriteTimeout, ErrorCode.Timeout)]
     [InlineData(CloseKind.HeartbeatTimeout, ErrorCode.Timeout)]
+    [InlineData(CloseKind.MemoryLimit, ErrorCode.Overloaded)]
     [InlineData(CloseKind.TakenOver, ErrorCode.DuplicateIdentity)]
     [InlineData(CloseKind.Stopping, ErrorCode.ShuttingDown)]
     [InlineData(CloseKind.Internal, ErrorCode.Internal)]

@@ -33,7 +33,7 @@ public sealed class BatchRoomTests
             else
             {
                 Assert.Equal(Piece, System.Buffers.BuffersExtensions.ToArray(batch.GetReadableSequence(0, batch.Length)));
-                await Task.Delay(10);
+                await Patience.UntilSteadyAsync(() => connection.BytesSent, "the link took what it takes");
                 refused++;
             }
 

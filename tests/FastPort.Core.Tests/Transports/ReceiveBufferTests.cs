@@ -1,24 +1,17 @@
+using System.Buffers;
 using FastPort.Buffers;
-using FastPort.Connections;
-using FastPort.Core.Tests.Clients;
 using FastPort.Transports;
-using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.Core.Tests.Transports;
 
 /// <summary>How much a receive asks for.</summary>
-public sealed class ReceiveBufferTests : IDisposable
+public sealed class ReceiveBufferTests
 {
     private const int Least = ReceiveBuffer.LeastRoom;
     private const int Most = ReceiveBuffer.MostRoom;
 
-    private readonly ConnectionClock _clock = new(new ManualTime());
-    private readonly ReceiveBuffer _buffer;
-
-    public ReceiveBufferTests() => _buffer = Make(4 * Most);
-
-    public void Dispose() => _clock.Dispose();
+    private readonly ReceiveBuffer _buffer = Make(4 * Most);
 
     [Fact]
     public void A_receive_that_fills_its_room_doubles_the_next_up_to_the_most()
@@ -76,8 +69,7 @@ public sealed class ReceiveBufferTests : IDisposable
         Assert.Throws<RingCapacityExceededException>(() => { small.MakeRoom(); });
     }
 
-    private ReceiveBuffer Make(int most) =>
-        new(new ConnectionSettings { Clock = _clock, Logger = NullLogger.Instance, MaxReceiveBytes = most });
+    private static ReceiveBuffer Make(int most) => new(most, ArrayPool<byte>.Shared);
 
     private int Receive(Func<int, int> count)
     {

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Net.Sockets;
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol.Clients;
@@ -149,11 +150,8 @@ public sealed class DiagnosticsHandlersTests
             Frame(DiagnosticType.Source, FrameFlags.None, 7, new Source { Messages = Messages, PayloadBytes = 100 }.ToByteArray()));
         Session session = await SessionAsync(loop, before);
         int bound = new SessionOptions().SendQueueBytes;
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
-        while (!session.Connection.IsSendBlocked || session.Connection.PendingBytes < bound)
-        {
-            await Task.Delay(1, patience.Token);
-        }
+        await Patience.UntilAsync(
+            () => session.Connection.IsSendBlocked && session.Connection.PendingBytes >= bound, "as much waits as may");
 
         // What waits may exceed the bound by a batch.
         Assert.InRange(session.Connection.PendingBytes, bound, bound + (128 * 1024));
@@ -229,16 +227,10 @@ public sealed class DiagnosticsHandlersTests
 
     private static async Task<Session> SessionAsync(Loopback loop, Session[] before)
     {
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
-        while (true)
-        {
-            if (loop.Server.Sessions.Except(before).SingleOrDefault() is { } session)
-            {
-                return session;
-            }
-
-            await Task.Delay(1, patience.Token);
-        }
+        Session? session = null;
+        await Patience.UntilAsync(
+            () => (session = loop.Server.Sessions.Except(before).SingleOrDefault()) is not null, "the session was opened");
+        return session!;
     }
 
     private static Task<Loopback> StartAsync(MessageHandlers? pushes = null) =>

@@ -1,7 +1,5 @@
-using System.Numerics;
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Sessions.Limits;
 
 namespace FastPort.Sessions.Lifecycle;
 
@@ -17,13 +15,12 @@ internal enum DeadlineAction
 /// Handshake, frame, idle and heartbeat deadlines of one session. The loop notes what happened (volatile fields), the coarse clock's thread
 /// judges. While this side has itself stopped reading, silence is its own doing and no deadline about the peer runs.
 /// </summary>
-internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock clock, MemoryBudget memory)
+internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock clock)
 {
     private Connection _connection = null!;
     private long _handshakeBy = -1;
     private long _frameSince = -1;
     private long _framePosition = -1;
-    private int _heldBytes;
     private long _lastBytes;
     private long _silentSince;
     private bool _pinged;
@@ -61,12 +58,9 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         {
             Volatile.Write(ref _frameSince, -1);
             _framePosition = -1;
-            Volatile.Write(ref _heldBytes, 0);
             return;
         }
 
-        // At rest the ring holds no more than twice what is unread (TryShrink); a paused one does not come to rest.
-        int held = paused ? input.Capacity : Math.Min(input.Capacity, (int)BitOperations.RoundUpToPowerOf2(2 * (uint)input.Length));
         if (paused)
         {
             Volatile.Write(ref _frameSince, -1);
@@ -77,22 +71,11 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             _framePosition = input.ReadPosition;
             Volatile.Write(ref _frameSince, clock.PreciseMilliseconds);
         }
-
-        Volatile.Write(ref _heldBytes, held);
-        if (held > MemoryBudget.FreeBytes)
-        {
-            // Now that it is known for what the memory is held.
-            memory.Check();
-        }
     }
 
-    /// <summary>Any thread: bytes of memory that are held for what was received and not taken.</summary>
-    public int HeldBytes => Volatile.Read(ref _heldBytes);
-
-    /// <summary>Any thread: whether that is an unfinished frame; where the session is paused it is not.</summary>
-    public bool IsUnfinished => UnfinishedSince >= 0;
-
-    /// <summary>Any thread: since when a frame is unfinished, in milliseconds of the clock; -1 where none is.</summary>
+    /// <summary>
+    /// Any thread: since when a frame is unfinished, in milliseconds of the clock; -1 where none is, as while the session is paused.
+    /// </summary>
     public long UnfinishedSince => Volatile.Read(ref _frameSince);
 
     /// <summary>The peer has ended its side: it owes nothing any more, and its silence while it waits for answers means nothing.</summary>

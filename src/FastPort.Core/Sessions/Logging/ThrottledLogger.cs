@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using FastPort.Connections;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Sessions.Logging;
@@ -6,9 +7,7 @@ namespace FastPort.Sessions.Logging;
 /// <summary>
 /// The logger of one server or client. Peers can cause warnings as fast as they can connect, so of each event from Warning on it passes a
 /// few lines a second on and
-/// counts the rest, and logs that count afterwards (event 2011). What the logger below throws is dropped with its line: a full disk must
-/// not end a session, its
-/// queue or an event loop. Thread-safe.
+/// counts the rest, and logs that count afterwards (event 2011). It does not throw (<see cref="SafeLogger"/>). Thread-safe.
 /// </summary>
 internal sealed class ThrottledLogger : ILogger
 {
@@ -28,24 +27,13 @@ internal sealed class ThrottledLogger : ILogger
 
     public ThrottledLogger(ILogger inner, TimeProvider time)
     {
-        _inner = inner;
+        _inner = SafeLogger.Of(inner);
         _time = time;
         _timer = time.CreateTimer(
             static logger => ((ThrottledLogger)logger!).Report(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    public bool IsEnabled(LogLevel logLevel)
-    {
-        try
-        {
-            return _inner.IsEnabled(logLevel);
-        }
-        catch (Exception)
-        {
-            // There is nowhere to tell it.
-            return false;
-        }
-    }
+    public bool IsEnabled(LogLevel logLevel) => _inner.IsEnabled(logLevel);
 
     public IDisposable? BeginScope<TState>(TState state)
         where TState : notnull => _inner.BeginScope(state);
@@ -53,18 +41,9 @@ internal sealed class ThrottledLogger : ILogger
     public void Log<TState>(
         LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
-        if (logLevel >= LogLevel.Warning && !TryTakeLine(eventId.Id))
-        {
-            return;
-        }
-
-        try
+        if (logLevel < LogLevel.Warning || TryTakeLine(eventId.Id))
         {
             _inner.Log(logLevel, eventId, state, exception, formatter);
-        }
-        catch (Exception)
-        {
-            // There is nowhere to tell it.
         }
     }
 
@@ -116,14 +95,7 @@ internal sealed class ThrottledLogger : ILogger
 
         foreach ((int eventId, long lines) in leftOut)
         {
-            try
-            {
-                SessionLog.LinesLeftOut(_inner, lines, eventId, LinesPerSecond);
-            }
-            catch (Exception)
-            {
-                // There is nowhere to tell it.
-            }
+            SessionLog.LinesLeftOut(_inner, lines, eventId, LinesPerSecond);
         }
     }
 

@@ -19,7 +19,7 @@ namespace FastPort.Sessions.Receiving;
 /// piece of it.
 /// </para>
 /// </summary>
-internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
+internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, IMemoryUser
 {
     private readonly SessionSettings _settings;
     private readonly SessionDeadlines _deadlines;
@@ -43,7 +43,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
     {
         _settings = settings;
         _connection = connection;
-        _deadlines = new SessionDeadlines(settings.Options, settings.Clock, settings.Memory);
+        _deadlines = new SessionDeadlines(settings.Options, settings.Clock);
         _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
         Output = new FrameOutput(connection, settings.Options) { CanSendUnsolicited = _handshake is null };
         Session = new Session(this, connection);
@@ -74,7 +74,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
 
     public SessionSettings Settings => _settings;
 
-    public SessionDeadlines Deadlines => _deadlines;
+    public long UnfinishedSince => _deadlines.UnfinishedSince;
 
     public long MessagesReceived => Volatile.Read(ref _messagesReceived);
 
@@ -292,6 +292,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch
             protocol._connection.Close(reason);
         });
     }
+
+    void IMemoryUser.TellAndClose(CloseReason reason) => CloseWithGoodbye(reason);
 
     /// <summary>On the loop, where Goodbyes are written: at once where this is it.</summary>
     private void OnLoop(Action<FrameProtocol> action)

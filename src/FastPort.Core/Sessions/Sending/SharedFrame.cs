@@ -1,12 +1,13 @@
 using System.Buffers;
+using FastPort.Connections;
 using FastPort.Framing;
 
 namespace FastPort.Sessions.Sending;
 
 /// <summary>
 /// A one-way frame that is encoded once for many sessions, in a rented array. A small one is copied into each send queue; the body of a
-/// large one is lent to all of them and the array goes back when the last has sent it. References are counted: whoever encoded it has one,
-/// each loan another. Any thread may release.
+/// large one is lent to all of them and the array goes back when the last has sent it; until then it counts, once, in the memory budget of
+/// who borrowed it first. References are counted: whoever encoded it has one, each loan another. Any thread may release.
 /// </summary>
 internal sealed class SharedFrame
 {
@@ -15,6 +16,7 @@ internal sealed class SharedFrame
     private byte[] _array = [];
     private int _length;
     private int _references;
+    private MemoryBudget? _memory;
 
     private SharedFrame()
     {
@@ -88,6 +90,12 @@ internal sealed class SharedFrame
             return output.TryBroadcast(Bytes);
         }
 
+        if (_memory is null)
+        {
+            _memory = session.Protocol.Settings.Memory;
+            _memory.Take(_array.Length);
+        }
+
         Interlocked.Increment(ref _references);
         bool lent = output.TryBroadcastBorrowed(Type, Body, ReleaseLoan, this);
         if (!lent)
@@ -102,6 +110,8 @@ internal sealed class SharedFrame
     {
         if (Interlocked.Decrement(ref _references) == 0)
         {
+            _memory?.Give(_array.Length);
+            _memory = null;
             ArrayPool<byte>.Shared.Return(_array);
             _array = [];
             Spare = this;

@@ -51,7 +51,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         _loop = loop;
         RemoteEndPoint = remote;
         LocalEndPoint = local;
-        _input = new ReceiveBuffer(settings);
+        _input = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
         _output = new EpollOutput(this, settings);
         _sender = new EpollSender(this, _output);
     }

@@ -25,7 +25,7 @@ internal sealed class EpollOutput : SendQueue
         : base(connection, settings)
     {
         _connection = connection;
-        LoopRing = new SendRing(settings.MaxSendBytes, settings.Pool);
+        LoopRing = new SendRing(settings.MaxSendBytes, connection.SendPool);
     }
 
     /// <summary>

@@ -109,7 +109,7 @@ internal sealed partial class InProcessConnection : PumpedConnection
     {
         _outbound = outbound;
         _inbound = inbound;
-        _input = new LinkInput(inbound, Settings);
+        _input = new LinkInput(inbound, Settings, ReceivePool);
     }
 
     protected override void End()

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Runtime.InteropServices;
 using FastPort.Buffers;
 using FastPort.Connections;
@@ -9,7 +10,7 @@ namespace FastPort.Transports.InProcess;
 /// where they lie; or, where a protocol leaves bytes unread when more is to come, those joined with what comes in a ring of the receiver's
 /// own. Only the last costs a copy. For the receiver's pump alone.
 /// </summary>
-internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings)
+internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, ArrayPool<byte> pool)
 {
     private const int MinimumCapacity = 1024;
 
@@ -131,7 +132,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings)
         }
 
         _shown ??= new ArrayPoolCircularBuffer(
-            MinimumCapacity, Math.Max(settings.MaxReceiveBytes, reading.Ring.MaximumCapacity), settings.Pool);
+            MinimumCapacity, Math.Max(settings.MaxReceiveBytes, reading.Ring.MaximumCapacity), pool);
         _shown.Show(array, own.IsEmpty ? default : borrowed);
         _hasPiece = true;
         _ownBytes = own.Length;
@@ -173,5 +174,5 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings)
         Current = ring;
     }
 
-    private ArrayPoolCircularBuffer NewUnread() => new(MinimumCapacity, settings.MaxReceiveBytes, settings.Pool);
+    private ArrayPoolCircularBuffer NewUnread() => new(MinimumCapacity, settings.MaxReceiveBytes, pool);
 }

@@ -38,7 +38,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     public bool IsBlocked => Volatile.Read(ref _announced) > Volatile.Read(ref _sent);
 
     /// <summary>What was taken and is not consumed yet; the receiver's.</summary>
-    public SendRing Reading { get; private set; } = new(settings.MaxSendBytes, settings.Pool);
+    public SendRing Reading { get; private set; } = new(settings.MaxSendBytes, sender.SendPool);
 
     /// <summary>Whether nothing comes behind what was taken: the sender has ended in order. The receiver's.</summary>
     public bool HasEnded { get; private set; }

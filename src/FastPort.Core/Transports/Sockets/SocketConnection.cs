@@ -28,7 +28,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         _socket = socket;
         RemoteEndPoint = TryGet(static s => s.RemoteEndPoint);
         LocalEndPoint = TryGet(static s => s.LocalEndPoint);
-        _input = new ReceiveBuffer(settings);
+        _input = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
         _output = new SocketOutput(socket, this, settings);
         _wait = new WaitArgs(this);
     }

@@ -63,7 +63,7 @@ internal sealed class ConnectionEnd : RawEnd, IConnectionProtocol
                 return;
             }
 
-            await Task.Delay(1, Patience.Token);
+            await _connection.WaitForRoomAsync(0, Patience.Token);
         }
     }
 

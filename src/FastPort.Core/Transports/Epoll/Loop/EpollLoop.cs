@@ -20,6 +20,9 @@ internal sealed class EpollLoop
     // Its event is nobody's: it only ends the wait.
     private const ulong WakeUp = ulong.MaxValue;
 
+    // Connections that are sent to at the end of a round; a send to a socket takes some microseconds.
+    private const int SendsPerRound = 512;
+
     private readonly int _index;
     private readonly EpollOptions _options;
     private readonly ILogger _logger;
@@ -32,8 +35,7 @@ internal sealed class EpollLoop
     private readonly LoopInbox _inbox = new();
     private readonly LoopWaiting _waiting;
     private readonly Thread _thread;
-    private List<EpollConnection> _written = [];
-    private List<EpollConnection> _flushing = [];
+    private readonly Queue<EpollConnection> _written = new();
     private List<EpollConnection> _unfinished = [];
     private List<EpollConnection> _continuing = [];
     private int _asleep;
@@ -125,7 +127,7 @@ internal sealed class EpollLoop
     }
 
     /// <summary>The connection has bytes to send at the end of this round; on the loop, once until its flush.</summary>
-    public void FlushLater(EpollConnection connection) => _written.Add(connection);
+    public void FlushLater(EpollConnection connection) => _written.Enqueue(connection);
 
     /// <summary>The connection has more to read than its turn allowed; on the loop, once until it goes on.</summary>
     public void ContinueLater(EpollConnection connection) => _unfinished.Add(connection);
@@ -159,7 +161,7 @@ internal sealed class EpollLoop
     // Looks, spins, or sleeps until there is work. Returns the number of descriptors that are ready.
     private int Wait()
     {
-        if (!_inbox.IsEmpty || _unfinished.Count != 0)
+        if (!_inbox.IsEmpty || _unfinished.Count != 0 || _written.Count != 0)
         {
             return _events.Wait(_epoll, 0);
         }
@@ -228,18 +230,12 @@ internal sealed class EpollLoop
         _continuing.Clear();
     }
 
+    // What a flush calls back may write to other connections. After a message to very many, others are read before the rest is sent.
     private void Flush()
     {
-        while (_written.Count != 0)
+        for (int sends = 0; sends < SendsPerRound && _written.TryDequeue(out EpollConnection? connection); sends++)
         {
-            // What a flush calls back may write to other connections.
-            (_flushing, _written) = (_written, _flushing);
-            foreach (EpollConnection connection in _flushing)
-            {
-                connection.FlushNow();
-            }
-
-            _flushing.Clear();
+            connection.FlushNow();
         }
     }
 
