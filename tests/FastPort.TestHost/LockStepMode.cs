@@ -6,7 +6,7 @@ using FastPort.Framing;
 using FastPort.Hosting;
 using FastPort.Sessions;
 using FastPort.Transports;
-using FastPort.Transports.Epoll;
+using FastPort.Transports.Epoll.Loop;
 
 namespace FastPort.TestHost;
 

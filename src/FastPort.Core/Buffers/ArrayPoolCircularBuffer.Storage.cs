@@ -23,7 +23,7 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>Before waiting for bytes: gives back what is neither unread nor reserved.</summary>
-    internal void Rest()
+    internal void ReleaseWhenIdle()
     {
         if (_reservedTo > _readPosition || !TryReleaseWhenEmpty())
         {

@@ -23,7 +23,6 @@ namespace FastPort.Connections;
 public abstract class Connection
 {
     // Far more than a chunk of a batch ever holds.
-    private const int BatchCapacity = 1024 * 1024;
 
     private static long _lastId;
     private ArrayPoolCircularBuffer? _batch;
@@ -99,6 +98,9 @@ public abstract class Connection
 
     /// <summary>Where rings of this class's own get their arrays.</summary>
     internal virtual ArrayPool<byte> RingPool => ArrayPool<byte>.Shared;
+
+    /// <summary>The most that a batch holds.</summary>
+    internal virtual int BatchCapacity => 1024 * 1024;
 
     /// <summary>Bytes of the memory budget that are held for what was received; any thread, as the next two.</summary>
     internal virtual long ReceiveMemory => 0;

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using FastPort.Connections;
 
 namespace FastPort.Transports;
 
@@ -53,5 +54,47 @@ internal sealed class AcceptBackoff
         bool wasDelayed = _next != First;
         _next = First;
         return wasDelayed;
+    }
+}
+
+/// <summary>What follows from the errors of an accept loop, and its log. Used by one thread at a time.</summary>
+internal sealed class AcceptRecovery(ConnectionSettings settings)
+{
+    private readonly AcceptBackoff _backoff = new();
+
+    public void Succeeded(Endpoint endpoint)
+    {
+        if (_backoff.Succeeded())
+        {
+            TransportLog.AcceptRecovered(settings.Logger, endpoint);
+        }
+    }
+
+    /// <summary>Counts and logs an error; under pressure it retries after a delay.</summary>
+    public AcceptErrorClass Failed(Endpoint endpoint, SocketError error, Action retry)
+    {
+        settings.AcceptFailed?.Invoke();
+        AcceptErrorClass sorted = AcceptErrors.Sort(error);
+        switch (sorted)
+        {
+            case AcceptErrorClass.Transient:
+                TransportLog.AcceptTransient(settings.Logger, endpoint, error.ToString());
+                break;
+            case AcceptErrorClass.Pressure:
+                RetryLater(endpoint, error, retry);
+                break;
+            default:
+                TransportLog.AcceptFatal(settings.Logger, endpoint, error.ToString());
+                break;
+        }
+
+        return sorted;
+    }
+
+    public void RetryLater(Endpoint endpoint, SocketError error, Action retry)
+    {
+        TimeSpan delay = _backoff.Next();
+        TransportLog.AcceptPressure(settings.Logger, endpoint, error.ToString(), delay.TotalMilliseconds);
+        settings.Clock.CallLater(delay, retry);
     }
 }

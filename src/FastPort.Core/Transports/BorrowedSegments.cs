@@ -81,8 +81,14 @@ internal sealed class BorrowedSegments
     /// <summary>Takes the first segment out, sent or not. The caller owes it its release.</summary>
     public bool TryDrop(out Segment dropped)
     {
+        if (!_segments.TryDequeue(out dropped))
+        {
+            return false;
+        }
+
+        Bytes -= dropped.Memory.Length - _sent;
         _sent = 0;
-        return _segments.TryDequeue(out dropped);
+        return true;
     }
 
     /// <summary>What goes out next: segments, and the pieces of the ring before each.</summary>

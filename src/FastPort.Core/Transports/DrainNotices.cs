@@ -22,8 +22,8 @@ internal sealed class DrainNotices(TransportConnection connection)
     /// <summary>Whether somebody waits for no more than this.</summary>
     public bool IsReached(long pendingBytes) => pendingBytes <= Volatile.Read(ref _mark);
 
-    /// <summary>One call of the protocol's; replaces the one that was asked for before.</summary>
-    public void AskForProtocol(long pendingBytes)
+    /// <summary>One call of the protocol's; replaces the one before.</summary>
+    public void NotifyProtocol(long pendingBytes)
     {
         lock (_gate)
         {

@@ -7,7 +7,7 @@ internal static class PumpSignals
     public const int Active = 1;
 
     /// <summary>The pump rests because the protocol said Pause: bytes alone do not wake it.</summary>
-    public const int Held = 2;
+    public const int Paused = 2;
 
     /// <summary>There may be bytes to read, or the end of the stream.</summary>
     public const int Bytes = 4;

@@ -1,3 +1,4 @@
+using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports;
@@ -21,24 +22,37 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
     private static PumpedConnection? _current;
 
     private int _word = PumpSignals.Active;
-    private bool _hasBegun;
 
     public sealed override bool IsOnLoop => ReferenceEquals(_current, this);
 
-    /// <summary>The protocol said Pause and has not been offered its bytes since. The pump's own.</summary>
-    protected bool IsHeld { get; set; }
+    /// <summary>Where the loop and other threads write.</summary>
+    protected abstract SendQueue Output { get; }
 
-    /// <summary>Whether the pump does no more; set once, by whoever ends the connection.</summary>
-    protected abstract bool HasEnded { get; }
+    /// <summary>The protocol said Pause and has not been offered its bytes since. The pump's own.</summary>
+    protected bool IsPaused => Has(ReadFlags.Paused);
 
     /// <summary>Whether something was signalled since the last step. The pump's own.</summary>
     protected bool IsSignalled => Volatile.Read(ref _word) != PumpSignals.Active;
+
+    public override ArrayPoolCircularBuffer? BeginWrite() => Output.BeginWrite(IsOnLoop);
+
+    public sealed override void EndWrite() => Output.EndWrite(IsOnLoop);
+
+    internal sealed override bool TryEndWrite() => Output.EndWrite(IsOnLoop, unlessFinal: true);
+
+    internal sealed override void EndFinalWrite() => Output.EndWrite(IsOnLoop, isFinal: true);
+
+    public sealed override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
+        Output.TryWriteBorrowed(IsOnLoop, memory, release, state);
+
+    public sealed override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
+        Output.TryAppendBatch(IsOnLoop, ref batch);
 
     public sealed override void ResumeReading()
     {
         // The fence orders what the caller has changed before this look: a pump that is found at rest sees it when it runs next.
         Interlocked.MemoryBarrier();
-        if ((Volatile.Read(ref _word) & (PumpSignals.Active | PumpSignals.Held)) != 0)
+        if ((Volatile.Read(ref _word) & (PumpSignals.Active | PumpSignals.Paused)) != 0)
         {
             Signal(PumpSignals.Resumed);
         }
@@ -115,9 +129,9 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
     private bool TryActivate(int what)
     {
         int before = Interlocked.Or(ref _word, what);
-        if ((before & PumpSignals.Active) != 0 || (what == PumpSignals.Bytes && (before & PumpSignals.Held) != 0))
+        if ((before & PumpSignals.Active) != 0 || (what == PumpSignals.Bytes && (before & PumpSignals.Paused) != 0))
         {
-            // A pump that runs looks again before it rests; one that is held for the protocol looks when it is resumed.
+            // A pump that runs looks again before it rests; one that has paused looks when it is resumed.
             return false;
         }
 
@@ -133,9 +147,8 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
         try
         {
             Woken();
-            if (!_hasBegun)
+            if (!Has(ReadFlags.Open))
             {
-                _hasBegun = true;
                 Open();
             }
 
@@ -160,7 +173,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
             while (DoStep())
             {
                 // Also where the protocol has paused and perhaps resumed at once: it wants others to have their turn.
-                if (IsHeld || ++steps == StepsPerTurn)
+                if (IsPaused || ++steps == StepsPerTurn)
                 {
                     steps = 0;
                     if (ThreadPool.PendingWorkItemCount != 0)
@@ -171,7 +184,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
                 }
             }
 
-            if (HasEnded)
+            if (Is(LifeFlags.Ended))
             {
                 return;
             }
@@ -193,13 +206,13 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
         while (true)
         {
             int word = Volatile.Read(ref _word);
-            int kept = IsHeld ? word & PumpSignals.Bytes : 0;
+            int kept = IsPaused ? word & PumpSignals.Bytes : 0;
             if (word != (PumpSignals.Active | kept))
             {
                 return false;
             }
 
-            if (Interlocked.CompareExchange(ref _word, IsHeld ? PumpSignals.Held | kept : 0, word) == word)
+            if (Interlocked.CompareExchange(ref _word, IsPaused ? PumpSignals.Paused | kept : 0, word) == word)
             {
                 return true;
             }

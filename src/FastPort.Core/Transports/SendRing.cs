@@ -5,11 +5,11 @@ namespace FastPort.Transports;
 
 /// <summary>
 /// Bytes on their way out: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first
-/// is lent. Not thread-safe; an output has two, and says who owns which.
+/// is lent. Not thread-safe; <see cref="SendQueue"/> says who owns which ring when.
 /// </summary>
 internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 {
-    public const int MinimumCapacity = 4096;
+    private const int MinimumCapacity = 4096;
 
     private BorrowedSegments? _borrowed;
 
@@ -17,22 +17,22 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 
     public bool IsEmpty => Ring.IsEmpty && (_borrowed is null || _borrowed.IsEmpty);
 
-    /// <summary>What goes out next, up to the ring's wrap or the next segment.</summary>
-    public ReadOnlySpan<byte> NextSpan => _borrowed is null ? Ring.FirstReadableSpan : NextMemory.Span;
-
-    /// <inheritdoc cref="NextSpan"/>
-    public ReadOnlyMemory<byte> NextMemory => _borrowed is null
-        ? Ring.FirstReadableMemory
-        : _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory);
-
-    /// <summary>Whether a segment was ever lent here.</summary>
-    public bool EverBorrowed => _borrowed is not null;
+    /// <summary>Bytes not yet sent.</summary>
+    public long Bytes => Ring.Length + (_borrowed?.Bytes ?? 0);
 
     /// <summary>Segments that lie beside the ring.</summary>
     public int BorrowedCount => _borrowed?.Count ?? 0;
 
-    /// <summary>Bytes of those.</summary>
-    public long BorrowedBytes => _borrowed?.Bytes ?? 0;
+    /// <summary>Bytes ever sent.</summary>
+    public long Sent { get; private set; }
+
+    /// <summary>In a queue: how many of the event loop's bytes go out before these.</summary>
+    public long After { get; set; }
+
+    /// <summary>What goes out next, up to the ring's wrap or the next segment.</summary>
+    public ReadOnlyMemory<byte> NextMemory => _borrowed is null
+        ? Ring.FirstReadableMemory
+        : _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory);
 
     /// <summary>The next segment, and the ring's bytes that go before it; false where there is none.</summary>
     public bool TryPeek(out ReadOnlyMemory<byte> ring, out ReadOnlyMemory<byte> borrowed)
@@ -52,6 +52,26 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         return true;
     }
 
+    /// <summary>What goes out next, in at most two pieces of which the first is not empty unless all is.</summary>
+    public void Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second)
+    {
+        if (!TryPeek(out ReadOnlyMemory<byte> ring, out ReadOnlyMemory<byte> borrowed))
+        {
+            Ring.GetReadableSpans(out first, out second);
+        }
+        else if (ring.IsEmpty)
+        {
+            first = borrowed.Span;
+            second = default;
+        }
+        else
+        {
+            // Most often what comes before a borrowed body is its header: both leave with one call.
+            first = ring.Span;
+            second = borrowed.Span;
+        }
+    }
+
     /// <summary>
     /// What goes out next, piece by piece, up to the last segment or the ring's wrap. Returns their number, 0 where there is no segment.
     /// </summary>
@@ -66,14 +86,14 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         {
             // What waits there may have grown since room was found for this.
             other.Ring.LimitTo(Math.Max(other.Ring.MaximumCapacity, other.Ring.Length + Ring.Length));
-            if (!other.Ring.TryReserve(Ring.Length))
+            if (!other.Ring.TryMakeRoom(Ring.Length))
             {
                 return false;
             }
         }
         catch (Exception)
         {
-            // The pool has none.
+            // The pool has none. The writer must not fail for what is only a copy saved.
             return false;
         }
 
@@ -86,8 +106,8 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
             }
             else
             {
-                ReadOnlySpan<byte> piece = NextSpan;
-                other.Ring.Write(piece);
+                ReadOnlyMemory<byte> piece = NextMemory;
+                other.Ring.Write(piece.Span);
                 Ring.Consume(piece.Length);
             }
         }
@@ -116,32 +136,51 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         return true;
     }
 
-    /// <summary>Takes bytes of what goes out next as sent. True where they were a segment's last: the caller owes it its release.</summary>
-    public bool Sent(int count, out BorrowedSegments.Segment ended)
+    /// <summary>
+    /// Takes bytes as sent. Segments that are needed no more are handed to the releaser, one by one, those without a byte too.
+    /// </summary>
+    /// <param name="count">Bytes, 0 or more, of what goes out next.</param>
+    /// <param name="release">Calls a segment's release.</param>
+    public void TakeSent(int count, Action<BorrowedSegments.Segment> release)
     {
-        if (_borrowed is not null && _borrowed.IsNext(Ring.ReadPosition))
+        Sent += count;
+        if (_borrowed is null || _borrowed.IsEmpty)
         {
-            return _borrowed.Sent(count, out ended);
+            // May wrap.
+            Ring.Consume(count);
+            return;
         }
 
-        Ring.Consume(count);
-        ended = default;
-        return false;
+        while (count > 0)
+        {
+            int taken = Math.Min(count, NextMemory.Length);
+            count -= taken;
+            if (!_borrowed.IsNext(Ring.ReadPosition))
+            {
+                Ring.Consume(taken);
+            }
+            else if (_borrowed.Sent(taken, out BorrowedSegments.Segment ended))
+            {
+                release(ended);
+            }
+        }
+
+        while (_borrowed.IsEmptyNext(Ring.ReadPosition) && _borrowed.TryDrop(out BorrowedSegments.Segment empty))
+        {
+            release(empty);
+        }
     }
 
-    /// <summary>
-    /// Takes out a segment without a byte that comes next; false where that is something else. The caller owes it its release.
-    /// </summary>
-    public bool TryTakeEmpty(out BorrowedSegments.Segment empty)
+    /// <summary>Drops what is not sent, and gives the array back.</summary>
+    /// <param name="release">Handed each segment.</param>
+    public void Drop(Action<BorrowedSegments.Segment> release)
     {
-        empty = default;
-        return _borrowed is not null && _borrowed.IsEmptyNext(Ring.ReadPosition) && _borrowed.TryDrop(out empty);
-    }
+        while (_borrowed is not null && _borrowed.TryDrop(out BorrowedSegments.Segment dropped))
+        {
+            release(dropped);
+        }
 
-    /// <summary>Takes a segment out, sent or not. The caller owes it its release.</summary>
-    public bool TryDrop(out BorrowedSegments.Segment dropped)
-    {
-        dropped = default;
-        return _borrowed is not null && _borrowed.TryDrop(out dropped);
+        Ring.Consume(Ring.Length);
+        Ring.TryReleaseWhenEmpty();
     }
 }

@@ -1,4 +1,5 @@
 using System.Buffers;
+using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports;
@@ -7,40 +8,28 @@ namespace FastPort.Transports;
 /// The life of a connection, which is the same whatever carries its bytes: it starts once, closes for the first reason it is given, drains
 /// for a bounded time, and tells its protocol last of all. A transport adds how bytes come and go.
 /// <para>
-/// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's; the
-/// flags here are volatile and only ever go one way. What any of them has for the protocol it notes in <see cref="_work"/>, and the loop
-/// does it: <see cref="RunWork"/>. <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that
-/// was never started ends it in its place.
+/// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's. How
+/// far it has gone is in <see cref="LifeFlags"/>, which any thread sets; what its loop has seen is in <see cref="ReadFlags"/>, the loop's
+/// own. What other threads have for the protocol they note in <see cref="_work"/>, and the loop does it: <see cref="RunWork"/>.
+/// <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that was never started ends it in its
+/// place.
 /// </para>
 /// </summary>
-internal abstract class TransportConnection : Connection
+internal abstract partial class TransportConnection : Connection
 {
-    // What the loop has to do besides reading: bits of _work.
-    private const int CallsArePosted = 1;
-    private const int TickIsDue = 2;
-    private const int OutputHasDrained = 4;
-    private const int OutputIsStuck = 8;
-
-    private readonly PostedCalls _calls = new();
-
     // Where memory has a budget.
     private readonly BudgetedPool? _receiveArrays;
     private readonly BudgetedPool? _sendArrays;
     private WriteProgress _progress;
     private CloseReason? _reason;
-    private long _protocolDue = ConnectionClock.Never;
-    private int _work;
-    private bool _isOpen;
+    private int _life;
+    private ReadFlags _reading;
 
     // Made when somebody first waits.
     private DrainNotices? _drain;
     private long _deadline;
     private long _closeBy = long.MaxValue;
     private long _sendWaitsSince = -1;
-    private int _claimed;
-    private volatile bool _closing;
-    private volatile bool _aborted;
-    private volatile bool _outputDown;
 
     protected TransportConnection(ConnectionSettings settings)
     {
@@ -54,7 +43,7 @@ internal abstract class TransportConnection : Connection
         _progress = new WriteProgress(settings.WriteTimeout, settings.MinimumSendRate);
     }
 
-    public sealed override bool IsClosing => _closing;
+    public sealed override bool IsClosing => Is(LifeFlags.Closing);
 
     internal sealed override CloseReason? ClosingReason => Volatile.Read(ref _reason);
 
@@ -75,16 +64,21 @@ internal abstract class TransportConnection : Connection
     /// <summary>The same for rings with bytes to be sent.</summary>
     internal ArrayPool<byte> SendPool => (ArrayPool<byte>?)_sendArrays ?? Settings.Pool;
 
+    internal override int BatchCapacity => Settings.MaxSendBytes;
+
     protected ConnectionSettings Settings { get; }
 
     /// <summary>Whether it ends as soon as the loop looks.</summary>
-    protected bool IsAborted => _aborted;
+    protected bool IsAborted => Is(LifeFlags.Aborted);
 
     /// <summary>Whether this side's stream has ended, behind its last byte.</summary>
-    protected bool IsOutputDown => _outputDown;
+    internal bool IsOutputDown => Is(LifeFlags.OutputDown);
+
+    /// <summary>Whether the loop has to end it now.</summary>
+    protected bool MustEnd => IsAborted || (IsClosing && IsOutputDown && Has(ReadFlags.InputEnded));
 
     /// <summary>Whether what the peer did not take is not worth a lingering socket.</summary>
-    protected bool EndsByReset => _aborted && !_outputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
+    protected bool EndsByReset => IsAborted && !IsOutputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
 
     public sealed override void Close(CloseReason reason)
     {
@@ -96,10 +90,9 @@ internal abstract class TransportConnection : Connection
         long now = Settings.Clock.PreciseMilliseconds;
         Volatile.Write(ref _closeBy, now + (long)Settings.CloseTimeout.TotalMilliseconds);
         Volatile.Write(ref _deadline, now + (long)Math.Max(Settings.DrainTimeout.TotalMilliseconds, 1000));
-        _closing = true;
+        SetClosing();
         RequestTick();
-        EndWaits();
-        if (TryClaim())
+        if (TrySet(LifeFlags.Claimed))
         {
             // Never started: no loop knows it, and nothing is written.
             End();
@@ -111,26 +104,21 @@ internal abstract class TransportConnection : Connection
 
     public sealed override void Abort(CloseReason reason)
     {
-        CloseFor(reason);
-        if (_aborted)
-        {
-            return;
-        }
-
-        _aborted = true;
-        if (TryClaim())
+        bool first = Lose(reason);
+        if (TrySet(LifeFlags.Claimed))
         {
             End();
-            return;
         }
-
-        OnAborted();
+        else if (first)
+        {
+            OnAborted();
+        }
     }
 
     public sealed override void NotifyWhenDrained(long pendingBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(pendingBytes);
-        Drain.AskForProtocol(pendingBytes);
+        Drain.NotifyProtocol(pendingBytes);
     }
 
     public sealed override ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default)
@@ -184,30 +172,12 @@ internal abstract class TransportConnection : Connection
         Abort(new CloseReason(CloseKind.Internal, "Sending threw; see the log.", Exception: e));
     }
 
-    /// <summary>Waiting bytes fell to what was asked for; by whoever sends, or asked.</summary>
-    internal void OutputDrained() => Ask(OutputHasDrained);
-
-    public sealed override bool Post(Action<object?> callback, object? state)
-    {
-        ArgumentNullException.ThrowIfNull(callback);
-        if (!_calls.TryAdd(callback, state))
-        {
-            return false;
-        }
-
-        Ask(CallsArePosted);
-        return true;
-    }
-
-    public sealed override void PostAfter(TimeSpan delay, Action<object?> callback, object? state)
-    {
-        ArgumentNullException.ThrowIfNull(callback);
-        Settings.Clock.PostAfter(delay, this, callback, state);
-    }
+    /// <summary>No more bytes wait than the protocol wants to be told of; by whoever sends, or waits.</summary>
+    internal void OutputDrained() => RequestWork(OutputHasDrained);
 
     protected override void StartCore()
     {
-        if (!TryClaim())
+        if (!TrySet(LifeFlags.Claimed))
         {
             return;
         }
@@ -219,7 +189,7 @@ internal abstract class TransportConnection : Connection
     /// <summary>The first thing on the loop.</summary>
     protected void Open()
     {
-        _isOpen = true;
+        Set(ReadFlags.Open);
         try
         {
             Protocol!.OnOpened(this);
@@ -230,112 +200,6 @@ internal abstract class TransportConnection : Connection
         }
 
         Settings.Clock.Add(this);
-    }
-
-    /// <summary>Does on the loop what other threads have asked for, once it is open.</summary>
-    protected void RunWork()
-    {
-        if (!_isOpen || Volatile.Read(ref _work) == 0)
-        {
-            return;
-        }
-
-        int work = Interlocked.Exchange(ref _work, 0);
-        if ((work & CallsArePosted) != 0)
-        {
-            _calls.Run(Fault);
-        }
-
-        try
-        {
-            if ((work & OutputHasDrained) != 0)
-            {
-                Protocol!.OnOutputDrained();
-            }
-
-            if ((work & OutputIsStuck) != 0 && !_closing)
-            {
-                CloseAsStuck();
-            }
-
-            if ((work & TickIsDue) != 0 && !_closing)
-            {
-                long due = Protocol!.OnTick(Settings.Clock.NowMilliseconds);
-                Volatile.Write(ref _protocolDue, due);
-                TickAt(due);
-            }
-        }
-        catch (Exception e)
-        {
-            Fault(e);
-        }
-
-        if (PendingBytes != 0)
-        {
-            Flush();
-        }
-    }
-
-    internal override long Tick(long nowMilliseconds, bool requested)
-    {
-        bool stuck = _progress.IsStuck(nowMilliseconds, BytesSent, PendingBytes);
-        Volatile.Write(ref _sendWaitsSince, _progress.WaitsSince);
-        if (_closing)
-        {
-            // Until the last byte is out a peer that reads has the time of any writing, once; then draining is bounded, and so is all of it
-            // together.
-            bool patient = !_outputDown && !stuck && _reason!.Kind != CloseKind.WriteTimeout;
-            if ((!patient && nowMilliseconds >= Volatile.Read(ref _deadline)) || nowMilliseconds >= Volatile.Read(ref _closeBy))
-            {
-                Abort(CloseReason.LocalClosed);
-            }
-
-            return ConnectionClock.NextTick;
-        }
-
-        if (stuck)
-        {
-            Ask(OutputIsStuck);
-        }
-
-        long due = Volatile.Read(ref _protocolDue);
-        if (requested || nowMilliseconds >= due)
-        {
-            // The loop tells the next one.
-            Volatile.Write(ref _protocolDue, ConnectionClock.Never);
-            Ask(TickIsDue);
-            due = ConnectionClock.Never;
-        }
-
-        if (Protocol is ILoopWatch watch)
-        {
-            due = Math.Min(due, watch.Watch(nowMilliseconds));
-        }
-
-        return _progress.IsWaiting ? ConnectionClock.NextTick : due;
-    }
-
-    // The peer is found wanting only where it was offered the bytes: a loop that was held up has not sent what it wrote.
-    private void CloseAsStuck()
-    {
-        if (!IsSendBlocked)
-        {
-            return;
-        }
-
-        var reason = new CloseReason(
-            CloseKind.WriteTimeout,
-            $"The peer took none or too few of {PendingBytes} waiting bytes for {Settings.WriteTimeout.TotalSeconds:0.#} s.");
-        Protocol!.OnWriteTimeout(reason);
-        Close(reason);
-    }
-
-    private void Ask(int what)
-    {
-        if (Interlocked.Or(ref _work, what) == 0)
-        {
-            WakeLoop();
-        }
     }
 
     /// <summary>
@@ -363,19 +227,59 @@ internal abstract class TransportConnection : Connection
     /// </summary>
     protected abstract void End();
 
-    /// <summary>It is over for this reason, unless there is an earlier one.</summary>
-    protected void CloseFor(CloseReason reason)
+    /// <summary>It is over for this reason, unless there is an earlier one; the loop ends it as soon as it looks. True once.</summary>
+    protected bool Lose(CloseReason reason)
     {
-        Interlocked.CompareExchange(ref _reason, reason, null);
-        _closing = true;
-        EndWaits();
+        CloseFor(reason);
+        return TrySet(LifeFlags.Aborted);
     }
+
+    /// <summary>The first step of <see cref="End"/>: true once.</summary>
+    protected bool TryBeginEnd()
+    {
+        CloseFor(CloseReason.LocalClosed);
+        return TrySet(LifeFlags.Ended);
+    }
+
+    /// <summary>Offers one burst to the protocol; on the loop.</summary>
+    protected void OfferTo(ArrayPoolCircularBuffer input)
+    {
+        // Before, so that a tick sees what came however long the protocol is at it. The transport asks again for what it has changed.
+        RequestTick();
+        Set(ReadFlags.Paused, Protocol!.OnReceived(input) == ReceiveOutcome.Pause);
+    }
+
+    /// <summary>While closing: only the peer's end of stream is of interest.</summary>
+    protected void DropInput(ArrayPoolCircularBuffer input)
+    {
+        Set(ReadFlags.Paused, false);
+        input.Consume(input.Length);
+    }
+
+    /// <summary>Tells the protocol of the end of the peer's stream, once; on the loop.</summary>
+    protected void ReportInputEnd(bool hasUnread)
+    {
+        if (!Has(ReadFlags.InputEndReported) && !IsClosing)
+        {
+            Set(ReadFlags.InputEndReported);
+            Protocol!.OnInputEnded(hasUnread);
+        }
+    }
+
+    protected bool Is(LifeFlags flag) => (Volatile.Read(ref _life) & (int)flag) != 0;
+
+    /// <summary>True for the one who sets it. A full fence.</summary>
+    protected bool TrySet(LifeFlags flag) => (Interlocked.Or(ref _life, (int)flag) & (int)flag) == 0;
+
+    protected bool Has(ReadFlags any) => (_reading & any) != 0;
+
+    protected void Set(ReadFlags flag, bool value = true) => _reading = value ? _reading | flag : _reading & ~flag;
 
     /// <summary>The time for draining the peer's input begins. Before the peer can know that this side's stream has ended.</summary>
     protected void OutputIsDown()
     {
         Volatile.Write(ref _deadline, Settings.Clock.PreciseMilliseconds + (long)Settings.DrainTimeout.TotalMilliseconds);
-        _outputDown = true;
+        TrySet(LifeFlags.OutputDown);
     }
 
     protected void LeaveClock() => Settings.Clock.Remove(this);
@@ -412,12 +316,16 @@ internal abstract class TransportConnection : Connection
         return Interlocked.CompareExchange(ref _drain, made, null) ?? made;
     }
 
-    // The fence: who begins to wait now sees that the connection closes, or is seen here.
-    private void EndWaits()
+    private void CloseFor(CloseReason reason)
     {
-        Interlocked.MemoryBarrier();
-        Volatile.Read(ref _drain)?.Check();
+        Interlocked.CompareExchange(ref _reason, reason, null);
+        SetClosing();
     }
 
-    private bool TryClaim() => Interlocked.Exchange(ref _claimed, 1) == 0;
+    // A full fence: who begins to wait for room now sees that the connection closes, or is seen here.
+    private void SetClosing()
+    {
+        TrySet(LifeFlags.Closing);
+        Volatile.Read(ref _drain)?.Check();
+    }
 }

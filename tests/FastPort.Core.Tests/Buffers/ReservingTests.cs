@@ -29,7 +29,7 @@ public sealed class ReservingTests : IDisposable
         for (int i = 0; i < 10; i++)
         {
             Assert.False(_ring.TryShrink());
-            _ring.Rest();
+            _ring.ReleaseWhenIdle();
             _ring.Write(new byte[100]);
         }
 
@@ -43,12 +43,12 @@ public sealed class ReservingTests : IDisposable
         Assert.True(_ring.TryReserve(1000));
         _ring.Write(new byte[999]);
         _ring.Consume(1009);
-        _ring.Rest();
+        _ring.ReleaseWhenIdle();
         Assert.NotEqual(0, _ring.Capacity);
 
         _ring.Write(new byte[1]);
         _ring.Consume(1);
-        _ring.Rest();
+        _ring.ReleaseWhenIdle();
 
         Assert.Equal(0, _ring.Capacity);
     }
@@ -69,7 +69,7 @@ public sealed class ReservingTests : IDisposable
     {
         Assert.True(_ring.TryReserve(1000));
         Assert.True(_ring.TryReserve(0));
-        _ring.Rest();
+        _ring.ReleaseWhenIdle();
         Assert.Equal(0, _ring.Capacity);
 
         Assert.True(_ring.TryReserve(1000));
@@ -77,7 +77,7 @@ public sealed class ReservingTests : IDisposable
         _ring.Write([1]);
         Assert.Equal(16, _ring.Capacity);
         _ring.Consume(1);
-        _ring.Rest();
+        _ring.ReleaseWhenIdle();
         Assert.Equal(0, _ring.Capacity);
     }
 
@@ -87,7 +87,7 @@ public sealed class ReservingTests : IDisposable
         Assert.True(_ring.TryReserve(1000));
         Assert.False(_ring.TryReserve(4097));
 
-        _ring.Rest();
+        _ring.ReleaseWhenIdle();
 
         Assert.Equal(1024, _ring.Capacity);
     }

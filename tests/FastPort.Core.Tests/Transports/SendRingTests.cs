@@ -15,6 +15,28 @@ public sealed class SendRingTests
     public void Everything_leaves_in_order_however_it_was_put_there_and_is_taken() =>
         Check.One(Config.QuickThrowOnFailure.WithMaxTest(300), Prop.ForAll(Gen.Choose(0, int.MaxValue - 1).ToArbitrary(), Play));
 
+    [Fact]
+    public void What_is_dropped_is_released_once_and_takes_no_room_any_more()
+    {
+        const int Most = 8192;
+        var pool = new TrackingArrayPool();
+        var send = new SendRing(Most, pool);
+        int released = 0;
+        for (int round = 1; round <= 3; round++)
+        {
+            send.Ring.Write(new byte[10]);
+            Assert.True(send.TryBorrow(new byte[4000], _ => released++, null));
+            Assert.True(send.TryBorrow(new byte[Most - 4010], _ => released++, null));
+            send.TakeSent(100, static _ => Assert.Fail("Not all of it is sent."));
+            Assert.Equal(Most - 100, send.Bytes);
+
+            send.Drop(static dropped => dropped.Release!(dropped.State));
+
+            Assert.Equal((2 * round, 0L, true), (released, send.Bytes, send.IsEmpty));
+            pool.AssertAllReturned();
+        }
+    }
+
     private static void Play(int seed)
     {
         var random = new Random(seed);
@@ -57,7 +79,7 @@ public sealed class SendRingTests
 
         Assert.Equal(expected, left);
         Assert.Equal(lent, released);
-        Assert.Equal(0, send.BorrowedBytes);
+        Assert.Equal(0, send.Bytes);
         send.Ring.Dispose();
         pool.AssertAllReturned();
 
@@ -65,7 +87,7 @@ public sealed class SendRingTests
         {
             while (count > 0 && !send.IsEmpty)
             {
-                ReadOnlySpan<byte> next = send.NextSpan;
+                ReadOnlySpan<byte> next = send.NextMemory.Span;
                 next = next[..Math.Min(next.Length, count)];
                 left.AddRange(next);
                 count -= next.Length;
@@ -89,18 +111,12 @@ public sealed class SendRingTests
             left.AddRange(together.AsSpan(0, taken));
             while (taken > 0)
             {
-                int next = Math.Min(taken, send.NextSpan.Length);
+                int next = Math.Min(taken, send.NextMemory.Length);
                 taken -= next;
                 Sent(next);
             }
         }
 
-        void Sent(int count)
-        {
-            if (send.Sent(count, out BorrowedSegments.Segment ended))
-            {
-                ended.Release?.Invoke(ended.State);
-            }
-        }
+        void Sent(int count) => send.TakeSent(count, static ended => ended.Release?.Invoke(ended.State));
     }
 }

@@ -1,5 +1,7 @@
 using System.Net;
 using FastPort.Connections;
+using FastPort.Transports.Epoll.Loop;
+using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;
 
@@ -51,8 +53,8 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
     {
         cancellationToken.ThrowIfCancellationRequested();
         var attempt = new EpollConnect(address, group, settings, cancellationToken);
-        attempt.Ask();
-        await using (cancellationToken.UnsafeRegister(static state => ((EpollConnect)state!).Ask(), attempt).ConfigureAwait(false))
+        attempt.Post();
+        await using (cancellationToken.UnsafeRegister(static state => ((EpollConnect)state!).Post(), attempt).ConfigureAwait(false))
         {
             return await attempt._result.Task.ConfigureAwait(false);
         }
@@ -78,7 +80,7 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
 
     void ILoopHandler.OnReady(uint events) => Complete(NativeSocket.TakeError(_descriptor));
 
-    private void Ask()
+    private void Post()
     {
         if (Interlocked.Exchange(ref _posted, 1) == 0)
         {

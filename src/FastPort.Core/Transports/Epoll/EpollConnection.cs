@@ -1,18 +1,18 @@
 using System.Net;
 using FastPort.Buffers;
 using FastPort.Connections;
+using FastPort.Transports.Epoll.Loop;
+using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
 /// A stream socket bound to one <see cref="EpollLoop"/>, which alone reads it and closes it. Other threads write
-/// (<see cref="EpollOutput"/>), perhaps send (<see cref="EpollSender"/>) and ask for the rest through <see cref="Ask"/>: what is asked for
-/// is a set of bits, so a connection waits in the loop's inbox once at most however much is asked of it.
+/// (<see cref="EpollOutput"/>), perhaps send (<see cref="EpollSender"/>), and request the rest through <see cref="Request"/>. Requests are
+/// a set of bits, so a connection waits in the loop's inbox once at most.
 /// </summary>
 internal sealed partial class EpollConnection : TransportConnection, ILoopHandler, ILoopTask
 {
-    private const int MinimumCapacity = 1024;
-
     // What is longer leaves at once: from here on the copy into the kernel costs more than the peer's wake-up, and the bytes are still in
     // the cache.
     private const int FlushAtOnceBytes = 32 * 1024;
@@ -20,29 +20,21 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private const uint Watched = Libc.EpollIn | Libc.EpollOut | Libc.EpollRdHup | Libc.EpollEdge;
     private const uint WatchedForInput = Watched & ~Libc.EpollOut;
 
-    private const int AskStart = 1;
-    private const int AskFlush = 2;
-    private const int AskResume = 4;
-    private const int AskWork = 8;
+    // What the loop is to do: bits of _requested.
+    private const int StartRequested = 1;
+    private const int FlushRequested = 2;
+    private const int ResumeRequested = 4;
+    private const int WorkRequested = 8;
 
     private readonly EpollLoopGroup _group;
     private readonly EpollLoop _loop;
-    private readonly ArrayPoolCircularBuffer _input;
+    private readonly ReceiveBuffer _input;
     private readonly EpollOutput _output;
     private readonly EpollSender _sender;
-    private long _received;
-    private int _asked;
-    private volatile bool _finished;
+    private int _requested;
 
-    // The loop's own from here on.
+    // The loop's own: what epoll carries for the descriptor.
     private ulong _number;
-    private int _askedEarly;
-    private bool _started;
-    private bool _watched;
-    private bool _lost;
-    private bool _ended;
-    private bool _flushQueued;
-    private bool _continueQueued;
 
     /// <param name="descriptor">A connected, non-blocking socket; the connection's from now on.</param>
     /// <param name="group">The loops.</param>
@@ -59,7 +51,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         _loop = loop;
         RemoteEndPoint = remote;
         LocalEndPoint = local;
-        _input = new ArrayPoolCircularBuffer(MinimumCapacity, settings.MaxReceiveBytes, ReceivePool);
+        _input = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
         _output = new EpollOutput(this, settings);
         _sender = new EpollSender(this, _output);
     }
@@ -72,7 +64,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     public override EndPoint? LocalEndPoint { get; }
 
-    public override long BytesReceived => Volatile.Read(ref _received);
+    public override long BytesReceived => _input.BytesReceived;
 
     public override long BytesSent => _sender.BytesSent;
 
@@ -99,14 +91,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
         _output.TryWriteBorrowed(memory, release, state);
 
-    public override ArrayPoolCircularBuffer BeginBatch() => _output.BeginBatch();
-
-    public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)
-    {
-        return IsOnLoop ? base.TryAppendBatch(ring, ref batch) : _output.TryAppendBatch(ref batch);
-    }
-
-    public override void EndBatch(ArrayPoolCircularBuffer batch) => _output.EndBatch(batch);
+    public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
+        IsOnLoop ? base.TryAppendBatch(ring, ref batch) : _output.TryAppendBatch(onLoop: false, ref batch);
 
     public override void Flush()
     {
@@ -122,57 +108,54 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
                 FlushAtEndOfRound();
             }
         }
-        else if (_sender.Pending != 0 && !_sender.TrySendDirectly(_loop))
+        else if (_sender.Pending != 0 && !_sender.TrySendByWriter(_loop))
         {
-            Ask(AskFlush);
+            Request(FlushRequested);
         }
     }
 
-    public override void ResumeReading() => Ask(AskResume);
+    public override void ResumeReading() => Request(ResumeRequested);
 
     void ILoopTask.RunOnLoop()
     {
-        int asked = Interlocked.Exchange(ref _asked, 0);
-        if (_finished)
+        int requested = Interlocked.Exchange(ref _requested, 0);
+        if (Is(LifeFlags.Released))
         {
             return;
         }
 
-        if (_ended)
+        if (Is(LifeFlags.Ended))
         {
-            TryFinish();
+            TryRelease();
             return;
         }
 
-        if (!_started)
+        if (!Has(ReadFlags.Open))
         {
-            // What was asked for before the start waits for it.
-            asked |= _askedEarly;
-            _askedEarly = asked;
-            if ((asked & AskStart) == 0)
+            if ((requested & StartRequested) == 0)
             {
+                // The start does it.
                 return;
             }
 
-            _started = true;
             Open();
             Watch();
-            asked |= AskWork;
+            requested = FlushRequested | ResumeRequested | WorkRequested;
         }
 
-        if ((asked & AskWork) != 0)
+        if ((requested & WorkRequested) != 0)
         {
             RunWork();
         }
 
-        if ((asked & AskFlush) != 0)
+        if ((requested & FlushRequested) != 0)
         {
             FlushAtEndOfRound();
         }
 
-        if ((asked & AskResume) != 0)
+        if ((requested & ResumeRequested) != 0)
         {
-            _parked = false;
+            Set(ReadFlags.Waiting, false);
             Pump();
         }
     }
@@ -193,12 +176,15 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
             return;
         }
 
-        _readable = true;
-        _peerEnded |= (events & (Libc.EpollRdHup | Libc.EpollHup | Libc.EpollErr)) != 0;
-        _failed |= (events & Libc.EpollErr) != 0;
-        if (_parked)
+        Set(ReadFlags.Readable);
+        if ((events & (Libc.EpollRdHup | Libc.EpollHup | Libc.EpollErr)) != 0)
         {
-            Park();
+            Set(ReadFlags.PeerEnded | ((events & Libc.EpollErr) != 0 ? ReadFlags.SocketFailed : ReadFlags.None));
+        }
+
+        if (Has(ReadFlags.Waiting))
+        {
+            TryWait();
         }
 
         Pump();
@@ -207,8 +193,8 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>The loop's end of round.</summary>
     public void FlushNow()
     {
-        _flushQueued = false;
-        if (!_finished)
+        Set(ReadFlags.FlushQueued, false);
+        if (!Is(LifeFlags.Released))
         {
             _sender.SendOnLoop();
         }
@@ -217,31 +203,28 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>The loop's next round, after a turn that ended too early.</summary>
     public void Continue()
     {
-        _continueQueued = false;
-        if (!_finished)
-        {
-            Pump();
-        }
+        Set(ReadFlags.ContinueQueued, false);
+        Pump();
     }
 
-    protected override void BeginLoop() => Ask(AskStart);
+    protected override void BeginLoop() => Request(StartRequested);
 
-    protected override void WakeLoop() => Ask(AskWork);
+    protected override void WakeLoop() => Request(WorkRequested);
 
     protected override void OnClosing()
     {
         _output.End();
-        Ask(AskFlush | AskResume);
+        Request(FlushRequested | ResumeRequested);
     }
 
-    protected override void OnAborted() => Ask(AskResume);
+    protected override void OnAborted() => Request(ResumeRequested);
 
     /// <summary>The last byte is sent: ends this side of the stream. By the loop, as sender.</summary>
     internal void ShutDownOutput()
     {
         OutputIsDown();
         _ = Libc.Shutdown(Descriptor, Libc.ShutWrite);
-        Ask(AskResume);
+        Request(ResumeRequested);
     }
 
     /// <summary>
@@ -268,68 +251,57 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <summary>The socket refused to send; by whoever sends.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));
 
-    // Where nothing is asked yet the connection goes to the loop's inbox; where something is, it waits there already.
-    private void Ask(int what)
+    // Where nothing is requested yet the connection goes to the loop's inbox; where something is, it waits there already.
+    private void Request(int what)
     {
-        if (!_finished && Interlocked.Or(ref _asked, what) == 0)
+        if (!Is(LifeFlags.Released) && Interlocked.Or(ref _requested, what) == 0)
         {
             _loop.Post(this);
         }
     }
 
     /// <summary>There is more to send, or to end, than this turn can; any thread.</summary>
-    internal void FlushNextRound() => Ask(AskFlush);
+    internal void FlushNextRound() => Request(FlushRequested);
 
     private void FlushAtEndOfRound()
     {
-        if (!_flushQueued)
+        if (!Has(ReadFlags.FlushQueued))
         {
-            _flushQueued = true;
+            Set(ReadFlags.FlushQueued);
             _loop.FlushLater(this);
         }
     }
 
     private void Watch()
     {
-        _watched = _loop.TryWatch(Descriptor, Watched, this, out _number);
-        if (!_watched)
+        Set(ReadFlags.Watched, _loop.TryWatch(Descriptor, Watched, this, out _number));
+        if (!Has(ReadFlags.Watched))
         {
-            Lose(Errno.Last);
-            Pump();
+            Lose(Lost(Errno.Last));
         }
-    }
-
-    private void Lose(int error)
-    {
-        CloseFor(Lost(error));
-        _lost = true;
     }
 
     protected override void End()
     {
-        if (_ended)
+        if (TryBeginEnd())
         {
-            return;
+            _input.Ring.Dispose();
+            _output.Close();
+            TryRelease();
         }
-
-        CloseFor(CloseReason.LocalClosed);
-        _ended = true;
-        _input.Dispose();
-        _output.Close();
-        TryFinish();
     }
 
     // Where another thread is sending, its flush, once it is done, brings the loop here again.
-    private void TryFinish()
+    private void TryRelease()
     {
         if (!_sender.TryFinish())
         {
             return;
         }
 
-        _finished = true;
+        TrySet(LifeFlags.Released);
         LeaveClock();
-        if (_watched)
+        if (Has(ReadFlags.Watched))
         {
             _loop.Forget(_number);
         }

@@ -1,6 +1,8 @@
 using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
+using FastPort.Transports.Epoll.Loop;
+using FastPort.Transports.Epoll.Native;
 using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Epoll;
@@ -17,20 +19,20 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     // A flood of connections must not keep the loop from those it has.
     private const int AcceptsPerTurn = 64;
 
-    private const int AskStart = 1;
-    private const int AskRetry = 2;
-    private const int AskStop = 4;
+    private const int StartRequested = 1;
+    private const int RetryRequested = 2;
+    private const int StopRequested = 4;
 
     private readonly EpollLoopGroup _group;
     private readonly ConnectionSettings _settings;
-    private readonly AcceptBackoff _backoff = new();
+    private readonly AcceptRecovery _recovery;
     private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private EndPoint _family = null!;
     private UnixSocketFile? _file;
     private EpollLoop? _loop;
     private Action<Connection>? _accepted;
     private int _descriptor = -1;
-    private int _asked;
+    private int _requested;
     private int _stopping;
 
     // The loop's own from here on.
@@ -42,6 +44,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     {
         Endpoint = endpoint;
         _settings = settings;
+        _recovery = new AcceptRecovery(settings);
         _group = group;
     }
 
@@ -84,7 +87,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
             throw;
         }
 
-        Ask(AskStart);
+        Request(StartRequested);
     }
 
     public async ValueTask StopAsync()
@@ -96,7 +99,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
 
         if (Interlocked.Exchange(ref _stopping, 1) == 0)
         {
-            Ask(AskStop);
+            Request(StopRequested);
         }
 
         await _closed.Task.ConfigureAwait(false);
@@ -106,17 +109,17 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
 
     void ILoopTask.RunOnLoop()
     {
-        int asked = Interlocked.Exchange(ref _asked, 0);
+        int requested = Interlocked.Exchange(ref _requested, 0);
         if (_stopped)
         {
             return;
         }
 
-        if ((asked & AskStop) != 0)
+        if ((requested & StopRequested) != 0)
         {
             Close();
         }
-        else if ((asked & (AskStart | AskRetry)) != 0 && !_watched)
+        else if ((requested & (StartRequested | RetryRequested)) != 0 && !_watched)
         {
             Watch();
         }
@@ -129,11 +132,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
             int descriptor = NativeSocket.Accept(_descriptor, _family, out EndPoint? remote);
             if (descriptor >= 0)
             {
-                if (_backoff.Succeeded())
-                {
-                    TransportLog.AcceptRecovered(_settings.Logger, Endpoint);
-                }
-
+                _recovery.Succeeded(Endpoint);
                 HandOver(descriptor, remote);
             }
             else if (!GoOnAfter(Errno.Last))
@@ -156,9 +155,9 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         }
     }
 
-    private void Ask(int what)
+    private void Request(int what)
     {
-        if (Interlocked.Or(ref _asked, what) == 0)
+        if (Interlocked.Or(ref _requested, what) == 0)
         {
             _loop!.Post(this);
         }
@@ -170,7 +169,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         _watched = _loop!.TryWatch(_descriptor, Libc.EpollIn, this, out _number);
         if (!_watched)
         {
-            BackOff(Errno.ToSocketError(Errno.Last));
+            _recovery.RetryLater(Endpoint, Errno.ToSocketError(Errno.Last), Retry);
         }
     }
 
@@ -181,31 +180,17 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
             return false;
         }
 
-        SocketError error = Errno.ToSocketError(errno);
-        _settings.AcceptFailed?.Invoke();
-        switch (AcceptErrors.Sort(error))
+        if (_recovery.Failed(Endpoint, Errno.ToSocketError(errno), Retry) == AcceptErrorClass.Transient)
         {
-            case AcceptErrorClass.Transient:
-                TransportLog.AcceptTransient(_settings.Logger, Endpoint, error.ToString());
-                return true;
-            case AcceptErrorClass.Pressure:
-                // Not watched meanwhile: connections that wait would wake the loop again and again for nothing.
-                Unwatch();
-                BackOff(error);
-                return false;
-            default:
-                Unwatch();
-                TransportLog.AcceptFatal(_settings.Logger, Endpoint, error.ToString());
-                return false;
+            return true;
         }
+
+        // Not watched meanwhile: connections that wait would wake the loop again and again for nothing.
+        Unwatch();
+        return false;
     }
 
-    private void BackOff(SocketError error)
-    {
-        TimeSpan delay = _backoff.Next();
-        TransportLog.AcceptPressure(_settings.Logger, Endpoint, error.ToString(), delay.TotalMilliseconds);
-        _settings.Clock.CallLater(delay, () => Ask(AskRetry));
-    }
+    private void Retry() => Request(RetryRequested);
 
     private void HandOver(int descriptor, EndPoint? remote)
     {

@@ -1,12 +1,13 @@
 using System.Runtime.CompilerServices;
+using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;
 
 /// <content>What is sent, in which order, and how. All of it is for the thread that holds the role.</content>
 internal sealed partial class EpollSender
 {
-    // After so many lanes of other threads in a row it is the turn of the loop's other connections.
-    private const int LanesPerTurn = 64;
+    // After so many rings of other threads in a row it is the turn of the loop's other connections.
+    private const int RingsPerTurn = 64;
 
     private void SendAll()
     {
@@ -16,20 +17,19 @@ internal sealed partial class EpollSender
             Interlocked.MemoryBarrier();
         }
 
-        OutputLane loopLane = _output.LoopLane;
-        for (int lanes = 0; lanes < LanesPerTurn; lanes++)
+        for (int rings = 0; rings < RingsPerTurn; rings++)
         {
-            // Read before the queue is looked at: see TakeOthers.
+            // Read before the queue is looked at: see SendQueue.Take.
             long until = _output.WrittenByLoop;
             bool found = TryTakeOthers(until);
-            if (!SendLoopLane(loopLane, found ? _others!.After : until) || (found && !SendOthers()))
+            if (!SendLoopRing(found ? _others!.After : until) || (found && !SendOthers()))
             {
                 return;
             }
 
             if (!found)
             {
-                ShutDownIfAsked();
+                ShutDownWhenEnding();
                 return;
             }
         }
@@ -38,32 +38,32 @@ internal sealed partial class EpollSender
     }
 
     // Once, behind the last byte.
-    private void ShutDownIfAsked()
+    private void ShutDownWhenEnding()
     {
         // Pending is read last: what the writer looked for has written is counted then.
-        if (_output.IsEnding && !_shutDown && !_output.HasWriter() && Pending == 0)
+        if (_output.IsEnding && !_connection.IsOutputDown && !_output.HasWriter && Pending == 0)
         {
-            _shutDown = true;
             _connection.ShutDownOutput();
         }
     }
 
-    private bool SendLoopLane(OutputLane lane, long until)
+    private bool SendLoopRing(long until)
     {
-        if (lane.IsEmpty)
+        SendRing ring = _output.LoopRing;
+        if (ring.IsEmpty)
         {
             return true;
         }
 
-        int burst = lane.Ring.Length;
-        if (!Send(lane, until))
+        int burst = ring.Ring.Length;
+        if (!Send(ring, until))
         {
             return false;
         }
 
-        if (lane.IsEmpty)
+        if (ring.IsEmpty)
         {
-            lane.Rest(burst);
+            _output.LoopRingSent(burst);
         }
 
         return true;
@@ -73,47 +73,35 @@ internal sealed partial class EpollSender
     // it.
     private bool TryTakeOthers(long sentByLoop)
     {
-        if (_others is null)
-        {
-            _others = _output.TakeOthers(sentByLoop);
-            if (_others is null)
-            {
-                return false;
-            }
-
-            _othersBytes = _others.Pending;
-            _othersRingBytes = _others.Ring.Length;
-        }
-
-        return true;
+        _others ??= _output.Take(sentByLoop);
+        return _others is not null;
     }
 
     private bool SendOthers()
     {
-        OutputLane lane = _others!;
-        if (!Send(lane, lane.Sent + lane.Pending))
+        SendRing ring = _others!;
+        if (!Send(ring, ring.Sent + ring.Bytes))
         {
             return false;
         }
 
-        lane.Rest(_othersRingBytes);
         _others = null;
-        _output.Return(lane, _othersBytes, _othersRingBytes);
+        _output.Return(ring);
         return true;
     }
 
     // False where the socket takes no more, or failed.
-    private bool Send(OutputLane lane, long until)
+    private bool Send(SendRing ring, long until)
     {
         // Segments without a byte that nothing precedes.
-        lane.TakeSent(0, _release);
-        while (lane.Sent < until)
+        ring.TakeSent(0, _release);
+        while (ring.Sent < until)
         {
             Volatile.Write(ref _calls, _calls + 1);
-            nint count = SendSome(lane, until - lane.Sent);
+            nint count = SendSome(ring, until - ring.Sent);
             if (count >= 0)
             {
-                lane.TakeSent((int)count, _release);
+                ring.TakeSent((int)count, _release);
                 Interlocked.Exchange(ref _sent, _sent + count);
                 _connection.SentSome();
                 continue;
@@ -150,14 +138,14 @@ internal sealed partial class EpollSender
         return true;
     }
 
-    private nint SendSome(OutputLane lane, long left)
+    private nint SendSome(SendRing ring, long left)
     {
-        if (lane.BorrowedCount > 1 && GatheredSend.TrySend(_connection.Descriptor, lane, left, out nint sent))
+        if (ring.BorrowedCount > 1 && GatheredSend.TrySend(_connection.Descriptor, ring, left, out nint sent))
         {
             return sent;
         }
 
-        lane.Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
+        ring.Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
         first = first[..(int)Math.Min(first.Length, left)];
         second = second[..(int)Math.Min(second.Length, left - first.Length)];
         return Send(first, second);

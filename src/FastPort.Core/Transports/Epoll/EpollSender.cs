@@ -1,3 +1,5 @@
+using FastPort.Transports.Epoll.Loop;
+
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
@@ -11,7 +13,7 @@ namespace FastPort.Transports.Epoll;
 /// </summary>
 internal sealed partial class EpollSender
 {
-    private const int DirectFromBytes = 32 * 1024;
+    private const int WriterSendsFromBytes = 32 * 1024;
 
     private const int Free = 0;
     private const int Taken = 1;
@@ -23,9 +25,7 @@ internal sealed partial class EpollSender
     private int _role;
 
     // The role's.
-    private OutputLane? _others;
-    private long _othersBytes;
-    private int _othersRingBytes;
+    private SendRing? _others;
     private long _sent;
     private long _calls;
 
@@ -34,7 +34,6 @@ internal sealed partial class EpollSender
 
     // As the connection is watched at first.
     private bool _awaitsWritable = true;
-    private bool _shutDown;
 
     private volatile bool _blocked;
 
@@ -43,13 +42,13 @@ internal sealed partial class EpollSender
     private bool _writable;
 
     // Set by a thread that has sent for the loop, cleared by the loop when it has received.
-    private int _sentDirectly;
+    private int _sentByWriter;
 
     public EpollSender(EpollConnection connection, EpollOutput output)
     {
         _connection = connection;
         _output = output;
-        _release = connection.Release;
+        _release = output.Release;
     }
 
     public long BytesSent => Volatile.Read(ref _sent);
@@ -62,22 +61,22 @@ internal sealed partial class EpollSender
     public bool IsBlocked => _blocked;
 
     /// <summary>The loop has received: the next thread that writes while the loop sleeps may send by itself again.</summary>
-    public void AllowDirect()
+    public void AllowSendByWriter()
     {
-        if (_sentDirectly != 0)
+        if (_sentByWriter != 0)
         {
-            Volatile.Write(ref _sentDirectly, 0);
+            Volatile.Write(ref _sentByWriter, 0);
         }
     }
 
     /// <summary>
-    /// Sends on a thread that is not the loop's. False where the loop has to be asked for it: it is awake and will without being woken, or
+    /// Sends on a thread that is not the loop's. False where the loop has to do it: it is awake and will without being woken, or
     /// this would be the second time since the loop last received: who sends message upon message gains more from a loop that is awake and
-    /// sends them together. With <see cref="DirectFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends all the
-    /// same: a system call for so much is no waste, waking the loop is, and the writer must not outrun it. While the socket is blocked
-    /// there is nothing to ask for: its event makes the loop go on.
+    /// sends them together. With <see cref="WriterSendsFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends all
+    /// the same: a system call for so much is no waste, waking the loop is, and the writer must not outrun it. While the socket is blocked
+    /// there is nothing to request: its event makes the loop go on.
     /// </summary>
-    public bool TrySendDirectly(EpollLoop loop)
+    public bool TrySendByWriter(EpollLoop loop)
     {
         if (_blocked && !_output.IsEnding)
         {
@@ -90,7 +89,7 @@ internal sealed partial class EpollSender
             }
         }
 
-        if (_blocked || _output.IsEnding || !IsDirectWorthwhile(loop)
+        if (_blocked || _output.IsEnding || !IsWorthwhileByWriter(loop)
             || Interlocked.CompareExchange(ref _role, Taken, Free) != Free)
         {
             return false;
@@ -102,7 +101,7 @@ internal sealed partial class EpollSender
         {
             try
             {
-                done = SendOneLane();
+                done = SendOneRing();
             }
             catch (Exception e)
             {
@@ -116,11 +115,11 @@ internal sealed partial class EpollSender
         return done;
     }
 
-    // By a thread that is not the loop. Only while all that goes out before it is sent, as the loop's lane is the loop's alone. False where
+    // By a thread that is not the loop. Only while all that goes out before it is sent, as the loop's ring is the loop's alone. False where
     // something is left for the loop; where the socket is blocked, its event makes the loop go on.
-    private bool SendOneLane()
+    private bool SendOneRing()
     {
-        long sentByLoop = _output.LoopLane.Sent;
+        long sentByLoop = _output.LoopRing.Sent;
         if (_output.WrittenByLoop != sentByLoop)
         {
             return false;
@@ -175,15 +174,12 @@ internal sealed partial class EpollSender
             return false;
         }
 
-        _others?.DropBorrowed(_release);
-        _others?.Dispose();
-        _output.Dispose(_release);
-        _output.ForgetUnsent(_sent);
+        _output.Drop(_others);
         return true;
     }
 
-    private bool IsDirectWorthwhile(EpollLoop loop) =>
-        Pending >= DirectFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentDirectly, 1) == 0);
+    private bool IsWorthwhileByWriter(EpollLoop loop) =>
+        Pending >= WriterSendsFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentByWriter, 1) == 0);
 
     // Not before the role is given back: memory that was lent may be gone, and what follows must not find its connection stuck.
     private void Report(Exception? thrown)

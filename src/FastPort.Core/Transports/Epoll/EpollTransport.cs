@@ -1,6 +1,7 @@
 using System.Net;
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Transports.Epoll.Loop;
 using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Epoll;

@@ -1,5 +1,3 @@
-using FastPort.Connections;
-
 namespace FastPort.Transports.InProcess;
 
 /// <content>The pump: takes, offers to the protocol, rests.</content>
@@ -8,23 +6,19 @@ internal sealed partial class InProcessConnection
     // Between looks at the clock and at the pool: about a microsecond.
     private const int Looks = 25;
 
-    private bool _inputEndReported;
-
     internal LoopWaiting Waiting { get; }
-
-    protected override bool HasEnded => _ended != 0;
 
     protected override void Woken() => Waiting.Woken();
 
     protected override void BeforeRest()
     {
-        _input.Rest();
-        _outbound.RestLoopWrite();
+        _input.ReleaseWhenIdle();
+        _outbound.ReleaseWhenIdle();
     }
 
     protected override bool Linger()
     {
-        if (IsHeld || IsClosing || !Waiting.TryBegin())
+        if (IsPaused || IsClosing || !Waiting.TryBegin())
         {
             return false;
         }
@@ -63,10 +57,10 @@ internal sealed partial class InProcessConnection
     {
         if (_inbound.IsReset)
         {
-            Lose();
+            LosePeer();
         }
 
-        if (IsAborted || _lost)
+        if (IsAborted)
         {
             End();
             return false;
@@ -78,7 +72,7 @@ internal sealed partial class InProcessConnection
             return false;
         }
 
-        if (IsHeld)
+        if (IsPaused)
         {
             if ((signals & PumpSignals.Resumed) == 0)
             {
@@ -103,31 +97,27 @@ internal sealed partial class InProcessConnection
     private void Offer()
     {
         ForgetResumed();
-
-        // Before, so that a tick sees what came however long the protocol is at it, and with the flush, for what the protocol has changed.
-        RequestTick();
         _input.Offering();
-        IsHeld = Protocol!.OnReceived(_input.Current) == ReceiveOutcome.Pause;
-        _input.Offered(IsHeld);
+        OfferTo(_input.Current);
+        _input.Offered(IsPaused);
         Flush();
     }
 
     private bool TryReportEnd()
     {
-        if (!_inbound.HasEnded || _inputEndReported)
+        if (!_inbound.HasEnded || Has(ReadFlags.InputEndReported))
         {
             return false;
         }
 
-        _inputEndReported = true;
-        Protocol!.OnInputEnded(_input.HasRest);
+        ReportInputEnd(_input.HasUnread);
         return true;
     }
 
     // What still comes is dropped: only the peer's end is of interest.
     private void DropInput()
     {
-        IsHeld = false;
+        Set(ReadFlags.Paused, false);
         do
         {
             _input.Drop();

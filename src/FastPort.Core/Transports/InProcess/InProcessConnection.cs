@@ -5,7 +5,7 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// One end of a link within the process. Its pump takes what the peer has written from the <see cref="LinkLane"/> between them and offers
+/// One end of a link within the process. Its pump takes what the peer has written from the <see cref="LinkPipe"/> between them and offers
 /// it to the protocol.
 /// <para>
 /// The pump never runs on the stack of the thread that sends: that one may hold locks that a handler wants, would be busy for as long as
@@ -15,15 +15,12 @@ namespace FastPort.Transports.InProcess;
 internal sealed partial class InProcessConnection : PumpedConnection
 {
     private readonly InProcessEndPoint _address;
-    private LinkLane _outbound = null!;
-    private LinkLane _inbound = null!;
+    private LinkPipe _outbound = null!;
+    private LinkPipe _inbound = null!;
     private LinkInput _input = null!;
-    private ArrayPoolCircularBuffer? _spareBatch;
-    private int _ended;
 
     // What the end still waits for: its own steps, and what the peer has to give back. Those may be done in either order, by two threads.
     private int _toFinish = 2;
-    private volatile bool _lost;
 
     private InProcessConnection(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds)
         : base(settings)
@@ -50,44 +47,33 @@ internal sealed partial class InProcessConnection : PumpedConnection
     {
         var first = new InProcessConnection(endpoint, connecting.Settings, connecting.Spin);
         var second = new InProcessConnection(endpoint, accepting.Settings, accepting.Spin);
-        var there = new LinkLane(first, second, connecting.Settings);
-        var back = new LinkLane(second, first, accepting.Settings);
+        var there = new LinkPipe(first, second, connecting.Settings);
+        var back = new LinkPipe(second, first, accepting.Settings);
         first.Join(there, back);
         second.Join(back, there);
         return (first, second);
     }
 
-    public override ArrayPoolCircularBuffer? BeginWrite() => _outbound.BeginWrite();
+    protected override SendQueue Output => _outbound;
 
-    public override void EndWrite() => _outbound.EndWrite();
-
-    internal override bool TryEndWrite() => _outbound.TryEndWrite();
-
-    internal override void EndFinalWrite() => _outbound.EndFinalWrite();
-
-    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
-        _outbound.TryWriteBorrowed(memory, release, state);
-
-    internal override int BatchesInLineFrom => LinkLane.InLineAtLeast;
-
-    public override ArrayPoolCircularBuffer BeginBatch() => Interlocked.Exchange(ref _spareBatch, null) ?? _outbound.CreateBatch();
-
-    public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
-        _outbound.TryTakeIn(ref batch) || base.TryAppendBatch(ring, ref batch);
-
-    public override void EndBatch(ArrayPoolCircularBuffer batch)
+    public override ArrayPoolCircularBuffer? BeginWrite()
     {
-        batch.Consume(batch.Length);
-        batch.TryReleaseWhenEmpty();
-        Volatile.Write(ref _spareBatch, batch);
+        ArrayPoolCircularBuffer? ring = base.BeginWrite();
+        if (ring is null)
+        {
+            _outbound.WriteRefused();
+        }
+
+        return ring;
     }
+
+    internal override int BatchesInLineFrom => SendQueue.CopyAtMost;
 
     public override void Flush()
     {
         RequestTick();
         _outbound.Flush();
     }
-
 
     protected override void OnClosing()
     {
@@ -105,10 +91,9 @@ internal sealed partial class InProcessConnection : PumpedConnection
     }
 
     /// <summary>The peer is gone and has not got all that was for it.</summary>
-    internal void Lose()
+    internal void LosePeer()
     {
-        CloseFor(Lost);
-        _lost = true;
+        Lose(Lost);
         Signal(PumpSignals.Look);
     }
 
@@ -120,27 +105,25 @@ internal sealed partial class InProcessConnection : PumpedConnection
     private static CloseReason Lost { get; } = new(
         CloseKind.ConnectionLost, "The connection was lost (the other end of the link is gone).");
 
-    private void Join(LinkLane outbound, LinkLane inbound)
+    private void Join(LinkPipe outbound, LinkPipe inbound)
     {
         _outbound = outbound;
         _inbound = inbound;
         _input = new LinkInput(inbound, Settings, ReceivePool);
     }
 
-    // Once: by the pump, or where there was none by whoever closes or aborts.
     protected override void End()
     {
-        if (Interlocked.Exchange(ref _ended, 1) != 0)
+        if (!TryBeginEnd())
         {
             return;
         }
 
-        CloseFor(CloseReason.LocalClosed);
         _input.Dispose();
-        _outbound.RestLoopWrite();
+        _outbound.ReleaseWhenIdle();
 
         // First the own side: a peer that aborts as well finds a reset, whatever it loses besides.
-        if (_outbound.CloseSender())
+        if (_outbound.TryCloseSender())
         {
             FinishOne();
         }

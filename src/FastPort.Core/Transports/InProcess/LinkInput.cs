@@ -10,11 +10,12 @@ namespace FastPort.Transports.InProcess;
 /// where they lie; or, where a protocol leaves bytes unread when more is to come, those joined with what comes in a ring of the receiver's
 /// own. Only the last costs a copy. For the receiver's pump alone.
 /// </summary>
-internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings, ArrayPool<byte> pool)
+internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, ArrayPool<byte> pool)
 {
     private const int MinimumCapacity = 1024;
 
-    private ArrayPoolCircularBuffer? _rest;
+    private readonly Action<BorrowedSegments.Segment> _giveBack = pipe.GiveBack;
+    private ArrayPoolCircularBuffer? _unread;
     private ArrayPoolCircularBuffer? _shown;
 
     // A piece is shown, and so many of its bytes lie in the ring, before the borrowed ones.
@@ -22,10 +23,10 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings, Arra
     private int _ownBytes;
 
     /// <summary>Whether the protocol has left bytes unread that make no whole message.</summary>
-    public bool HasRest => _rest is { IsEmpty: false };
+    public bool HasUnread => _unread is { IsEmpty: false };
 
     /// <summary>What is offered now.</summary>
-    public ArrayPoolCircularBuffer Current { get; private set; } = lane.Reading.Ring;
+    public ArrayPoolCircularBuffer Current { get; private set; } = pipe.Reading.Ring;
 
     /// <summary>Brings on the next bytes; false where there are none now. After <see cref="Offered"/> only.</summary>
     /// <exception cref="RingCapacityExceededException">
@@ -33,25 +34,25 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings, Arra
     /// </exception>
     public bool TryAdvance()
     {
-        SendRing reading = lane.Reading;
+        SendRing reading = pipe.Reading;
         if (reading.IsEmpty)
         {
-            if (!lane.TryTake())
+            if (!pipe.TryTake())
             {
                 return false;
             }
 
-            reading = lane.Reading;
+            reading = pipe.Reading;
         }
 
-        if (HasRest || !TryShow(reading))
+        if (HasUnread || !TryShow(reading))
         {
             Join(reading);
         }
         else
         {
             // What was reserved was for bytes that have come in a ring of their own.
-            _rest?.TryReleaseWhenEmpty();
+            _unread?.TryReleaseWhenEmpty();
         }
 
         return true;
@@ -63,9 +64,9 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings, Arra
     /// </summary>
     public void Offering()
     {
-        if (!ReferenceEquals(Current, _rest))
+        if (!ReferenceEquals(Current, _unread))
         {
-            Current.ReserveIn(_rest ??= NewRest());
+            Current.ReserveIn(_unread ??= NewUnread());
         }
     }
 
@@ -74,7 +75,7 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings, Arra
     public void Offered(bool paused)
     {
         Current.ReserveIn(null);
-        if (!paused && !Current.IsEmpty && !ReferenceEquals(Current, _rest))
+        if (!paused && !Current.IsEmpty && !ReferenceEquals(Current, _unread))
         {
             Keep(Current);
         }
@@ -93,26 +94,26 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings, Arra
             EndPiece();
         }
 
-        _rest?.Consume(_rest.Length);
-        SendRing reading = lane.Reading;
+        _unread?.Consume(_unread.Length);
+        SendRing reading = pipe.Reading;
         while (!reading.IsEmpty)
         {
-            Taken(reading, reading.NextMemory.Length);
+            reading.TakeSent(reading.NextMemory.Length, _giveBack);
         }
     }
 
     /// <summary>Before waiting: gives back what is not needed.</summary>
-    public void Rest()
+    public void ReleaseWhenIdle()
     {
-        _rest?.Rest();
-        lane.Rest();
+        _unread?.ReleaseWhenIdle();
+        pipe.ReleaseWhenReceiverIdle();
     }
 
-    /// <summary>The end. Taken segments are the lane's to return.</summary>
+    /// <summary>The end. Taken segments are the pipe's to return.</summary>
     public void Dispose()
     {
         _shown?.Dispose();
-        _rest?.Dispose();
+        _unread?.Dispose();
     }
 
     // False where what is borrowed is no array and has to be copied.
@@ -147,39 +148,31 @@ internal sealed class LinkInput(LinkLane lane, ConnectionSettings settings, Arra
         // What a protocol has made the ring's own, by asking for room behind it.
         _shown.Consume(_shown.Length);
         _shown.TryReleaseWhenEmpty();
-        SendRing reading = lane.Reading;
+        SendRing reading = pipe.Reading;
         reading.Ring.Consume(_ownBytes);
-        Taken(reading, reading.NextMemory.Length);
+        reading.TakeSent(reading.NextMemory.Length, _giveBack);
     }
 
     private void Keep(ArrayPoolCircularBuffer unread)
     {
-        ArrayPoolCircularBuffer rest = _rest ??= NewRest();
+        ArrayPoolCircularBuffer ring = _unread ??= NewUnread();
         unread.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
-        rest.Write(first);
-        rest.Write(second);
+        ring.Write(first);
+        ring.Write(second);
         unread.Consume(unread.Length);
     }
 
     private void Join(SendRing reading)
     {
-        ArrayPoolCircularBuffer rest = _rest ??= NewRest();
+        ArrayPoolCircularBuffer ring = _unread ??= NewUnread();
         ReadOnlyMemory<byte> next = reading.NextMemory;
 
         // At least 1 byte: a ring that is full and wants more says so.
-        next = next[..Math.Min(next.Length, Math.Max(rest.MaximumCapacity - rest.Length, 1))];
-        rest.Write(next.Span);
-        Taken(reading, next.Length);
-        Current = rest;
+        next = next[..Math.Min(next.Length, Math.Max(ring.MaximumCapacity - ring.Length, 1))];
+        ring.Write(next.Span);
+        reading.TakeSent(next.Length, _giveBack);
+        Current = ring;
     }
 
-    private ArrayPoolCircularBuffer NewRest() => new(MinimumCapacity, settings.MaxReceiveBytes, pool);
-
-    private void Taken(SendRing reading, int count)
-    {
-        if (reading.Sent(count, out BorrowedSegments.Segment ended))
-        {
-            lane.Return(ended);
-        }
-    }
+    private ArrayPoolCircularBuffer NewUnread() => new(MinimumCapacity, settings.MaxReceiveBytes, pool);
 }

@@ -1,135 +1,135 @@
 using System.Net.Sockets;
-using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
 
 /// <content>The pump: receives, offers to the protocol, waits or rests.</content>
 internal sealed partial class SocketConnection
 {
-    // The pump's own: a zero-byte receive is under way. The connection ends after it only.
-    private bool _waits;
-    private bool _inputEndReported;
-
-    protected override bool HasEnded => _ended;
-
     protected override bool Linger() => false;
 
     protected override void BeforeRest()
     {
-        _output.RestLoopWrite();
-        bool parked = IsHeld || _input.Ended;
-        if (parked && !_isParked)
+        _output.ReleaseWhenIdle();
+        bool nobodyReceives = Has(ReadFlags.Paused | ReadFlags.InputEnded);
+        if (nobodyReceives && !_nobodyReceives)
         {
-            // A parked connection is looked at for a reset.
+            // From now on it is looked at for a reset.
             RequestTick();
         }
 
-        _isParked = parked;
+        _nobodyReceives = nobodyReceives;
     }
 
     protected override bool Step(int signals)
     {
         if ((signals & PumpSignals.Bytes) != 0)
         {
-            _waits = false;
+            Set(ReadFlags.Receiving, false);
         }
 
-        if (IsAborted || _lost || (IsClosing && IsOutputDown && _input.Ended))
+        if (MustEnd)
         {
             End();
             return false;
         }
 
-        bool drained = false;
-        if (IsHeld)
+        bool mayBeMore = true;
+        if (IsPaused)
         {
             if ((signals & PumpSignals.Resumed) == 0 && !IsClosing)
             {
                 return false;
             }
         }
-        else if (_waits || (_input.Ended && _inputEndReported))
+        else if (Has(ReadFlags.Receiving | ReadFlags.InputEnded))
         {
             // Nothing more can be read now; Close or Abort brings the connection to its end.
             return false;
         }
-        else if (!_input.Ended)
+        else
         {
-            SocketError error = _input.Receive(out drained);
-            if (error == SocketError.WouldBlock)
+            switch (Receive(out mayBeMore))
             {
-                return !WaitForData();
-            }
-
-            if (error != SocketError.Success)
-            {
-                LoseTo(error);
-                End();
-                return false;
+                case SocketError.Success:
+                    break;
+                case SocketError.WouldBlock:
+                    return !WaitForData();
+                case SocketError error:
+                    Lose(Lost(error));
+                    return true;
             }
         }
 
         if (IsClosing)
         {
-            // What still comes is dropped: only the peer's end of stream is of interest.
-            IsHeld = false;
-            _input.Ring.Consume(_input.Ring.Length);
+            DropInput(_input.Ring);
         }
         else
         {
             Offer();
-            if (IsHeld)
+            if (IsPaused)
             {
                 return true;
             }
         }
 
-        if (!_input.Ended)
+        if (!Has(ReadFlags.InputEnded))
         {
-            return !drained || !WaitForData();
+            return mayBeMore || !WaitForData();
         }
 
-        if (!_inputEndReported)
-        {
-            _inputEndReported = true;
-            if (!IsClosing)
-            {
-                Protocol!.OnInputEnded(!_input.Ring.IsEmpty);
-            }
-        }
-
+        ReportInputEnd(!_input.Ring.IsEmpty);
         return true;
+    }
+
+    // Success is also the end of the stream.
+    private SocketError Receive(out bool mayBeMore)
+    {
+        mayBeMore = true;
+        Span<byte> room = _input.MakeRoom();
+        int count;
+        SocketError error;
+        do
+        {
+            count = _socket.Receive(room, SocketFlags.None, out error);
+        }
+        while (error == SocketError.Interrupted);
+        if (error == SocketError.Success && count == 0)
+        {
+            Set(ReadFlags.InputEnded);
+        }
+        else if (error == SocketError.Success)
+        {
+            mayBeMore = _input.Received(count, room.Length);
+        }
+
+        return error;
     }
 
     // One burst: everything that is there is offered, everything answered leaves with one flush.
     private void Offer()
     {
-        if (!IsHeld && _input.Ring.IsEmpty && _input.Ended)
+        if (IsPaused || !_input.Ring.IsEmpty || !Has(ReadFlags.InputEnded))
         {
-            return;
+            ForgetResumed();
+            OfferTo(_input.Ring);
+            FlushSoon();
         }
-
-        ForgetResumed();
-
-        // Before, so that a tick sees what came however long the protocol is at it, and with the flush, for what the protocol has changed.
-        RequestTick();
-        IsHeld = Protocol!.OnReceived(_input.Ring) == ReceiveOutcome.Pause;
-        FlushSoon();
     }
 
     // True while waiting: the completion runs the pump again. False where data (or the end) is there already.
     private bool WaitForData()
     {
-        _input.Rest();
+        _input.Ring.ReleaseWhenIdle();
 
         // First: the completion may come before this thread is back here.
-        _waits = true;
+        Set(ReadFlags.Receiving);
         if (_socket.ReceiveAsync(_wait))
         {
             return true;
         }
 
-        _waits = false;
+        Set(ReadFlags.Receiving, false);
         Waited();
         return false;
     }
@@ -139,12 +139,9 @@ internal sealed partial class SocketConnection
     {
         if (_wait.SocketError != SocketError.Success)
         {
-            LoseTo(_wait.SocketError);
-            _lost = true;
+            Lose(Lost(_wait.SocketError));
         }
     }
-
-    private void LoseTo(SocketError error) => CloseFor(Lost(error));
 
     private sealed class WaitArgs(SocketConnection connection) : SocketAsyncEventArgs(true)
     {

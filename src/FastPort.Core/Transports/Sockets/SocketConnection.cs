@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Buffers;
 using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
@@ -15,15 +14,13 @@ internal sealed partial class SocketConnection : PumpedConnection
     private const long LookForResetEvery = 1000;
 
     private readonly Socket _socket;
-    private readonly SocketInput _input;
+    private readonly ReceiveBuffer _input;
     private readonly SocketOutput _output;
     private readonly WaitArgs _wait;
     private long _lookedForReset;
 
-    // Written by the pump before it rests: nothing waits at the socket.
-    private volatile bool _isParked;
-    private volatile bool _ended;
-    private volatile bool _lost;
+    // Written by the pump before it rests: nothing waits at the socket, so nobody would hear that the peer has reset it.
+    private volatile bool _nobodyReceives;
 
     public SocketConnection(Socket socket, ConnectionSettings settings)
         : base(settings)
@@ -31,7 +28,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         _socket = socket;
         RemoteEndPoint = TryGet(static s => s.RemoteEndPoint);
         LocalEndPoint = TryGet(static s => s.LocalEndPoint);
-        _input = new SocketInput(socket, settings.MaxReceiveBytes, ReceivePool);
+        _input = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
         _output = new SocketOutput(socket, this, settings);
         _wait = new WaitArgs(this);
     }
@@ -40,7 +37,7 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     public override EndPoint? LocalEndPoint { get; }
 
-    public override long BytesReceived => _input.Received;
+    public override long BytesReceived => _input.BytesReceived;
 
     public override long BytesSent => _output.BytesSent;
 
@@ -50,16 +47,7 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     internal override long SendCalls => _output.SendCalls;
 
-    public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite();
-
-    public override void EndWrite() => _output.EndWrite();
-
-    internal override bool TryEndWrite() => _output.TryEndWrite();
-
-    internal override void EndFinalWrite() => _output.EndFinalWrite();
-
-    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
-        _output.TryWriteBorrowed(memory, release, state);
+    protected override SendQueue Output => _output;
 
     public override void Flush()
     {
@@ -75,42 +63,44 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     internal override long Tick(long nowMilliseconds, bool requested)
     {
-        if (!IsClosing && IsResetWhileParked(nowMilliseconds))
+        if (!IsClosing && IsReset(nowMilliseconds))
         {
             return ConnectionClock.NextTick;
         }
 
         long due = base.Tick(nowMilliseconds, requested);
-        return _isParked ? Math.Min(due, _lookedForReset + LookForResetEvery) : due;
+        return _nobodyReceives ? Math.Min(due, _lookedForReset + LookForResetEvery) : due;
     }
 
     protected override void OnClosing()
     {
-        _output.ShutdownWhenFlushed();
+        _output.ShutDownWhenFlushed();
         Signal(PumpSignals.Look);
     }
 
     protected override void OnAborted()
     {
+        EndOperations();
+        Signal(PumpSignals.Look);
+    }
+
+    // Ends pending operations on both sides, so that the pump itself comes to its end and disposes; no other thread disposes under it.
+    private void EndOperations()
+    {
         try
         {
-            // Ends pending operations on both sides, so that the pump itself comes to its end and disposes; no other thread disposes under
-            // it.
             _socket.Shutdown(SocketShutdown.Both);
         }
         catch (Exception e) when (e is SocketException or ObjectDisposedException)
         {
             // Not connected any more: pending operations have ended already.
         }
-
-        Signal(PumpSignals.Look);
     }
 
-    // Nothing waits at the socket of a parked connection, so nobody would hear that the peer has reset it: whoever works for this peer may
-    // stop.
-    private bool IsResetWhileParked(long nowMilliseconds)
+    // Whoever works for a peer that has reset the connection may stop.
+    private bool IsReset(long nowMilliseconds)
     {
-        if (!_isParked || nowMilliseconds - _lookedForReset < LookForResetEvery)
+        if (!_nobodyReceives || nowMilliseconds - _lookedForReset < LookForResetEvery)
         {
             return false;
         }
@@ -153,7 +143,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         Signal(PumpSignals.Look);
     }
 
-    /// <summary>The socket refused to send. Its rings are given back already.</summary>
+    /// <summary>The socket refused to send; by the flusher.</summary>
     internal void OutputFailed(SocketError error) => Abort(Lost(error));
 
     /// <summary>The last flusher has ended after the pump did.</summary>
@@ -161,30 +151,29 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     protected override void End()
     {
-        if (_waits)
+        if (Has(ReadFlags.Receiving))
         {
             // Its completion brings the pump here again.
-            Abort(CloseReason.LocalClosed);
+            Lose(CloseReason.LocalClosed);
+            EndOperations();
             return;
         }
 
-        if (_ended)
+        if (!TryBeginEnd())
         {
             return;
         }
 
-        CloseFor(CloseReason.LocalClosed);
-        _ended = true;
         _input.Ring.Dispose();
-        _output.RestLoopWrite();
-        if (_output.Close())
+        _output.ReleaseWhenIdle();
+        if (_output.TryClose())
         {
             Finish();
         }
         else
         {
             // A flusher is waiting for the socket: make its operation fail.
-            Abort(CloseReason.LocalClosed);
+            EndOperations();
         }
     }
 

@@ -14,7 +14,7 @@ internal sealed class SocketListener : ITransportListener
     private const int Backlog = 4096;
 
     private readonly ConnectionSettings _settings;
-    private readonly AcceptBackoff _backoff = new();
+    private readonly AcceptRecovery _recovery;
     private Socket? _socket;
     private UnixSocketFile? _file;
     private AcceptArgs? _args;
@@ -28,6 +28,7 @@ internal sealed class SocketListener : ITransportListener
     {
         Endpoint = endpoint;
         _settings = settings;
+        _recovery = new AcceptRecovery(settings);
     }
 
     public Endpoint Endpoint { get; private set; }
@@ -35,7 +36,7 @@ internal sealed class SocketListener : ITransportListener
     public void Start(Action<Connection> accepted)
     {
         _accepted = accepted;
-        _socket = Endpoint.Scheme == "unix" ? ListenAtFile(new UnixSocketFile(Endpoint, _settings)) : ListenAtPort();
+        _socket = Listen();
         _args = new AcceptArgs(this);
         ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
     }
@@ -54,50 +55,33 @@ internal sealed class SocketListener : ITransportListener
 
     public ValueTask DisposeAsync() => StopAsync();
 
-    private Socket ListenAtPort()
+    private Socket Listen()
     {
-        IPEndPoint address = SocketAddresses.ForListening(Endpoint);
-        var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        UnixSocketFile? file = Endpoint.Scheme == "unix" ? new UnixSocketFile(Endpoint, _settings) : null;
+        file?.Prepare();
+        IPEndPoint? port = file is null ? SocketAddresses.ForListening(Endpoint) : null;
+        EndPoint address = file?.Address ?? (EndPoint)port!;
+        var socket = new Socket(address.AddressFamily, SocketType.Stream, port is null ? ProtocolType.Unspecified : ProtocolType.Tcp);
         try
         {
-            if (address.Address.Equals(IPAddress.IPv6Any))
+            if (port is not null)
             {
-                socket.DualMode = true;
+                if (port.Address.Equals(IPAddress.IPv6Any))
+                {
+                    socket.DualMode = true;
+                }
+
+                SocketTuning.Prepare(socket, port, _settings);
             }
 
-            SocketTuning.Prepare(socket, address, _settings);
             socket.Bind(address);
+            file?.AfterBind();
             socket.Listen(Backlog);
+            file?.AfterListen();
         }
         catch (Exception e)
         {
-            socket.Dispose();
-            if (e is SocketException refused)
-            {
-                throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, refused), e);
-            }
-
-            throw;
-        }
-
-        Endpoint = Endpoint with { Port = ((IPEndPoint)socket.LocalEndPoint!).Port };
-        return socket;
-    }
-
-    private Socket ListenAtFile(UnixSocketFile file)
-    {
-        file.Prepare();
-        var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
-        try
-        {
-            socket.Bind(file.Address);
-            file.AfterBind();
-            socket.Listen(Backlog);
-            file.AfterListen();
-        }
-        catch (Exception e)
-        {
-            file.Remove();
+            file?.Remove();
             socket.Dispose();
             if (e is SocketException refused)
             {
@@ -108,6 +92,7 @@ internal sealed class SocketListener : ITransportListener
         }
 
         _file = file;
+        Endpoint = socket.LocalEndPoint is IPEndPoint bound ? Endpoint with { Port = bound.Port } : Endpoint;
         return socket;
     }
 
@@ -141,36 +126,13 @@ internal sealed class SocketListener : ITransportListener
         SocketError error = _args!.SocketError;
         if (error == SocketError.Success)
         {
-            if (_backoff.Succeeded())
-            {
-                TransportLog.AcceptRecovered(_settings.Logger, Endpoint);
-            }
-
+            _recovery.Succeeded(Endpoint);
             HandOver(_args.AcceptSocket!);
             return true;
         }
 
         _args.AcceptSocket?.Dispose();
-        if (_stopped)
-        {
-            return false;
-        }
-
-        _settings.AcceptFailed?.Invoke();
-        switch (AcceptErrors.Sort(error))
-        {
-            case AcceptErrorClass.Transient:
-                TransportLog.AcceptTransient(_settings.Logger, Endpoint, error.ToString());
-                return true;
-            case AcceptErrorClass.Pressure:
-                TimeSpan delay = _backoff.Next();
-                TransportLog.AcceptPressure(_settings.Logger, Endpoint, error.ToString(), delay.TotalMilliseconds);
-                _settings.Clock.CallLater(delay, Accept);
-                return false;
-            default:
-                TransportLog.AcceptFatal(_settings.Logger, Endpoint, error.ToString());
-                return false;
-        }
+        return !_stopped && _recovery.Failed(Endpoint, error, Accept) == AcceptErrorClass.Transient;
     }
 
     private void HandOver(Socket socket)

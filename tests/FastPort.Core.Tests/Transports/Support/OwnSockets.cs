@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 using FastPort.Transports;
-using FastPort.Transports.Epoll;
+using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Core.Tests.Transports.Support;
 

@@ -1,4 +1,4 @@
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
 /// Hand-over of tasks from any thread to one loop, in order, without locks or allocations: a stack linked through the tasks themselves,

@@ -3,7 +3,7 @@ using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Transports.Unix;
 
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>
 /// Operations on a stream socket's descriptor. Whoever owns the descriptor makes sure that it is closed once and not used afterwards:

@@ -5,10 +5,11 @@ using FastPort.Dispatch;
 using FastPort.Sessions;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
+using FastPort.Transports.Epoll.Loop;
 using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
-namespace FastPort.Core.Tests.Transports.Epoll;
+namespace FastPort.Core.Tests.Transports.Epoll.Loop;
 
 /// <summary>What a loop costs others, and how the work comes to the loops.</summary>
 public sealed class EpollLoopTests

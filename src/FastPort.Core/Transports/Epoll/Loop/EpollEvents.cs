@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
+using FastPort.Transports.Epoll.Native;
 
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
 /// An array of struct epoll_event outside the managed heap. The struct is packed on x86-64 (12 bytes) and has its natural layout elsewhere

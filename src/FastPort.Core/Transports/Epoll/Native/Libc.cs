@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>
 /// The Linux calls the event loops make, with the C library's own names and signatures. Every one is blittable; a result of -1 means that

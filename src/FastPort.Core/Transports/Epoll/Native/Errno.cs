@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
 
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>
 /// Linux error numbers (asm-generic/errno.h), and the runtime's names for them, which the log and the portable transport use.

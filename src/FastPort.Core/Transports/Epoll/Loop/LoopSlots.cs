@@ -1,4 +1,4 @@
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
 /// Owners of watched descriptors by the number that epoll carries for them. A number holds a generation: an event found in the same batch

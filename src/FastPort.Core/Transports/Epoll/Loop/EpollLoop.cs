@@ -1,7 +1,8 @@
+using FastPort.Transports.Epoll.Native;
 using Microsoft.Extensions.Logging;
 using Microsoft.Win32.SafeHandles;
 
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
 /// One thread with one epoll descriptor. Everything of its connections happens on it, so their input, their protocol and what the loop

@@ -1,7 +1,7 @@
-using FastPort.Transports.Epoll;
+using FastPort.Transports.Epoll.Loop;
 using Xunit;
 
-namespace FastPort.Core.Tests.Transports.Epoll;
+namespace FastPort.Core.Tests.Transports.Epoll.Loop;
 
 public sealed class LoopInboxTests
 {

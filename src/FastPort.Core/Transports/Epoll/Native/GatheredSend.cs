@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>
 /// Sends with one call what lies in many places: frames whose bodies stay where they are, and their headers in the ring between them.
@@ -20,14 +20,14 @@ internal static class GatheredSend
     /// their owner.
     /// </summary>
     /// <param name="descriptor">The socket.</param>
-    /// <param name="lane">The lane; what was sent is not taken from it.</param>
+    /// <param name="ring">The ring; what was sent is not taken from it.</param>
     /// <param name="most">Bytes to send at most, 1 or more.</param>
     /// <param name="sent">Bytes, or -1 with the error of the call.</param>
     [SkipLocalsInit]
-    public static unsafe bool TrySend(int descriptor, OutputLane lane, long most, out nint sent)
+    public static unsafe bool TrySend(int descriptor, SendRing ring, long most, out nint sent)
     {
         Scratch scratch = _scratch ??= new Scratch();
-        Span<ReadOnlyMemory<byte>> pieces = scratch.Pieces.AsSpan(0, lane.Gather(scratch.Pieces));
+        Span<ReadOnlyMemory<byte>> pieces = scratch.Pieces.AsSpan(0, ring.Gather(scratch.Pieces));
         Libc.Vector* vectors = stackalloc Libc.Vector[MaxPieces];
         int count = 0;
         foreach (ReadOnlyMemory<byte> whole in pieces)

@@ -1,6 +1,6 @@
-using FastPort.Transports.Epoll;
+using FastPort.Transports.Epoll.Loop;
 
-namespace FastPort.Core.Tests.Transports.Epoll;
+namespace FastPort.Core.Tests.Transports.Epoll.Loop;
 
 /// <summary>
 /// A task that the loop it began on finds in its inbox after every round, however many there are, until <see cref="End"/>.

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
 /// The loops of one transport. They start with the first user (a listener, a connection, a connect under way) and end with the last one: a

@@ -1,4 +1,4 @@
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
 /// Something to do on a loop, asked for by any thread. Waits in one inbox at most, once at most: whoever posts it makes sure of that.

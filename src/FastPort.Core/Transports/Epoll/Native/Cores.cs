@@ -1,4 +1,4 @@
-namespace FastPort.Transports.Epoll;
+namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>Binding threads to cores.</summary>
 internal static unsafe class Cores
