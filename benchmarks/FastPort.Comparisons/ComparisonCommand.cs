@@ -48,6 +48,12 @@ internal static class ComparisonCommand
         DefaultValueFactory = _ => 30,
     };
 
+    private static readonly Option<string?> Baseline = new("--baseline")
+    {
+        Description = "Folder of another checkout of FastPort, built in the same configuration.",
+        Required = true,
+    };
+
     private static readonly Option<bool> RequirePeers = new("--require-peers")
     {
         Description = "A peer or tool that is missing is an error rather than a note; so it is where the environment says CI=true.",
@@ -108,7 +114,10 @@ internal static class ComparisonCommand
         soak.Add(Minutes);
         root.Add(soak);
         root.Add(CommandFor(ScenarioCatalog.Attack.Name, ScenarioCatalog.Attack.Description, [ScenarioCatalog.Attack]));
-        root.Add(CommandFor("all", "Every scenario but the soak and the attacks.", ScenarioCatalog.All));
+        Command pairs = CommandFor(ScenarioCatalog.Pairs.Name, ScenarioCatalog.Pairs.Description, [ScenarioCatalog.Pairs]);
+        pairs.Add(Baseline);
+        root.Add(pairs);
+        root.Add(CommandFor("all", "Every scenario but the soak, the attacks and the pairs.", ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
     }
@@ -140,6 +149,7 @@ internal static class ComparisonCommand
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
             QueuedType = parsed.GetValue(QueuedType),
             SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
+            Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),
             JsonFile = parsed.GetValue(JsonFile),
             MarkdownFile = parsed.GetValue(MarkdownFile),
             CommandLine = Retyped(parsed),
@@ -148,14 +158,14 @@ internal static class ComparisonCommand
         };
     }
 
-    // Where the reports went says nothing about the figures in them, and would carry one machine's paths into the documentation.
+    // Where the reports went, and where another checkout lies, says nothing about the figures in them, and would carry one machine's paths into the documentation.
     private static string Retyped(ParseResult parsed)
     {
         string[] tokens = [.. parsed.Tokens.Select(token => token.Value)];
         return string.Join(' ', tokens.Where((token, i) => !NamesReport(token) && (i == 0 || !NamesReport(tokens[i - 1]))));
     }
 
-    private static bool NamesReport(string token) => token == JsonFile.Name || token == MarkdownFile.Name;
+    private static bool NamesReport(string token) => token == JsonFile.Name || token == MarkdownFile.Name || token == Baseline.Name;
 
     private static void RequireRange(OptionResult option, double low, double high)
     {

@@ -24,6 +24,9 @@ internal sealed record ComparisonOptions
     /// <summary>How long the soak lasts.</summary>
     public required double SoakMinutes { get; init; }
 
+    /// <summary>Folder of another checkout, which <c>pairs</c> compares with; null where none was named.</summary>
+    public string? Baseline { get; init; }
+
     /// <summary>Whether it is only to be seen that every scenario runs.</summary>
     public required bool Quick { get; init; }
 

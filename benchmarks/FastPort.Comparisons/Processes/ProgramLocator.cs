@@ -6,11 +6,11 @@ internal sealed class ProgramLocator
     private readonly string _configuration;
     private readonly string _framework;
 
-    private ProgramLocator(string root, DirectoryInfo output)
+    private ProgramLocator(string root, string configuration, string framework)
     {
         Root = root;
-        _framework = output.Name;
-        _configuration = output.Parent?.Name ?? "Release";
+        _configuration = configuration;
+        _framework = framework;
     }
 
     /// <summary>The program that runs .NET assemblies.</summary>
@@ -26,12 +26,22 @@ internal sealed class ProgramLocator
         {
             if (File.Exists(Path.Combine(folder.FullName, "FastPort.sln")))
             {
-                return new ProgramLocator(folder.FullName, output);
+                return new ProgramLocator(folder.FullName, output.Parent?.Name ?? "Release", output.Name);
             }
         }
 
         throw new ComparisonException(
             $"No folder above {output.FullName} holds FastPort.sln: run this program from its place in the repository.");
+    }
+
+    /// <summary>Another checkout, built in the same configuration as <paramref name="own"/>.</summary>
+    /// <exception cref="ComparisonException">There is none.</exception>
+    public static ProgramLocator At(string folder, ProgramLocator own)
+    {
+        string root = Path.GetFullPath(folder);
+        return File.Exists(Path.Combine(root, "FastPort.sln"))
+            ? new ProgramLocator(root, own._configuration, own._framework)
+            : throw new ComparisonException($"{folder} is no checkout of FastPort: it holds no FastPort.sln.");
     }
 
     /// <summary>Where a project's assembly is built to.</summary>

@@ -22,7 +22,7 @@ internal sealed class PeersScenario : ContestScenario
 
     private static readonly int[] DefaultSizes = [64, 1024, 8192, 65536];
 
-    private static readonly Dictionary<int, double> AgainstRaw = new() { [64] = 0.6, [1024] = 0.6, [8192] = 0.7, [65536] = 0.8 };
+    private static readonly Dictionary<int, double> AgainstRaw = new() { [64] = 0.6, [1024] = 0.6, [8192] = 0.7, [65536] = 0.7 };
     private static readonly Dictionary<int, double> AgainstKestrel = new() { [64] = 1.4, [1024] = 2, [8192] = 2.5, [65536] = 1.8 };
     private static readonly Dictionary<int, double> CpuAgainstKestrel = new() { [64] = 0.72, [1024] = 0.5, [8192] = 0.4 };
 
@@ -52,8 +52,8 @@ internal sealed class PeersScenario : ContestScenario
 
         yield return OnOneCore(context);
         yield return ServerSpinning(context);
-        yield return BothEndsSpinning(unixSocket: false, 1.5, context);
-        yield return BothEndsSpinning(unixSocket: true, 2, context);
+        yield return BothEndsSpinning(unixSocket: false, 1.6, context);
+        yield return BothEndsSpinning(unixSocket: true, 2.1, context);
     }
 
     private static Workload UnderLoad(int size, ScenarioContext context)
@@ -95,9 +95,9 @@ internal sealed class PeersScenario : ContestScenario
                 candidates.SocketEventsInline,
             ],
             [
-                new RatioQuestion(Metric.RoundTripP50, fastPort, Raw, Target.AtMost(1.2)),
-                new RatioQuestion(Metric.RoundTripP50, fastPort, kestrel, Target.AtMost(0.75)),
-                new RatioQuestion(Metric.RoundTripP99, fastPort, kestrel, Target.AtMost(0.75)),
+                new RatioQuestion(Metric.RoundTripP50, fastPort, Raw, Target.AtMost(1.25)),
+                new RatioQuestion(Metric.RoundTripP50, fastPort, kestrel, Target.AtMost(0.8)),
+                new RatioQuestion(Metric.RoundTripP99, fastPort, kestrel, Target.AtMost(0.85)),
 
                 // What is below these nobody can reach.
                 new RatioQuestion(Metric.RoundTripP50, Raw, kestrel),

@@ -10,6 +10,9 @@ internal static class ScenarioCatalog
     /// <summary>Compares nobody and lasts as long as it is told to, so <c>all</c> leaves it out.</summary>
     public static IScenario Soak { get; } = new SoakScenario();
 
+    /// <summary>Compares FastPort with itself, and needs to be told with which, so <c>all</c> leaves it out.</summary>
+    public static IScenario Pairs { get; } = new PairsScenario();
+
     /// <summary>Compares nobody either: what it measures has a limit in seconds.</summary>
     public static IScenario Attack { get; } = new AttackScenario();
 }

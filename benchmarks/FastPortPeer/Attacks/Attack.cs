@@ -13,6 +13,9 @@ internal sealed record Attack(string Name, string Description, int Flooders, byt
     private const int BlockBytes = 1024 * 1024;
     private const int LongestTopic = 256;
 
+    /// <summary>Whether each flooder sends its frames once, leaves, and comes again on a new connection.</summary>
+    public bool ConnectsAnew { get; init; }
+
     /// <summary>What its accomplices send before; one connection each.</summary>
     public IReadOnlyList<byte[]> Accomplices { get; init; } = [];
 
@@ -49,6 +52,14 @@ internal sealed record Attack(string Name, string Description, int Flooders, byt
                 RawConnection.Frame(ControlType.Cancel, []), RawConnection.Frame(ControlType.Cancel, [0x08, 7]),
                 RawConnection.Frame(ControlType.Ping, []),
             ]),
+        new(
+            "log-flood",
+            "4 peers connect again and again, and each time send an error that answers nothing, with 1 MB of lines for the log",
+            4,
+            [RawConnection.ErrorFrame(1, LinesForTheLog(1_000_000))])
+        {
+            ConnectsAnew = true,
+        },
     ];
 
     /// <summary>Attacks until it is told to stop.</summary>
@@ -66,10 +77,17 @@ internal sealed record Attack(string Name, string Description, int Flooders, byt
         }
 
         byte[] frames = [.. Frames.SelectMany(static frame => frame)];
-        byte[] block = [.. Enumerable.Repeat(frames, BlockBytes / frames.Length).SelectMany(static f => f)];
-        RawConnection[] flooders = [.. Enumerable.Range(0, Flooders).Select(_ => new RawConnection(endpoint))];
+        byte[] block = [.. Enumerable.Repeat(frames, Math.Max(1, BlockBytes / frames.Length)).SelectMany(static f => f)];
         bool stops = false;
-        Thread[] threads = [.. flooders.Select(flooder => new Thread(() => Flood(flooder, block, ref stops)))];
+        var flooders = new RawConnection[ConnectsAnew ? 0 : Flooders];
+        for (int i = 0; i < flooders.Length; i++)
+        {
+            flooders[i] = new RawConnection(endpoint);
+        }
+
+        Thread[] threads = ConnectsAnew
+            ? [.. Enumerable.Range(0, Flooders).Select(_ => new Thread(() => FloodAnew(endpoint, frames, ref stops)))]
+            : [.. flooders.Select(flooder => new Thread(() => Flood(flooder, block, ref stops)))];
         foreach (Thread thread in threads)
         {
             thread.Start();
@@ -106,6 +124,30 @@ internal sealed record Attack(string Name, string Description, int Flooders, byt
         {
             // Ended: by this program, or by the server, which is a defense too.
         }
+    }
+
+    private static void FloodAnew(string endpoint, byte[] frames, ref bool stops)
+    {
+        while (!Volatile.Read(ref stops))
+        {
+            try
+            {
+                using var flooder = new RawConnection(endpoint);
+                flooder.Send(frames);
+                flooder.Leave();
+            }
+            catch (Exception exception) when (exception is SocketException or PeerException)
+            {
+                // Refused or cut off by the server, which is a defense.
+            }
+        }
+    }
+
+    // Forged log lines, and what moves a terminal's cursor.
+    private static byte[] LinesForTheLog(int size)
+    {
+        byte[] line = [.. "\n12:00:00.000 ERR forged \r\u001b[2J\u0085\u2028\\"u8];
+        return [.. Enumerable.Repeat(line, (size / line.Length) + 1).SelectMany(static bytes => bytes).Take(size)];
     }
 
     private static byte[] Subscribe(int length, params byte[] last) => RawConnection.Frame(ControlType.Subscribe, Topic(length, last));

@@ -8,6 +8,8 @@ namespace FastPortPeer.Attacks;
 internal sealed class RawConnection : IDisposable
 {
     private const int HeaderBytes = 12;
+    private const byte Reply = 1;
+    private const byte Error = 2;
     private const byte OneWay = 4;
 
     private readonly Socket _socket;
@@ -43,6 +45,16 @@ internal sealed class RawConnection : IDisposable
         return frame;
     }
 
+    /// <summary>An error that answers no request: field 1 is its code, field 2 its text.</summary>
+    /// <param name="code">The code, below 128.</param>
+    /// <param name="utf8">The text.</param>
+    public static byte[] ErrorFrame(byte code, ReadOnlySpan<byte> utf8)
+    {
+        byte[] frame = Frame(0, [0x08, code, 0x12, .. Varint((uint)utf8.Length), .. utf8]);
+        frame[6] = Reply | Error;
+        return frame;
+    }
+
     /// <summary>Field 1 of a body: a text of at most 16,383 bytes.</summary>
     public static byte[] Text(ReadOnlySpan<byte> utf8) => [0x0A, (byte)(utf8.Length | 0x80), (byte)(utf8.Length >> 7), .. utf8];
 
@@ -62,7 +74,20 @@ internal sealed class RawConnection : IDisposable
         Read(new byte[BinaryPrimitives.ReadInt32LittleEndian(head)]);
     }
 
+    /// <summary>Says that no more will come, and waits until the server has read it all and has ended the connection too.</summary>
+    public void Leave()
+    {
+        _socket.Shutdown(SocketShutdown.Send);
+        Span<byte> answer = stackalloc byte[256];
+        while (_socket.Receive(answer) != 0)
+        {
+            // Whatever it says.
+        }
+    }
+
     public void Dispose() => _socket.Dispose();
+
+    private static byte[] Varint(uint value) => value < 0x80 ? [(byte)value] : [(byte)(value | 0x80), .. Varint(value >> 7)];
 
     private void Read(Span<byte> bytes)
     {

@@ -84,7 +84,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             }
 
             _watch.Handled(handler);
-            if (handler.Series is { } series)
+            if (handler.Series is { } series && !Handled.TryAdd(series))
             {
                 Handled.Add(series, MonotonicClock.Nanoseconds);
             }

@@ -60,6 +60,88 @@ public sealed class HandledBurstTests
     }
 
     [Fact]
+    public void Short_handlers_in_a_row_share_a_reading_and_have_equal_parts_of_the_time_before_it()
+    {
+        LatencySeries series = _stats.ForType(5);
+        HandledBurst burst = HandledBurst.Begin(Received, Began, session: null);
+
+        // Nothing is known yet of how long it takes.
+        Assert.False(burst.TryAdd(series));
+        burst.Add(series, Began + 100);
+        for (int i = 1; i < HandledBurst.SharedReading; i++)
+        {
+            Assert.True(burst.TryAdd(series));
+        }
+
+        Assert.False(burst.TryAdd(series));
+        burst.Add(series, Began + 100 + (40 * HandledBurst.SharedReading));
+        burst.End();
+
+        Assert.Equal(
+            [100, .. Enumerable.Repeat(40L, HandledBurst.SharedReading)], _stats.RecentSamples.ToArray().Select(static s => s.SecondPart));
+        Assert.Equal(700 + 100 + 320, _stats.RecentSamples.ToArray()[^1].Whole);
+    }
+
+    [Fact]
+    public void A_slow_handler_among_short_ones_is_seen_and_the_next_has_a_reading_of_its_own()
+    {
+        LatencySeries series = _stats.ForType(6);
+        HandledBurst burst = HandledBurst.Begin(Received, Began, session: null);
+        burst.Add(series, Began + 100);
+        Assert.True(burst.TryAdd(series));
+        Assert.True(burst.TryAdd(series));
+        burst.Add(series, Began + 100 + 5_000_000);
+        Assert.False(burst.TryAdd(series));
+        burst.Add(series, Began + 100 + 5_000_000 + 60);
+        Assert.True(burst.TryAdd(series));
+        burst.Add(series, Began + 100 + 5_000_000 + 180);
+        burst.End();
+
+        const long Short = HandledBurst.ShortNanoseconds;
+        Assert.Equal(
+            [100, Short, Short, 5_000_000 - (2 * Short), 60, 60, 60],
+            _stats.RecentSamples.ToArray().Select(static s => s.SecondPart));
+    }
+
+    [Fact]
+    public void Another_type_has_a_reading_and_what_a_burst_ends_with_is_not_lost()
+    {
+        HandledBurst burst = HandledBurst.Begin(Received, Began, session: null);
+        burst.Add(_stats.ForType(7), Began + 100);
+        Assert.True(burst.TryAdd(_stats.ForType(7)));
+        Assert.False(burst.TryAdd(_stats.ForType(8)));
+        burst.Add(_stats.ForType(8), Began + 220);
+        Assert.True(burst.TryAdd(_stats.ForType(8)));
+        burst.End();
+
+        Assert.Equal([7, 7, 8, 8], _stats.RecentSamples.ToArray().Select(static s => (int)s.MessageType));
+        Assert.Equal([100, 60, 60], _stats.RecentSamples.ToArray().Take(3).Select(static s => s.SecondPart));
+    }
+
+    // As many as are collected at a time, in whatever way.
+    [Theory]
+    [InlineData(63)]
+    [InlineData(64)]
+    [InlineData(65)]
+    [InlineData(300)]
+    public void None_that_shares_a_reading_is_lost_however_many_there_are(int messages)
+    {
+        LatencySeries series = _stats.ForType(9);
+        HandledBurst burst = HandledBurst.Begin(Received, Began, session: null);
+        for (int i = 1; i <= messages; i++)
+        {
+            if (i == messages || !burst.TryAdd(series))
+            {
+                burst.Add(series, Began + (50 * i));
+            }
+        }
+
+        burst.End();
+
+        Assert.Equal(Enumerable.Repeat(50L, messages), _stats.RecentSamples.ToArray().Select(static s => s.SecondPart));
+    }
+
+    [Fact]
     public void A_burst_begins_anew_whatever_the_one_before_it_was()
     {
         LatencySeries series = _stats.ForType(4);

@@ -1,0 +1,104 @@
+using System.Globalization;
+using FastPort.Comparisons.Candidates;
+using FastPort.Comparisons.Measuring;
+using FastPort.Comparisons.Processes;
+using FastPort.Comparisons.Reports;
+
+namespace FastPort.Comparisons.Scenarios;
+
+/// <summary>
+/// This checkout against another one of FastPort, both built: the same rows of each in alternating runs. What a change gains or costs.
+/// </summary>
+internal sealed class PairsScenario : ContestScenario
+{
+    private const string Now = "now";
+    private const string Before = "before";
+    private const int Connections = 32;
+    private const int InFlight = 16;
+
+    public override string Name => "pairs";
+
+    public override string Description => "This checkout against another one that is built too (--baseline): the rows that matter most.";
+
+    protected override string Method =>
+        "Both are measured by this checkout's programs in C. The interval holds the true median with 95 % probability, whatever the "
+        + "distribution: it lies between two of the ordered ratios.";
+
+    protected override IReadOnlyList<Metric> Columns { get; } =
+        [Metric.Throughput, Metric.RoundTripP50, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage, Metric.OtherCpuShare];
+
+    protected override IEnumerable<Workload> Workloads(ScenarioContext context)
+    {
+        string folder = context.Options.Baseline
+            ?? throw new ComparisonException("pairs needs --baseline, the folder of another checkout that is built.");
+        using var bench = new Workbench(ProgramLocator.At(folder, context.Bench.Programs), context.Bench.Pinning);
+        ScenarioContext before = context with
+        {
+            Bench = bench,
+            Candidates = new CandidateCatalog(bench, context.Native, context.Options),
+        };
+        foreach (int size in (int[])[64, 8192])
+        {
+            var load = new EchoLoad(context.Bench, context.Native, Connections, InFlight, size);
+            yield return Servers(
+                $"typed Echo, {PayloadSize.Text(size)}, {Connections} x {InFlight}", load, Metric.Throughput, context, before);
+        }
+
+        yield return Servers(
+            "lock-step, 64 B, one core",
+            new LockStepLoad(context.Bench, context.Native, 64, spinning: false) { Cores = context.Bench.Pinning.Server },
+            Metric.RoundTripP50,
+            context,
+            before);
+        yield return OneWay("TCP", MessagingLink.Tcp, 64, context, before);
+        yield return OneWay("Unix socket", MessagingLink.UnixSocket, 1024, context, before);
+        yield return OneWay("in-process", MessagingLink.InProcess, 64, context, before);
+        yield return OneWay("in-process", MessagingLink.InProcess, 65536, context, before);
+    }
+
+    protected override Task AddOwnAsync(
+        ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation)
+    {
+        // A workload that failed has no ratio.
+        tables.Add(
+            new ReportTable(
+                ["workload", "speed, now / before: median of pairs", "95 % interval", "pairs"],
+                [.. workloads.Where(static workload => workload.Ratios.Count == 1).Select(Row)]));
+        return Task.CompletedTask;
+    }
+
+    private static IReadOnlyList<string> Row(WorkloadReport workload)
+    {
+        IReadOnlyDictionary<string, double>[][] runs = [.. workload.Contestants.Select(static contestant => contestant.Runs.ToArray())];
+        string? p50 = workload.Ratios[0].Metric == Metric.RoundTripP50.Title ? Metric.RoundTripP50.Key : null;
+        double[] speeds = [.. runs[0].Zip(
+            runs[1], (now, before) => p50 is null
+                ? now[Metric.Throughput.Key] / before[Metric.Throughput.Key]
+                : before[p50] / now[p50])];
+        (double low, double high) = MedianInterval.Of(speeds);
+        return
+        [
+            workload.Title, string.Create(CultureInfo.InvariantCulture, $"{Spread.Of(speeds).Median:N3}"),
+            string.Create(CultureInfo.InvariantCulture, $"{low:N3} - {high:N3}"), Invariant.Text(speeds.Length),
+        ];
+    }
+
+    private static Workload Servers(string title, ILoadProgram load, Metric metric, ScenarioContext now, ScenarioContext before) => new(
+        title,
+        [
+            new ServerContestant(now.Candidates.FastPort with { Name = Now }, load, now),
+            new ServerContestant(before.Candidates.FastPort with { Name = Before }, load, before),
+        ],
+        [new RatioQuestion(metric, Now, Before)]);
+
+    private static Workload OneWay(string title, MessagingLink link, int size, ScenarioContext now, ScenarioContext before) => new(
+        $"one way, {title}, {PayloadSize.Text(size)}",
+        [
+            new MessagingContestant(
+                new MessagingPeers(now).FastPort(Now, link, size, lockStep: false, spinMicroseconds: null), size, lockStep: false, now),
+            new MessagingContestant(
+                new MessagingPeers(before).FastPort(Before, link, size, lockStep: false, spinMicroseconds: null), size, lockStep: false,
+                before),
+        ],
+        [new RatioQuestion(Metric.Throughput, Now, Before)]);
+}
