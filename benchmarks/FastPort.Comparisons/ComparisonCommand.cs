@@ -158,7 +158,8 @@ internal static class ComparisonCommand
         };
     }
 
-    // Where the reports went, and where another checkout lies, says nothing about the figures in them, and would carry one machine's paths into the documentation.
+    // Where the reports went, and where another checkout lies, says nothing about the figures in them, and would carry one machine's paths
+    // into the documentation.
     private static string Retyped(ParseResult parsed)
     {
         string[] tokens = [.. parsed.Tokens.Select(token => token.Value)];

@@ -3,10 +3,10 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// Collects the latencies of the messages that one thread handles in a row and records them together: one visit to the shared histograms per
-/// run of messages of the same type, and at most one clock reading per message, as a handler starts where the one before it ended. Messages
-/// that are handled faster than <see cref="ShortNanoseconds"/> share readings: each gets an equal part of the time between two. Where that
-/// time is longer after all, the last one gets what is more, so that a slow handler is seen as slow as it was.
+/// Collects the latencies of the messages that one thread handles in a row and records them together: one visit to the shared histograms
+/// per run of messages of the same type, and at most one clock reading per message, as a handler starts where the one before it ended.
+/// Messages that are handled faster than <see cref="ShortNanoseconds"/> share readings: each gets an equal part of the time between two.
+/// Where that time is longer after all, the last one gets what is more, so that a slow handler is seen as slow as it was.
 /// Belongs to one thread between <see cref="Begin"/> and <see cref="End"/>.
 /// </summary>
 internal sealed class HandledBurst
@@ -54,7 +54,9 @@ internal sealed class HandledBurst
         return burst;
     }
 
-    /// <summary>A message of this series has just been handled; false where the clock has to be read for it, see <see cref="Add"/>.</summary>
+    /// <summary>
+    /// A message of this series has just been handled; false where the clock has to be read for it, see <see cref="Add"/>.
+    /// </summary>
     public bool TryAdd(LatencySeries series)
     {
         if (!_isShort || _unread == SharedReading - 1 || _count + _unread == Capacity || !ReferenceEquals(series, _series))

@@ -72,9 +72,9 @@ internal sealed partial class EpollSender
     /// <summary>
     /// Sends on a thread that is not the loop's. False where the loop has to do it: it is awake and will without being woken, or
     /// this would be the second time since the loop last received: who sends message upon message gains more from a loop that is awake and
-    /// sends them together. With <see cref="WriterSendsFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends all
-    /// the same: a system call for so much is no waste, waking the loop is, and the writer must not outrun it. While the socket is blocked
-    /// there is nothing to request: its event makes the loop go on.
+    /// sends them together. With <see cref="WriterSendsFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends
+    /// all the same: a system call for so much is no waste, waking the loop is, and the writer must not outrun it. While the socket is
+    /// blocked there is nothing to request: its event makes the loop go on.
     /// </summary>
     public bool TrySendByWriter(EpollLoop loop)
     {
