@@ -37,9 +37,9 @@ internal sealed class MessagingScenario : ContestScenario
         + "order and edges are verified and both sides' counts compared. Server and client are two processes, each with all its threads "
         + "on its core. libzmq's two threads a process do better one-way where the scheduler places them, so it is measured that way, "
         + "too. Inside one process server and client share both cores as the scheduler likes. Queues are bounded: libzmq's by its own "
-        + "1,000 messages, FastPort's by its own 1 MiB. The rows \"as shipped\" are the two programs, not the bare engine: FastPort.Client's load "
-        + "in mode sink, with its 32 connections and 256 KiB of queue each, to FastPort.Server, which measures every message. They are "
-        + "compiled just in time; each run of the client is a process of its own, warmed as long as a server.";
+        + "1,000 messages, FastPort's by its own 1 MiB. The rows \"as shipped\" are the two programs, not the bare engine: "
+        + "FastPort.Client's load in mode sink, with its 32 connections and 256 KiB of queue each, to FastPort.Server, which measures every "
+        + "message. They are compiled just in time; each run of the client is a process of its own, warmed as long as a server.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -76,7 +76,8 @@ internal sealed class MessagingScenario : ContestScenario
         MessagingPeer[] unpinned = link == MessagingLink.InProcess ? [] : [peers.ZmqPushUnpinned(link, size)];
         int place = Array.IndexOf(OneWaySizes, size);
         Target? target = place < 0 ? null : Target.AtLeast(OneWayTargets[link][place]);
-        IContestant[] shipped = link == MessagingLink.Tcp ? [new ShippedContestant(Shipped, context.Candidates.FastPort, size, context)] : [];
+        IContestant[] shipped =
+            link == MessagingLink.Tcp ? [new ShippedContestant(Shipped, context.Candidates.FastPort, size, context)] : [];
         return Create(
             $"{Title(link)}, {PayloadSize.Text(size)}, one-way",
             size,

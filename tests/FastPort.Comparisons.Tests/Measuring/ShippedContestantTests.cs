@@ -11,7 +11,9 @@ public sealed class ShippedContestantTests
     public void The_rate_is_that_of_the_messages_the_server_has_counted()
     {
         JsonElement result = ShippedClient.Read(
-            """{ "schema": 1, "mode": "sink", "messages": 30000000, "errors": 0, "messages_per_s": 15000000.5, "bytes_per_s": 960000032 }""");
+            """
+            { "schema": 1, "mode": "sink", "messages": 30000000, "errors": 0, "messages_per_s": 15000000.5, "bytes_per_s": 960000032 }
+            """);
 
         Figures figures = ShippedContestant.FiguresOf(result);
 
