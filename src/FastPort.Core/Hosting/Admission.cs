@@ -17,7 +17,7 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress)
     /// <summary>Connections admitted and not yet ended.</summary>
     public int Count => Volatile.Read(ref _count);
 
-    /// <summary>Maximum number of admitted connections. Set before the first one is admitted.</summary>
+    /// <summary>Maximum number of admitted connections. Set at the start, before and after the listeners.</summary>
     public int MaxConnections { get; set; } = maxConnections;
 
     /// <summary>Maximum number of admitted connections per address; 0 for no limit.</summary>
