@@ -3,14 +3,14 @@ using FastPort.Transports;
 
 namespace FastPort.Hosting;
 
-// The ordered stop: no new connections, all protocols are told, and connections that do not finish in time are aborted.
+// The ordered stop: no new connections, all protocols are notified, and connections that do not finish in time are aborted.
 public sealed partial class ConnectionServer
 {
     // Additional time for a stop besides ShutdownTimeout. Aborted connections whose protocols block their loop have 5 s of it.
     private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Stops the server: accepts no more connections, tells every protocol (<see cref="IConnectionProtocol.OnStopping"/>), waits up to
+    /// Stops the server: accepts no more connections, notifies every protocol (<see cref="IConnectionProtocol.OnStopping"/>), waits up to
     /// <see cref="ServerOptions.ShutdownTimeout"/> for the connections, then aborts those that are left. Always completes; idempotent.
     /// </summary>
     /// <param name="cancellationToken">Aborts the remaining connections at once.</param>

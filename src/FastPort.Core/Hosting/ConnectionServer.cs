@@ -208,8 +208,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         catch (Exception e)
         {
             ServerLog.OpenFailed(_logger, accepted.Address, e);
-            accepted.Connection.Close(
-                new CloseReason(CloseKind.Internal, "The connection's protocol could not be created or started; see the log.", Exception: e));
+            accepted.Connection.Close(new CloseReason(
+                CloseKind.Internal, "The connection's protocol could not be created or started; see the log.", Exception: e));
         }
     }
 

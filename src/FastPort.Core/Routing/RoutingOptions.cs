@@ -36,8 +36,8 @@ public sealed class RoutingOptions
     public int MaxTopicsPerSession { get; set; } = 1000;
 
     /// <summary>
-    /// Subscription changes per second that a peer may make, 1 to 1,000,000, with bursts of up to <see cref="MaxTopicsPerSession"/>.
-    /// Defaults to 1,000.
+    /// Subscription changes per second that a peer may make, 1 to 1,000,000, with bursts of up to this number or
+    /// <see cref="MaxTopicsPerSession"/>, whichever is larger. Defaults to 1,000.
     /// </summary>
     public int MaxTopicChangesPerSecond { get; set; } = 1000;
 

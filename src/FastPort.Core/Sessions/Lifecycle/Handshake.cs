@@ -191,7 +191,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             }
             else
             {
-                // A still newer session has entered the id. It could not close this session, which had not entered yet.
+                // A still newer session has claimed the id. It could not close this session, which had not entered yet.
                 loser = protocol.Session;
             }
         }
