@@ -5,13 +5,13 @@ using FastPort.Sessions.Receiving;
 
 namespace FastPort.Dispatch;
 
-/// <summary>An authorizer's answer about the frame at hand.</summary>
+/// <summary>The authorizer's answer about the current frame.</summary>
 internal enum GateAnswer
 {
     Allowed,
     Forbidden,
 
-    /// <summary>Not known yet: the loop is resumed when it is, and asks again.</summary>
+    /// <summary>No answer yet. The loop resumes the session when the answer arrives, and asks again.</summary>
     Wait,
 
     /// <summary>The authorizer did not answer in time.</summary>
@@ -19,15 +19,15 @@ internal enum GateAnswer
 }
 
 /// <summary>
-/// Asks the authorizer about one frame at a time, on the loop. While it is still thinking, reading is paused and the frame stays in the
-/// ring; the answer is kept for exactly that frame.
+/// Asks the authorizer about one frame at a time, on the loop. Until the answer arrives, reading is paused and the frame stays in the ring.
+/// The answer applies to that frame only.
 /// </summary>
 internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol protocol)
 {
     private readonly PendingDecision<bool> _wait = new(protocol, "authorizer");
     private bool _kept;
 
-    /// <summary>Whether the next <see cref="Ask"/> is a new question, not another look for the answer to the one before.</summary>
+    /// <summary>Whether the next <see cref="Ask"/> calls the authorizer; false if it takes the answer to an earlier call.</summary>
     public bool AsksNext => !_kept && !_wait.IsAsked;
 
     public GateAnswer Ask(AuthorizationRequest request)
@@ -64,10 +64,10 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
         return allowed ? GateAnswer.Allowed : GateAnswer.Forbidden;
     }
 
-    /// <summary>The frame was allowed but has to wait for another reason: it is not asked about again.</summary>
+    /// <summary>Keeps the answer of an allowed frame that must wait for another reason: the next <see cref="Ask"/> returns it.</summary>
     public void Keep() => _kept = true;
 
-    /// <summary>Coarse clock only.</summary>
+    /// <summary>Called on the loop at each tick of the coarse clock.</summary>
     public void OnTick(long nowMilliseconds) => _wait.OnTick(nowMilliseconds, protocol.Settings.Options.AuthorizationTimeout);
 
     public void OnClosed() => _wait.OnClosed();

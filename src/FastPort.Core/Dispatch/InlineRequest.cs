@@ -8,17 +8,17 @@ using FastPort.Sessions.Receiving;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// A request or one-way message while its inline handler runs: on the session's loop with the body in the receive ring, or, where it came
-/// behind queued ones that waited, in its turn after them with a copy. The body is valid until the handler returns. A handler that returns
-/// without an answer has answered with an empty body.
+/// A request or one-way message while its inline handler runs: on the session's loop with the body in the receive ring, or, if earlier
+/// requests were waiting, on the queue's worker after them, with a copy of the body. The body is valid until the handler returns. If the
+/// handler returns without an answer, an empty body is sent.
 /// </summary>
 public ref struct InlineRequest
 {
     private readonly FrameProtocol _protocol;
     private readonly ref readonly FrameHeader _header;
 
-    // One of the two: the ring with the frame at its head, or the request that had to wait, with its copy. The body is looked for when it
-    // is asked for.
+    // One of the two is set: the ring with the frame at its head, or the request that had to wait, with its copy. The body is located only
+    // when it is read.
     private readonly ArrayPoolCircularBuffer? _input;
     private readonly RequestContext? _deferred;
 
@@ -49,27 +49,26 @@ public ref struct InlineRequest
     /// <summary>Correlation; 0 on one-way messages.</summary>
     public readonly uint Correlation => _header.Correlation;
 
-    /// <summary>Whether no reply is wanted; replies are then ignored.</summary>
+    /// <summary>Whether the sender expects no reply. Replies to such a message are ignored.</summary>
     public readonly bool IsOneWay => _header.IsOneWay;
 
-    /// <summary>The body: one segment, or two where it lies across the wrap of the ring. Valid until the handler returns.</summary>
+    /// <summary>The body: one segment, or two if it wraps around the end of the ring. Valid until the handler returns.</summary>
     public readonly ReadOnlySequence<byte> Body =>
         _deferred is null ? _input!.GetReadableSequence(FrameHeader.Size, _header.BodySize) : new ReadOnlySequence<byte>(_deferred.Body);
 
-    /// <summary>Bytes of the body.</summary>
+    /// <summary>Size of the body in bytes.</summary>
     public readonly int BodySize => _header.BodySize;
 
-    /// <summary>When the message was in memory, on the monotonic clock, in nanoseconds.</summary>
+    /// <summary>When the message was complete in memory, on the monotonic clock, in nanoseconds.</summary>
     public long ReceivedNanoseconds { get; }
 
-    /// <summary>Whether an answer has been given (always true for one-way messages).</summary>
+    /// <summary>Whether the request has been answered (always true for one-way messages).</summary>
     public bool Answered { get; private set; }
 
     /// <summary>
-    /// The body in one piece, which is the fast way to most; false where it lies across the wrap of the ring, for which there is
-    /// <see cref="Body"/>.
+    /// Gets the body in one piece, which is the fastest access; false if it wraps around the end of the ring: use <see cref="Body"/> then.
     /// </summary>
-    /// <param name="body">The body, valid until the handler returns; empty with false.</param>
+    /// <param name="body">The body, valid until the handler returns; empty if the result is false.</param>
     public readonly bool TryGetBodySpan(out ReadOnlySpan<byte> body)
     {
         if (_deferred is null)
@@ -81,8 +80,8 @@ public ref struct InlineRequest
         return true;
     }
 
-    /// <summary>As <see cref="TryGetBodySpan"/>, for what takes a memory.</summary>
-    /// <param name="body">The body, valid until the handler returns; empty with false.</param>
+    /// <summary>As <see cref="TryGetBodySpan"/>, as a memory.</summary>
+    /// <param name="body">The body, valid until the handler returns; empty if the result is false.</param>
     public readonly bool TryGetBodyMemory(out ReadOnlyMemory<byte> body)
     {
         if (_deferred is null)
@@ -95,7 +94,7 @@ public ref struct InlineRequest
     }
 
     /// <summary>
-    /// Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.
+    /// Answers. The body is encoded into the send ring; if it exceeds the frame limit, the error ReplyTooLarge is sent instead.
     /// </summary>
     /// <param name="body">The reply's body.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
@@ -104,7 +103,7 @@ public ref struct InlineRequest
     {
         if (MayAnswer())
         {
-            // A body that throws has answered nothing.
+            // After the call: if the body throws, the request is still unanswered.
             _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
             Answered = true;
         }
@@ -123,20 +122,21 @@ public ref struct InlineRequest
     }
 
     /// <summary>
-    /// Answers with a body that is sent from where it lies, without a copy. Worth it from 16 KiB on; a smaller body is copied and released
-    /// at once.
+    /// Answers with a body that is sent from the caller's memory without a copy. Worth it from 16 KiB on; a smaller body is copied and
+    /// released at once.
     /// <para>
-    /// Ownership: the memory is lent, whatever becomes of the reply (also of none, for a one-way message). It must stay unchanged until
-    /// <paramref name="release"/> is called, exactly once: when it was sent, copied or dropped. Where this throws because the request has
-    /// been answered already, it stays the caller's. Not for <see cref="Body"/>, which ends with the handler.
+    /// Ownership: the memory is lent in every case, also if no reply is sent (a one-way message). It must stay unchanged until
+    /// <paramref name="release"/> is called, which happens exactly once: after the body was sent, copied or dropped. If this method throws
+    /// because the request has been answered already, <paramref name="release"/> is not called. Not for <see cref="Body"/>, which is valid
+    /// only until the handler returns.
     /// </para>
     /// </summary>
-    /// <param name="body">The reply's body; over the frame limit it becomes the error ReplyTooLarge.</param>
+    /// <param name="body">The reply's body; if it exceeds the frame limit, the error ReplyTooLarge is sent instead.</param>
     /// <param name="release">
-    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody
-    /// needs to know.
+    /// Called with <paramref name="state"/> on any thread, under no lock, possibly before this method returns. Must not block. Null for no
+    /// callback.
     /// </param>
-    /// <param name="state">Handed to <paramref name="release"/>.</param>
+    /// <param name="state">Passed to <paramref name="release"/>.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
     public void ReplyBorrowed(ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null)
     {
@@ -146,14 +146,14 @@ public ref struct InlineRequest
             return;
         }
 
-        // First: a callback that throws has been called, and the request answered.
+        // Before the call: if the release callback throws, it has been called and the request has been answered.
         Answered = true;
         _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
     }
 
-    /// <summary>Answers with an error. For a one-way message it is counted only.</summary>
-    /// <param name="code">The code; the connection stays open whatever it is.</param>
-    /// <param name="message">A sentence for the requester. Name no internals.</param>
+    /// <summary>Answers with an error. For a one-way message the error is only counted.</summary>
+    /// <param name="code">The code. No code closes the connection.</param>
+    /// <param name="message">A sentence for the requester. It must not contain internals.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
     public void Fail(ErrorCode code, string message)
     {
@@ -169,40 +169,42 @@ public ref struct InlineRequest
     }
 
     /// <summary>
-    /// Sends a one-way message that the request asked for, if there is room now; also to a peer that has not said Hello, where
-    /// <see cref="Session.TrySend{TBody}"/> says <see cref="SendStatus.NotReady"/>. It answers nothing.
+    /// Sends a one-way message that the request asked for, if there is room now. Unlike <see cref="Session.TrySend{TBody}"/>, which returns
+    /// <see cref="SendStatus.NotReady"/>, it also sends to a peer that has not said Hello. It does not answer the request.
     /// </summary>
     /// <param name="type">Message type.</param>
-    /// <param name="body">The body, encoded straight into the send queue.</param>
+    /// <param name="body">The body; encoded into the send queue.</param>
     public readonly SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => Session.TrySendSolicited(type, in body);
 
-    /// <summary>As <see cref="Session.BeginBatch"/>, for what the request asked for, so also to a peer that has not said Hello.</summary>
+    /// <summary>
+    /// As <see cref="Session.BeginBatch"/>, but also to a peer that has not said Hello: the request asked for these messages.
+    /// </summary>
     public readonly SendBatch BeginBatch() => new(_protocol.Output, solicited: true);
 
-    /// <summary>The request has made as much work as so many frames, which the session's turn on its loop is the shorter for.</summary>
+    /// <summary>Counts additional work of the request, in frames, against the session's turn on its loop.</summary>
     internal readonly void SpendTurn(int frames) => _protocol.SpendTurn(frames);
 
-    /// <summary>When the handler wants to see the request again, which then is unanswered; null where it has handled it.</summary>
+    /// <summary>Set if the handler has postponed the request, which is then unanswered; null if the request was handled.</summary>
     internal Postponement? PostponedUntil { readonly get; private set; }
 
-    /// <summary>Whether the request has been postponed for as long as its handler would wait.</summary>
+    /// <summary>Whether the request has been postponed for its handler's whole timeout.</summary>
     internal readonly bool IsOverdue => _protocol.Dispatcher.IsOverdue;
 
     /// <summary>
-    /// Handles the request later: the session is read no further, and its handler is called again with this request when the task has
-    /// ended. For the framework's own handlers.
+    /// Postpones the request: reading of the session pauses, and the handler is called again with this request when the task has completed.
+    /// For the framework's own handlers.
     /// </summary>
-    /// <param name="until">Ends when it is worth trying again.</param>
+    /// <param name="until">Completes when a retry may succeed.</param>
     /// <param name="timeout">
-    /// Time after which the handler is called once more in any case, then with <see cref="IsOverdue"/>. Zero for none.
+    /// Time after which the handler is called once more in any case, with <see cref="IsOverdue"/> set. Zero for no limit.
     /// </param>
     internal void Postpone(Task until, TimeSpan timeout) => Postpone(new Postponement(until, timeout));
 
-    /// <summary>The same, with what the handler wants to find when it is called again: <see cref="Postponed"/>.</summary>
+    /// <summary>Postpones with state that the next call of the handler finds in <see cref="Postponed"/>.</summary>
     internal void Postpone(Postponement postponement) => PostponedUntil = postponement;
 
-    /// <summary>How the request was postponed last; null where it never was.</summary>
+    /// <summary>The last postponement of the request; null if there was none.</summary>
     internal readonly Postponement? Postponed => (_protocol.Dispatcher as RequestDispatcher)?.Postponed;
 
     private readonly bool MayAnswer()
@@ -220,7 +222,7 @@ public ref struct InlineRequest
         return true;
     }
 
-    // Apart: room on the stack for its text would have to be cleared by every handler.
+    // A separate method: every handler would otherwise clear stack space for the string.
     [DoesNotReturn]
     private static void ThrowAnswered(ushort type) =>
         throw new InvalidOperationException($"The request of type 0x{type:X4} has been answered already; answer once.");

@@ -4,30 +4,30 @@ using FastPort.Sessions;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// The handlers of a server or client, by message type: one table for the framework's own diagnostics and for everybody's messages.
-/// Fill it before the start; then it is frozen and read by every session without a lock.
+/// The handlers of a server or client, by message type, for the framework's own diagnostics and for the application's messages. Filled
+/// before the start. From then on it is frozen, and all sessions read it without a lock.
 /// </summary>
 public sealed class MessageHandlers
 {
-    // Two levels of 256: a look-up is two loads, and a table with a few types stays small.
+    // Two levels of 256 entries: a lookup is two loads, and a table with few types stays small.
     private readonly HandlerEntry?[]?[] _pages = new HandlerEntry?[]?[256];
     private readonly List<HandlerEntry> _entries = [];
     private bool _frozen;
 
-    /// <summary>The registered types, in the order of their registration.</summary>
+    /// <summary>The registered types, in order of registration.</summary>
     public IReadOnlyList<ushort> Types => _entries.ConvertAll(static e => e.Type);
 
     internal IReadOnlyList<HandlerEntry> Entries => _entries;
 
     /// <summary>
-    /// Registers a handler that runs on the session's loop. It must not block: everything of that loop waits for it. One at a time runs for
-    /// a session. Requests of one session are started in the order they arrived: behind queued ones that wait it runs in its turn, off the
-    /// loop.
+    /// Registers a handler that runs on the session's loop. It must not block: all connections of that loop would wait. At most one inline
+    /// handler of a session runs at a time. Requests of one session start in arrival order: if queued requests are waiting, the handler
+    /// runs after them, off the loop.
     /// </summary>
-    /// <param name="type">Message type, 0x0100 to 0xFFFF; an application's own begin at 0x1000.</param>
-    /// <param name="handler">The handler; called for many sessions at the same time.</param>
+    /// <param name="type">Message type, 0x0100 to 0xFFFF; application types begin at 0x1000.</param>
+    /// <param name="handler">The handler; several sessions may call it at the same time.</param>
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
-    /// <exception cref="ArgumentException">The type is taken or belongs to the session layer.</exception>
+    /// <exception cref="ArgumentException">The type is registered already or belongs to the session layer.</exception>
     /// <exception cref="InvalidOperationException">The server or client has been started.</exception>
     public MessageHandlers MapInline(ushort type, InlineHandler handler, string? name = null)
     {
@@ -36,13 +36,13 @@ public sealed class MessageHandlers
     }
 
     /// <summary>
-    /// Registers a handler that runs off the loop. Requests of one session are started in the order they arrived, at most
-    /// <see cref="SessionOptions.MaxConcurrency"/> queued ones at a time.
+    /// Registers a handler that runs off the loop. Requests of one session start in arrival order. At most
+    /// <see cref="SessionOptions.MaxConcurrency"/> queued requests of a session run at a time.
     /// </summary>
-    /// <param name="type">Message type, 0x0100 to 0xFFFF; an application's own begin at 0x1000.</param>
-    /// <param name="handler">The handler; called for many sessions at the same time.</param>
+    /// <param name="type">Message type, 0x0100 to 0xFFFF; application types begin at 0x1000.</param>
+    /// <param name="handler">The handler; several sessions may call it at the same time.</param>
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
-    /// <exception cref="ArgumentException">The type is taken or belongs to the session layer.</exception>
+    /// <exception cref="ArgumentException">The type is registered already or belongs to the session layer.</exception>
     /// <exception cref="InvalidOperationException">The server or client has been started.</exception>
     public MessageHandlers MapQueued(ushort type, QueuedHandler handler, string? name = null)
     {
@@ -50,11 +50,11 @@ public sealed class MessageHandlers
         return Add(new HandlerEntry(type, name ?? $"0x{type:X4}", null, handler));
     }
 
-    /// <summary>The name a type was registered with, or the framework's own name for one of its own; null for an unknown type.</summary>
+    /// <summary>The registered name of a type, or the framework's name for one of its own types; null for an unknown type.</summary>
     /// <param name="type">Message type.</param>
     public string? NameOf(ushort type) => Find(type)?.Name ?? ControlType.NameOf(type);
 
-    /// <summary>Registers a handler of one of the framework's own types.</summary>
+    /// <summary>Registers a handler for one of the framework's own types.</summary>
     internal void MapFramework(HandlerEntry entry) => Enter(entry);
 
     internal void Freeze() => _frozen = true;

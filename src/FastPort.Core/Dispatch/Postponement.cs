@@ -2,19 +2,19 @@ using FastPort.Connections;
 
 namespace FastPort.Dispatch;
 
-/// <summary>What a request waits for whose handler wants to see it again.</summary>
-/// <param name="until">Ends when it is worth trying again.</param>
-/// <param name="timeout">Time for all attempts; zero for as long as it takes.</param>
+/// <summary>What a postponed request waits for.</summary>
+/// <param name="until">Completes when a retry may succeed.</param>
+/// <param name="timeout">Time for all attempts; zero for no limit.</param>
 internal class Postponement(Task until, TimeSpan timeout)
 {
     private long _overdueAt = ConnectionClock.Never;
 
     public Task Until { get; } = until;
 
-    /// <summary>Whether some of the request has been done, so that it cannot be refused any more.</summary>
+    /// <summary>Whether a part of the request has been done, so that it cannot be refused any more.</summary>
     public virtual bool HasBegun => false;
 
-    /// <summary>The frame is put off once more, or for the first time.</summary>
+    /// <summary>Begins the wait. The deadline of the first postponement is kept by later ones.</summary>
     public void Begin(Postponement? before, ConnectionClock clock)
     {
         if (timeout > TimeSpan.Zero)

@@ -6,12 +6,12 @@ using FastPort.Sessions.Receiving;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// A request or one-way message that left the loop for a queued handler. It owns a copy of the body, valid until the handler's task ends.
-/// One thread at a time may use it, as with any async method's state; <see cref="Aborted"/> is safe from any thread.
+/// A request or one-way message for a queued handler. It owns a copy of the body, which is valid until the handler's task ends. One thread
+/// at a time may use it; <see cref="Aborted"/> is safe from any thread.
 /// </summary>
 public sealed class RequestContext
 {
-    // What _abort holds where no token was ever asked for.
+    // Values of _abort while no token has been requested.
     private static readonly CancellationTokenSource AbortedMark = new();
     private static readonly CancellationTokenSource EndedMark = new();
 
@@ -43,19 +43,19 @@ public sealed class RequestContext
     /// <summary>Correlation; 0 on one-way messages.</summary>
     public uint Correlation => _header.Correlation;
 
-    /// <summary>Whether no reply is wanted; replies are then ignored.</summary>
+    /// <summary>Whether the sender expects no reply. Replies to such a message are ignored.</summary>
     public bool IsOneWay => _header.IsOneWay;
 
     /// <summary>The body. Valid until the handler's task ends.</summary>
     public ReadOnlyMemory<byte> Body => _body.Memory;
 
-    /// <summary>When the message was in memory, on the monotonic clock, in nanoseconds.</summary>
+    /// <summary>When the message was complete in memory, on the monotonic clock, in nanoseconds.</summary>
     public long ReceivedNanoseconds { get; }
 
-    /// <summary>Whether an answer has been given (always true for one-way messages).</summary>
+    /// <summary>Whether the request has been answered (always true for one-way messages).</summary>
     public bool Answered => _answered;
 
-    /// <summary>Cancelled when the requester no longer wants the reply, or the session has ended. Made on first use.</summary>
+    /// <summary>Canceled when the requester cancels the request or the session ends. Created on first use.</summary>
     public CancellationToken Aborted
     {
         get
@@ -75,12 +75,12 @@ public sealed class RequestContext
 
     internal HandlerEntry Handler { get; }
 
-    /// <summary>Neighbors in the queue's <see cref="RequestTable"/>; guarded by the queue.</summary>
+    /// <summary>Neighbors in the queue's <see cref="RequestTable"/>; guarded by the queue's lock.</summary>
     internal RequestContext? Next { get; set; }
 
     internal RequestContext? Previous { get; set; }
 
-    /// <summary>Tells the bucket in that table.</summary>
+    /// <summary>Selects the bucket in that table.</summary>
     internal uint TableKey { get; set; }
 
     internal ref readonly FrameHeader Header => ref _header;
@@ -88,7 +88,7 @@ public sealed class RequestContext
     internal int BodySize => _body.Length;
 
     /// <summary>
-    /// Answers. The body is encoded straight into the send ring; a body over the frame limit becomes the error ReplyTooLarge.
+    /// Answers. The body is encoded into the send ring; if it exceeds the frame limit, the error ReplyTooLarge is sent instead.
     /// </summary>
     /// <param name="body">The reply's body.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
@@ -97,7 +97,7 @@ public sealed class RequestContext
     {
         if (MayAnswer())
         {
-            // A body that throws has answered nothing.
+            // After the call: if the body throws, the request is still unanswered.
             _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
             _answered = true;
             FlushIfDetached();
@@ -110,20 +110,21 @@ public sealed class RequestContext
     public void Reply(scoped ReadOnlySpan<byte> body) => Reply(new RawBody(body));
 
     /// <summary>
-    /// Answers with a body that is sent from where it lies, without a copy. Worth it from 16 KiB on; a smaller body is copied and released
-    /// at once.
+    /// Answers with a body that is sent from the caller's memory without a copy. Worth it from 16 KiB on; a smaller body is copied and
+    /// released at once.
     /// <para>
-    /// Ownership: the memory is lent, whatever becomes of the reply (also of none, for a one-way message). It must stay unchanged until
-    /// <paramref name="release"/> is called, exactly once: when it was sent, copied or dropped. Where this throws because the request has
-    /// been answered already, it stays the caller's. Not for <see cref="Body"/>, which ends with the handler.
+    /// Ownership: the memory is lent in every case, also if no reply is sent (a one-way message). It must stay unchanged until
+    /// <paramref name="release"/> is called, which happens exactly once: after the body was sent, copied or dropped. If this method throws
+    /// because the request has been answered already, <paramref name="release"/> is not called. Not for <see cref="Body"/>, which is valid
+    /// only until the handler ends.
     /// </para>
     /// </summary>
-    /// <param name="body">The reply's body; over the frame limit it becomes the error ReplyTooLarge.</param>
+    /// <param name="body">The reply's body; if it exceeds the frame limit, the error ReplyTooLarge is sent instead.</param>
     /// <param name="release">
-    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody
-    /// needs to know.
+    /// Called with <paramref name="state"/> on any thread, under no lock, possibly before this method returns. Must not block. Null for no
+    /// callback.
     /// </param>
-    /// <param name="state">Handed to <paramref name="release"/>.</param>
+    /// <param name="state">Passed to <paramref name="release"/>.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
     public void ReplyBorrowed(ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null)
     {
@@ -133,15 +134,15 @@ public sealed class RequestContext
             return;
         }
 
-        // First: a callback that throws has been called, and the request answered.
+        // Before the call: if the release callback throws, it has been called and the request has been answered.
         _answered = true;
         _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
         FlushIfDetached();
     }
 
-    /// <summary>Answers with an error. For a one-way message it is counted only.</summary>
-    /// <param name="code">The code; the connection stays open whatever it is.</param>
-    /// <param name="message">A sentence for the requester. Name no internals.</param>
+    /// <summary>Answers with an error. For a one-way message the error is only counted.</summary>
+    /// <param name="code">The code. No code closes the connection.</param>
+    /// <param name="message">A sentence for the requester. It must not contain internals.</param>
     /// <exception cref="InvalidOperationException">The request has been answered already.</exception>
     public void Fail(ErrorCode code, string message)
     {
@@ -158,37 +159,39 @@ public sealed class RequestContext
     }
 
     /// <summary>
-    /// Sends a one-way message that the request asked for, waiting for room where the policy says so; also to a peer that has not said
-    /// Hello, where <see cref="Session.SendAsync{TBody}"/> does not. It answers nothing.
+    /// Sends a one-way message that the request asked for, and waits for room if the send policy says so. Unlike
+    /// <see cref="Session.SendAsync{TBody}"/>, it also sends to a peer that has not said Hello. It does not answer the request.
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the session is closed, or the body is too large.</exception>
     public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));
 
-    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status instead of an exception.</summary>
+    /// <summary>As <see cref="SendAsync{TBody}"/>, but returns a status instead of throwing.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
     public ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => Session.TrySendSolicitedAsync(type, body, cancellationToken);
 
-    /// <summary>As <see cref="TrySendAsync{TBody}"/>, if there is room now.</summary>
+    /// <summary>As <see cref="TrySendAsync{TBody}"/>, but never waits for room.</summary>
     /// <param name="type">Message type.</param>
-    /// <param name="body">The body, encoded straight into the send queue.</param>
+    /// <param name="body">The body; encoded into the send queue.</param>
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => Session.TrySendSolicited(type, in body);
 
-    /// <summary>As <see cref="Session.BeginBatch"/>, for what the request asked for, so also to a peer that has not said Hello.</summary>
+    /// <summary>
+    /// As <see cref="Session.BeginBatch"/>, but also to a peer that has not said Hello: the request asked for these messages.
+    /// </summary>
     public SendBatch BeginBatch() => new(_protocol.Output, solicited: true);
 
     internal bool IsAborted => _aborted;
 
     /// <summary>
-    /// The handler has awaited: from here on its replies are flushed one by one, as the worker does not wait for it. What it wrote before
-    /// is flushed now.
+    /// Called when the handler has awaited. The worker no longer waits for it, so this flushes what the handler has written, and each later
+    /// reply is flushed at once.
     /// </summary>
     internal void Detach()
     {
@@ -196,19 +199,20 @@ public sealed class RequestContext
         _protocol.Output.Flush();
     }
 
-    /// <summary>The requester or the session is gone: cancels the token. Callbacks run on the pool, not on the caller's thread.</summary>
+    /// <summary>
+    /// Cancels the token: the requester canceled, or the session has ended. Callbacks run on the pool, not on the caller's thread.
+    /// </summary>
     internal void Abort()
     {
         _aborted = true;
         CancellationTokenSource? abort = Interlocked.CompareExchange(ref _abort, AbortedMark, null);
         if (abort is not null && !_ended && !ReferenceEquals(abort, AbortedMark) && !ReferenceEquals(abort, EndedMark))
         {
-            // Asynchronously: the loop must not run a handler's cancellation callbacks.
             _ = abort.CancelAsync();
         }
     }
 
-    /// <summary>Gives the body back; the handler has ended or will never start.</summary>
+    /// <summary>Releases the body: the handler has ended or will not start.</summary>
     internal void End()
     {
         _ended = true;

@@ -10,9 +10,9 @@ using FastPort.Telemetry;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// Brings a session's requests to their handlers, which start in the order of arrival: inline ones run here, on the loop, unless earlier
-/// ones still wait in the session's <see cref="RequestQueue"/>, where queued ones go and inline ones follow them. Loop only, except
-/// <see cref="RunDeferred"/> and <see cref="HandlerFailed"/>, which come from the queue.
+/// Passes a session's requests to their handlers, which start in arrival order. Inline handlers run here, on the loop. Queued ones go to
+/// the session's <see cref="RequestQueue"/>, and inline ones follow them if requests are waiting there. Loop only, except
+/// <see cref="RunDeferred"/> and <see cref="HandlerFailed"/>, which the queue calls.
 /// </summary>
 internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings dispatch) : SessionDispatcher
 {
@@ -23,15 +23,15 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     private readonly SlowHandlerWatch _watch = new(protocol.Settings);
     private RequestQueue? _queue;
 
-    // The handler of the last frame.
+    // The handler of the previous frame.
     private HandlerEntry? _found;
 
-    // What the frame at hand waits for; null where it waits for nothing.
+    // What the current frame waits for; null if it does not wait.
     private Postponement? _postponed;
 
     public override bool IsOverdue => _postponed?.IsOverdue(_settings.Clock.PreciseMilliseconds) == true;
 
-    /// <summary>How the frame at hand was postponed; null where it was not.</summary>
+    /// <summary>The postponement of the current frame; null if there is none.</summary>
     public Postponement? Postponed => _postponed;
 
     public override void BeginBurst(long received, long now)
@@ -51,7 +51,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         Postponement? postponed = _postponed;
         if (postponed is { Until.IsCompleted: false } && !IsOverdue)
         {
-            // Resumed by something else.
+            // The session was resumed for another reason.
             return false;
         }
 
@@ -115,14 +115,16 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
     public override void Cancel(uint correlation) => _queue?.Cancel(correlation);
 
-    /// <summary>Runs an inline handler that had to wait its turn, on the queue's worker. None that postpones gets here.</summary>
+    /// <summary>
+    /// Runs an inline handler that had to wait, on the queue's worker. Handlers that postpone stay on the loop and never get here.
+    /// </summary>
     public void RunDeferred(RequestContext deferred)
     {
         var request = new InlineRequest(protocol, deferred);
         _ = Invoke(deferred.Handler, ref request);
     }
 
-    /// <summary>A queued handler threw; any thread.</summary>
+    /// <summary>Handles an exception of a queued handler. Any thread.</summary>
     public void HandlerFailed(RequestContext request, Exception exception)
     {
         request.Handler.Series?.RecordError();
@@ -165,7 +167,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         _gate?.OnClosed();
     }
 
-    // Messages of one type come in a row.
+    // Consecutive messages often have the same type.
     private HandlerEntry? Find(ushort type)
     {
         HandlerEntry? handler = _found;
@@ -177,7 +179,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         return handler;
     }
 
-    // Apart, as is the next one: inlined, their texts would need room on the stack that is cleared for every message.
+    // Refuse and Admits are not inlined: stack space for their strings would be cleared for every message.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Refuse(in FrameHeader header, long received, bool isKnown)
     {
@@ -191,7 +193,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
     }
 
-    // Where it says no, the request was refused, or is to be asked about again.
+    // If false, the request was refused (refused is true), or the authorizer has not answered and the frame is seen again.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool Admits(
         AuthorizationGate gate, HandlerEntry handler, in FrameHeader header, ArrayPoolCircularBuffer input, long received, out bool refused)
@@ -201,7 +203,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         if (handler.ReadAddress is { } readAddress && gate.AsksNext
             && !readAddress(input.GetReadableSequence(FrameHeader.Size, header.BodySize), ref request))
         {
-            // Its handler refuses it, as it cannot read it either.
+            // The handler cannot read the address either, and refuses the message.
             return true;
         }
 
@@ -229,7 +231,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
     }
 
-    // The frame stays in the ring, to be seen again; the authorizer has allowed it.
+    // The frame stays in the ring and is seen again. The authorizer has allowed it and is not asked again.
     private void PauseUntil(Postponement postponed, Postponement? before)
     {
         _gate?.Keep();
@@ -245,7 +247,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
     }
 
-    // Null where the request was handled; else what its handler waits for.
+    // Returns null if the request was handled, otherwise the postponement.
     private Postponement? Invoke(HandlerEntry handler, ref InlineRequest request)
     {
         try

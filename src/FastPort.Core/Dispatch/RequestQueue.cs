@@ -8,28 +8,28 @@ using FastPort.Sessions.Sending;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// The requests of one session that left its loop: a channel that the loop writes and one worker reads, so that requests start in
-/// arrival order. The worker starts the next queued handler while fewer than the allowed number run; a handler runs on the worker's thread
-/// until its first await. Inline requests that came while others waited here (<see cref="HoldsBack"/>) take their place among them, and are
-/// run by the worker in their turn, without one of the slots. Made when a session's first queued request arrives.
+/// The queued requests of one session: a channel that the loop writes and one worker reads, so that requests start in arrival order. The
+/// worker starts the next queued handler while fewer than the allowed number run. A handler runs on the worker's thread until its first
+/// await. Inline requests that arrive while others wait here (<see cref="HoldsBack"/>) are queued behind them; the worker runs them in
+/// order, without taking a slot. Created when the session's first queued request arrives.
 /// <para>
-/// A queued request has started when its handler has reached its first await; an inline one only when it has ended, so that never two
-/// inline handlers of a session run at once. The loop alone counts what it enqueued, the worker alone what it started: the loop compares
+/// A queued request counts as started when its handler has reached its first await, an inline one when it has ended, so that two inline
+/// handlers of a session never run at once. Only the loop counts enqueued requests, only the worker counts started ones; the loop compares
 /// the two.
 /// </para>
 /// <para>
-/// The channel has no bound of its own, whose reads would take a lock: the loop counts requests from queue to completion
+/// The channel is unbounded, because reads of a bounded one take a lock. Instead the loop counts requests from enqueueing to completion
 /// (<see cref="TryReserve"/>) and stops reading the socket at the bound. <see cref="_gate"/> guards the table of requests in flight, which
-/// only Cancel and the end of the session read. What came is counted by the loop alone, what was completed interlocked, as several may
-/// complete at once.
+/// only Cancel and the end of the session read. Completions are counted with interlocked operations, because several requests may complete
+/// at once.
 /// </para>
 /// </summary>
 internal sealed class RequestQueue
 {
-    // Replies of handlers that end at once leave together, but none waits longer than this for its neighbours.
+    // Replies of handlers that complete synchronously are flushed together, but none waits longer than this for the next.
     private const long FlushAfterNanoseconds = 50_000;
 
-    // What is taken from the memory that all sessions share, at a time: once for many messages.
+    // Bytes taken from the shared memory budget at a time: once for many messages.
     private const long MemoryStep = 256 * 1024;
 
     private readonly FrameProtocol _protocol;
@@ -45,7 +45,7 @@ internal sealed class RequestQueue
     private long _completed;
     private long _completedBytes;
 
-    // Taken from the shared memory by the loop, given back by whoever completes the request that leaves little here.
+    // Taken from the shared budget by the loop; returned by the thread whose completed request leaves less than FreeBytes queued.
     private long _taken;
     private int _waiting;
     private int _awaitsStarts;
@@ -69,22 +69,21 @@ internal sealed class RequestQueue
         _ = RunAsync();
     }
 
-    /// <summary>Whether requests wait here that came before the one at hand, which must not overtake them. Loop only.</summary>
+    /// <summary>Whether earlier requests are waiting, which the current one must not overtake. Loop only.</summary>
     public bool HoldsBack => _enqueued != Volatile.Read(ref _started);
 
     /// <summary>
-    /// Whether nothing is held back any more; where something is, the protocol is resumed as soon as all that waits here has started. Loop
-    /// only.
+    /// Whether all queued requests have started; if not, the protocol is resumed as soon as they have. Loop only.
     /// </summary>
     public bool TryAwaitStarts()
     {
-        // Published before looking again, as the loop enqueues nothing meanwhile: either the worker sees the flag, or we see its last
-        // start.
+        // The flag is published before the second check, and the loop enqueues nothing in between: either the worker sees the flag, or this
+        // thread sees the worker's last start.
         Interlocked.Exchange(ref _awaitsStarts, 1);
         return !HoldsBack && Interlocked.Exchange(ref _awaitsStarts, 0) == 1;
     }
 
-    /// <summary>Whether one more fits; where not, the protocol is resumed as soon as one does. Loop only.</summary>
+    /// <summary>Whether one more request fits; if not, the protocol is resumed as soon as one does. Loop only.</summary>
     public bool TryReserve()
     {
         if (HasRoom())
@@ -92,12 +91,12 @@ internal sealed class RequestQueue
             return true;
         }
 
-        // Published before looking again: either a completion sees the flag, or we see its room.
+        // The flag is published before the second check: either a completing thread sees the flag, or this thread sees its room.
         Interlocked.Exchange(ref _waiting, 1);
         return HasRoom() && Interlocked.Exchange(ref _waiting, 0) == 1;
     }
 
-    /// <summary>Queues a request for which <see cref="TryReserve"/> has said yes. Loop only.</summary>
+    /// <summary>Queues a request after <see cref="TryReserve"/> has returned true. Loop only.</summary>
     public void Enqueue(RequestContext request)
     {
         _enqueuedBytes += request.BodySize;
@@ -112,12 +111,12 @@ internal sealed class RequestQueue
         }
         else
         {
-            // Only after Complete: the session is over.
+            // Only after Complete: the session has ended.
             Completed(request);
         }
     }
 
-    /// <summary>The requester no longer wants the reply.</summary>
+    /// <summary>The requester canceled a request.</summary>
     public void Cancel(uint correlation)
     {
         RequestContext? request;
@@ -129,7 +128,7 @@ internal sealed class RequestQueue
         request?.Abort();
     }
 
-    /// <summary>The session is over: running handlers are cancelled, waiting ones never start.</summary>
+    /// <summary>The session has ended: cancels running handlers; waiting ones never start.</summary>
     public void Complete()
     {
         _channel.Writer.TryComplete();
@@ -145,7 +144,7 @@ internal sealed class RequestQueue
         }
     }
 
-    // Loop only. Where the shared memory is used up the session has requests of its own here, whose completion brings it back.
+    // Loop only. If the shared budget is used up, requests of this session are in the queue; their completion resumes the session.
     private bool HasRoom()
     {
         long bytes = _enqueuedBytes - Interlocked.Read(ref _completedBytes);
@@ -175,7 +174,7 @@ internal sealed class RequestQueue
             long flushed = now;
             while (reader.TryRead(out RequestContext? request))
             {
-                // A full send ring holds the next request back, as it does the session's reads.
+                // A full send queue delays the next request, as it pauses the session's reads.
                 if (_protocol.Output.QueueLimit.IsFull)
                 {
                     _protocol.Output.Flush();
@@ -186,7 +185,7 @@ internal sealed class RequestQueue
                 bool isInline = request.Handler.Inline is not null;
                 if (!isInline && running is { IsCompleted: false })
                 {
-                    // It starts where the one before it ended: one clock reading per request.
+                    // The next request starts when the previous one has ended: one clock reading per request.
                     _protocol.Output.Flush();
                     now = await running.ConfigureAwait(false);
                 }
@@ -198,7 +197,7 @@ internal sealed class RequestQueue
                     now = MonotonicClock.Nanoseconds;
                 }
 
-                // After the waits, in which the requester or the session may have gone.
+                // During the waits the requester may have canceled, or the session may have ended.
                 if (_protocol.IsClosed || request.IsAborted)
                 {
                     if (!isInline)
@@ -241,7 +240,7 @@ internal sealed class RequestQueue
 
     private void Started()
     {
-        // What the handler did is seen by whoever reads this count. A full fence: see TryAwaitStarts.
+        // A thread that reads this count sees the handler's effects. A full fence: see TryAwaitStarts.
         long started = Interlocked.Increment(ref _started);
         if (Volatile.Read(ref _awaitsStarts) != 0 && started == Volatile.Read(ref _enqueued)
             && Interlocked.Exchange(ref _awaitsStarts, 0) == 1)
@@ -250,7 +249,7 @@ internal sealed class RequestQueue
         }
     }
 
-    // Never throws: whatever the handler does, the request is answered once and given back. Returns when it ended.
+    // Never throws: in every case the request is answered once and completed. Returns when it ended.
     private async ValueTask<long> RunQueuedAsync(RequestContext request, long started)
     {
         try
@@ -273,7 +272,7 @@ internal sealed class RequestQueue
 
     private long RunInline(RequestContext request, long started)
     {
-        // What the handler sends leaves with the worker's next flush, as on the loop.
+        // The handler's messages are sent with the worker's next flush, as on the loop.
         FrameOutput? outer = _protocol.Output.EnterDeferral();
         _dispatcher.RunDeferred(request);
         FrameOutput.RestoreDeferral(outer);

@@ -3,14 +3,14 @@ using FastPort.Framing;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// Thrown by a handler, inline or queued, to answer with an error of its choice instead of <see cref="ErrorCode.Internal"/>. It is not
-/// logged, as it is the requester's business. Of a one-way message it is counted only. Where refusing is frequent, answer with <c>Fail</c>
-/// of <see cref="InlineRequest"/> or <see cref="RequestContext"/>, which throws nothing.
+/// Thrown by an inline or queued handler to answer with an error other than <see cref="ErrorCode.Internal"/>. It is not logged, because it
+/// is the requester's error. For a one-way message it is only counted. If refusals are frequent, call <c>Fail</c> of
+/// <see cref="InlineRequest"/> or <see cref="RequestContext"/> instead, which costs no exception.
 /// </summary>
-/// <param name="code">The code; the connection stays open whatever it is.</param>
-/// <param name="message">A sentence for the requester. Name no internals.</param>
+/// <param name="code">The code. No code closes the connection.</param>
+/// <param name="message">A sentence for the requester. It must not contain internals.</param>
 public sealed class RequestRefusedException(ErrorCode code, string message) : Exception(message)
 {
-    /// <summary>The code the requester gets.</summary>
+    /// <summary>The code sent to the requester.</summary>
     public ErrorCode Code { get; } = code;
 }

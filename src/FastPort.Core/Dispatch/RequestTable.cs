@@ -3,22 +3,21 @@ using System.Numerics;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// The requests of one session that are queued or running, by correlation: joining, leaving and finding one cost the same however many
-/// there are. Chains of requests that share a bucket are linked through the requests themselves, so nothing is allocated per request.
-/// Whoever owns the table locks it.
+/// The queued and running requests of one session, by correlation. Adding, removing and finding a request take constant time. Requests in
+/// the same bucket are linked through themselves, so adding one allocates nothing. Not thread safe: the owner of the table locks it.
 /// </summary>
 internal sealed class RequestTable
 {
     private const int InitialBuckets = 16;
 
-    // Odd and not known to peers, who otherwise could choose correlations that all fall into one bucket.
+    // Odd and random: a peer that knew it could choose correlations that all fall into one bucket.
     private static readonly uint Multiplier = (uint)Random.Shared.NextInt64() | 1;
 
     private RequestContext?[] _buckets = new RequestContext?[InitialBuckets];
     private int _count;
     private uint _oneWays;
 
-    /// <summary>Requests of the longest chain; for tests, as it looks at all.</summary>
+    /// <summary>Length of the longest chain. For tests only: it walks the whole table.</summary>
     public int LongestChain => _buckets.Max(static first => Chain(first).Count());
 
     public void Add(RequestContext request)
@@ -28,7 +27,7 @@ internal sealed class RequestTable
             Grow();
         }
 
-        // Nobody looks for a one-way message, and all may have the same correlation: they are numbered.
+        // One-way messages are never looked up, and all may have the same correlation. Numbers spread them over the buckets.
         request.TableKey = (request.IsOneWay ? ++_oneWays : request.Correlation) * Multiplier;
         Link(request);
         _count++;
@@ -50,12 +49,12 @@ internal sealed class RequestTable
             request.Next.Previous = request.Previous;
         }
 
-        // Its handler may keep the context: it must not keep its neighbors.
+        // A handler may keep its context. The context must not keep its neighbors alive.
         request.Next = request.Previous = null;
         _count--;
     }
 
-    /// <summary>The request with this correlation; the newest where a peer uses one twice, null where there is none.</summary>
+    /// <summary>The request with this correlation, any of them if the peer uses it twice; null if there is none.</summary>
     public RequestContext? Find(uint correlation)
     {
         uint key = correlation * Multiplier;
@@ -80,7 +79,7 @@ internal sealed class RequestTable
 
     private int Bucket(RequestContext request) => Bucket(request.TableKey);
 
-    // The upper bits of a product are those that all bits of the factor reach.
+    // All bits of a factor reach the upper bits of the product.
     private int Bucket(uint key) => (int)(key >> (32 - BitOperations.Log2((uint)_buckets.Length)));
 
     private void Link(RequestContext request)

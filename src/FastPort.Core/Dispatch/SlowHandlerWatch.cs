@@ -6,41 +6,42 @@ using FastPort.Sessions.Logging;
 namespace FastPort.Dispatch;
 
 /// <summary>
-/// Finds inline handlers that hold their loop up. One clock reading per burst tells that it happened; who did it is told by the coarse
-/// clock: the handler during which it moved on the furthest. A handler that does not return has no end of a burst, so the clock itself
-/// looks as well: <see cref="Watch"/>.
+/// Finds inline handlers that block their loop. One clock reading per burst detects a slow burst. The coarse clock finds the handler: the
+/// one during which the clock advanced most. A handler that does not return never ends its burst, so the clock's thread checks too:
+/// <see cref="Watch"/>.
 /// <para>
-/// Belongs to one session's loop, but for <see cref="Watch"/>, which comes on the clock's thread and only looks at what the loop writes
-/// anyway. A burst is known by when it began, which no other of the session shares: what the clock has read is of that burst if it is still
-/// the one under way afterwards.
+/// Owned by one session's loop, except <see cref="Watch"/>, which runs on the clock's thread and reads what the loop writes. The start time
+/// of a burst identifies it within the session: what the clock's thread has read belongs to that burst if <c>_began</c> is still unchanged
+/// afterwards.
 /// </para>
 /// </summary>
 internal sealed class SlowHandlerWatch(SessionSettings settings)
 {
-    // One line a second for each session: a slow handler is called again and again. The end of a burst that was told of while it lasted is
-    // told in any case.
+    // At most one line per second and session, because a slow handler is called again and again. The end of a burst that was reported while
+    // it ran is always reported.
     private const long LineEveryMilliseconds = 1000;
 
     private readonly long _threshold = (long)(settings.Options.SlowHandlerThreshold.TotalMilliseconds * 1_000_000);
     private readonly ConnectionClock _clock = settings.Clock;
 
-    // Written by the loop, read by the clock: when the burst under way began, 0 between bursts, and the handler that was begun last in it.
+    // Written by the loop, read by the clock's thread: the start of the current burst (0 between bursts), and the handler called last in
+    // it.
     private long _began;
     private HandlerEntry? _last;
 
-    // The loop's.
+    // Owned by the loop.
     private HandlerEntry? _suspect;
     private long _suspectMilliseconds;
     private long _tick;
 
-    // The clock's, but for the loop's look at the end of a slow burst: the burst it saw last and since when, the one it has told of and
-    // whom it has named.
+    // Owned by the clock's thread; the loop reads them at the end of a slow burst. The burst that the clock's thread saw last and since
+    // when, the burst it reported, and the handler it named.
     private long _seen;
     private long _seenSince;
     private long _told;
     private HandlerEntry? _named;
 
-    // Both write it, when they write a line.
+    // Written by the loop and by the clock's thread, each when it writes a line.
     private long _nextLine = long.MinValue;
 
     public void BeginBurst(long now)
@@ -49,17 +50,15 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
         Volatile.Write(ref _began, now);
     }
 
-    /// <summary>A handler is about to be called.</summary>
     public void Handling(HandlerEntry handler)
     {
         if (!ReferenceEquals(_last, handler))
         {
-            // Not each time: it costs the collector's write barrier.
+            // Written only when it changes, because of the garbage collector's write barrier.
             Volatile.Write(ref _last, handler);
         }
     }
 
-    /// <summary>A handler has returned.</summary>
     public void Handled(HandlerEntry handler)
     {
         long tick = _clock.NowMilliseconds;
@@ -74,7 +73,7 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
         long began = _began;
         HandlerEntry? blocker = _last;
 
-        // Before the reading below: what the clock has told of as under way is then slow by that reading, too.
+        // Before the clock is read below: a burst that the clock's thread reported as running is then slow by that reading, too.
         Volatile.Write(ref _began, 0);
         _last = null;
         if (_suspect is not null)
@@ -97,12 +96,13 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
     }
 
     /// <summary>
-    /// On the clock's thread: tells of a burst that is older than the threshold and not over yet, once for each handler that is found in
-    /// it. Returns when to come again. The burst's age is counted from the first tick that finds it, so it is up to a period too small.
+    /// Runs on the clock's thread. Reports a burst that is older than the threshold and still running, once for each handler found in it.
+    /// Returns when the clock must call again. The age is counted from the first tick that finds the burst, so it can be one period too
+    /// small.
     /// </summary>
     /// <param name="session">The session.</param>
-    /// <param name="nowMilliseconds">The clock's reading.</param>
-    /// <param name="isDue">Whether something has come for which no burst has begun yet.</param>
+    /// <param name="nowMilliseconds">The clock's reading, in milliseconds.</param>
+    /// <param name="isDue">Whether input has arrived for which no burst has begun yet.</param>
     public long Watch(Session session, long nowMilliseconds, bool isDue)
     {
         if (_threshold == 0)
@@ -113,7 +113,7 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
         long began = Volatile.Read(ref _began);
         if (began == 0)
         {
-            // The tick that a burst asks for may come just before it.
+            // The tick that a burst requests may run just before the burst begins.
             return isDue ? ConnectionClock.NextTick : ConnectionClock.Never;
         }
 
@@ -131,8 +131,8 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
             return ConnectionClock.NextTick;
         }
 
-        // Written before the look whether the burst is over, as the loop says that it is before it looks here: one of the two sees the
-        // other. Where the burst ends after that look, its line may come before this one.
+        // _told is written before _began is read. The loop clears _began before it reads _told, so at least one of the two threads sees the
+        // other's write. If the burst ends after this read, the loop's line may precede this one.
         _named = handler;
         Interlocked.Exchange(ref _told, began);
         if (Volatile.Read(ref _began) == began)
@@ -144,7 +144,7 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
         return ConnectionClock.NextTick;
     }
 
-    // Apart, as is the next one: seldom called.
+    // Suspect and TellEnd are rarely called: not inlined.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Suspect(HandlerEntry handler, long tick)
     {
@@ -170,7 +170,7 @@ internal sealed class SlowHandlerWatch(SessionSettings settings)
 
         Volatile.Write(ref _nextLine, now + LineEveryMilliseconds);
 
-        // The clock's time need not be the stopwatch's; the whole is never less than what was told of it.
+        // The clock may be a test's, not the stopwatch. The reported duration is never less than the age reported before.
         SessionLog.SlowHandler(
             settings.Logger, session, blocker.Name, told ? Math.Max(milliseconds, now - Volatile.Read(ref _seenSince)) : milliseconds);
     }

@@ -5,9 +5,8 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// A connection that a server let in, from the accept to its end. Its place is free again exactly once. <see cref="_gate"/> guards the
-/// address, whether it was counted and whether
-/// it has ended; only counts are changed under it.
+/// A connection admitted by a server, from the accept to its end. It frees its place exactly once. <see cref="_gate"/> guards the address,
+/// whether the connection was counted and whether it has ended; only counters change under it.
 /// </summary>
 internal sealed class AcceptedConnection(ConnectionServer server, Connection connection) : IConnectionOwner, IThreadPoolWorkItem
 {
@@ -20,13 +19,15 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
     private int _stopping;
     private int _told;
 
-    /// <summary>What the transport handed over.</summary>
+    /// <summary>The transport's connection.</summary>
     public Connection Connection => connection;
 
-    /// <summary>What the protocol has: the same, or what a stage put above it. Null before its protocol is started.</summary>
+    /// <summary>
+    /// The connection that the protocol uses: the transport's, or a stage's above it. Null before the protocol is started.
+    /// </summary>
     public Connection? Served => Volatile.Read(ref _served);
 
-    /// <summary>The address that the connection counts for.</summary>
+    /// <summary>The address that the connection is counted under.</summary>
     public EndPoint? Address
     {
         get
@@ -40,7 +41,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
 
     void IThreadPoolWorkItem.Execute() => _ = server.OpenAsync(this);
 
-    /// <summary>The connection counts for another address from here on. False where that is at its limit.</summary>
+    /// <summary>Counts the connection under another address from now on; false if that address is at its limit.</summary>
     public bool TryMove(Admission admission, EndPoint? to)
     {
         lock (_gate)
@@ -60,7 +61,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
         }
     }
 
-    /// <summary>The connection is about to be served. False where it has ended meanwhile.</summary>
+    /// <summary>Counts the connection as accepted, just before it is served; false if it has ended in the meantime.</summary>
     public bool TryCount(ServerCounters counters)
     {
         lock (_gate)
@@ -76,14 +77,15 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
         }
     }
 
-    /// <summary>The protocol takes over.</summary>
+    /// <summary>Starts the protocol.</summary>
     public void Serve(Connection top, IConnectionProtocol protocol)
     {
-        // Before the start: who is told of the connection finds it among the others.
+        // Before the start: the protocol's callbacks find the connection among the server's.
         Volatile.Write(ref _served, top);
         top.Start(protocol);
 
-        // The stop writes its flag before it looks at this one: one of the two sees both.
+        // Stop writes _stopping before it reads _started. This method writes _started before it reads _stopping. At least one of them sees
+        // both.
         Interlocked.Exchange(ref _started, 1);
         if (Volatile.Read(ref _stopping) != 0)
         {
@@ -91,7 +93,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
         }
     }
 
-    /// <summary>The server stops. A connection that has no protocol yet is ended by whoever opens it.</summary>
+    /// <summary>Tells the protocol that the server stops. If there is none yet, the code that opens the connection ends it.</summary>
     public void Stop()
     {
         Interlocked.Exchange(ref _stopping, 1);
@@ -119,7 +121,7 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
         server.Forget(this);
     }
 
-    // On the loop, as all calls of the protocol: so after it was opened. What it throws ends its connection.
+    // Posted to the loop, like all calls of the protocol, so it runs after OnOpened. An exception ends the connection.
     private void TellStopping(Connection top)
     {
         if (Interlocked.Exchange(ref _told, 1) == 0)

@@ -4,26 +4,26 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 
-/// <summary>Counts connections, in all and per address, and refuses those above the limits. Thread-safe.</summary>
-/// <param name="maxConnections">Connections in all.</param>
+/// <summary>Counts connections, in total and per address, and refuses those above the limits. Thread-safe.</summary>
+/// <param name="maxConnections">Maximum number of connections in total.</param>
 /// <param name="maxPerAddress">
-/// Connections of one address, 0 for no limit. Null for a quarter of those in all, and no limit for loopback addresses.
+/// Maximum number of connections per address, 0 for no limit. Null for a quarter of the total, without a limit for loopback addresses.
 /// </param>
 internal sealed class Admission(int maxConnections, int? maxPerAddress)
 {
     private readonly ConcurrentDictionary<IPAddress, int> _perAddress = new();
     private int _count;
 
-    /// <summary>Connections let in and not yet left.</summary>
+    /// <summary>Connections admitted and not yet ended.</summary>
     public int Count => Volatile.Read(ref _count);
 
-    /// <summary>How many are let in at a time. Set before the first comes.</summary>
+    /// <summary>Maximum number of admitted connections. Set at the start, before and after the listeners.</summary>
     public int MaxConnections { get; set; } = maxConnections;
 
-    /// <summary>How many of one address are let in at a time; 0 for no limit.</summary>
+    /// <summary>Maximum number of admitted connections per address; 0 for no limit.</summary>
     public int MaxPerAddress { get; } = maxPerAddress ?? Math.Max(1, maxConnections / 4);
 
-    /// <summary>Lets a connection in, or says why not. Each one let in must <see cref="Leave"/> once.</summary>
+    /// <summary>Admits a connection (null), or returns why not. <see cref="Leave"/> must be called once for each admitted one.</summary>
     public ConnectionRejection? TryEnter(EndPoint? remote)
     {
         if (Interlocked.Increment(ref _count) > MaxConnections)
@@ -42,8 +42,8 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress)
     }
 
     /// <summary>
-    /// A connection that was let in turns out to come from elsewhere. Where that address is at its limit, the connection stays with the old
-    /// one, and false is returned.
+    /// Counts an admitted connection under another address. If that address is at its limit, the connection keeps the old one and false is
+    /// returned.
     /// </summary>
     public bool TryMove(EndPoint? from, EndPoint? to)
     {
@@ -77,12 +77,12 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress)
     {
         if (CountedAddress(remote) is { } address && _perAddress.AddOrUpdate(address, 0, static (_, n) => n - 1) == 0)
         {
-            // Only where it is still 0: a newcomer's count stays.
+            // Only if the count is still 0: another thread may have added a connection.
             _perAddress.TryRemove(new KeyValuePair<IPAddress, int>(address, 0));
         }
     }
 
-    // One host has a network of 64 bits of IPv6, and all of its addresses. Null where there is no limit.
+    // An IPv6 host usually has all addresses of a /64 network, so the network is counted. Null if there is no limit.
     private IPAddress? CountedAddress(EndPoint? remote)
     {
         if (MaxPerAddress == 0

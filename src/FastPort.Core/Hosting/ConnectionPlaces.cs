@@ -3,9 +3,9 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 
-/// <summary>A further limit of a server's own for connections that are about to get their protocol.</summary>
-/// <param name="TryEnter">Takes a place, or says why there is none, as a reason and in a sentence.</param>
+/// <summary>An additional limit of a server for connections that are about to get their protocol.</summary>
+/// <param name="TryEnter">Takes a place (null), or returns why there is none, as a reason and as a sentence.</param>
 /// <param name="Leave">
-/// Gives a place back, exactly once for each that was taken; gets the connection that the protocol has, if it came so far.
+/// Returns a place, exactly once for each one taken. Receives the connection that the protocol uses; null if no protocol was started.
 /// </param>
 internal sealed record ConnectionPlaces(Func<(ConnectionRejection Rejection, string Reason)?> TryEnter, Action<Connection?> Leave);

@@ -2,10 +2,10 @@ using FastPort.Connections;
 
 namespace FastPort.Hosting;
 
-// What the connections hold of the memory budget, and who is closed for it.
+// The connections' use of the memory budget, and closing a connection that holds too much.
 public sealed partial class ConnectionServer : IMemoryHolder
 {
-    /// <summary>The budget of all servers of the process, or of this one.</summary>
+    /// <summary>The budget shared by all servers of the process, or this server's own.</summary>
     internal MemoryBudget Memory { get; }
 
     IEnumerable<MemoryClaim> IMemoryHolder.Claims =>
@@ -18,10 +18,10 @@ public sealed partial class ConnectionServer : IMemoryHolder
         bool isKnown = user?.IsPeerKnown == true;
         long unfinishedSince = user?.UnfinishedSince ?? -1;
 
-        // A known peer's requests that wait in its ring are served when there is room for them. Where closing has begun nothing is read.
+        // A known peer's requests that wait in its ring are served when the queue has room. A closing connection is not read.
         long received = (isKnown && unfinishedSince < 0) || connection.IsClosing ? 0 : connection.ReceiveMemory;
 
-        // Frames that several connections share are held until the last of them has sent them.
+        // A frame shared by several connections is held until the last of them has sent it.
         long unsent = connection.IsSendBlocked
             ? Math.Max(connection.SendMemory, MemoryBudget.Counted(connection.PendingBytes))
             : 0;
@@ -38,12 +38,12 @@ public sealed partial class ConnectionServer : IMemoryHolder
 
     private long Owed(long bytes, long since) => bytes != 0 && since >= 0 ? _clock!.PreciseMilliseconds - since : 0;
 
-    // Who does not read would not hear why, and what waits for it is what is to be given back.
+    // A peer that does not read would not receive the Goodbye, and the bytes waiting for it are the ones to release.
     private void CloseForMemory(Connection connection, IMemoryUser? listening, long bytes)
     {
         string option = $"{_options.Section}:{nameof(ServerOptions.MaxBufferedMegabytes)}";
         var reason = new CloseReason(
-            CloseKind.MemoryLimit, $"{bytes} bytes were held for what it had sent in part or did not read, and {option} was used up.");
+            CloseKind.MemoryLimit, $"Its incomplete received and its unread sent messages held {bytes} bytes, and {option} was used up.");
         if (listening is not null)
         {
             listening.TellAndClose(reason);

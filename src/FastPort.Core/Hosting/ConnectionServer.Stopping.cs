@@ -3,29 +3,29 @@ using FastPort.Transports;
 
 namespace FastPort.Hosting;
 
-// The ordered stop: nobody comes any more, everybody is told, who does not finish in time is aborted.
+// The ordered stop: no new connections, all protocols are notified, and connections that do not finish in time are aborted.
 public sealed partial class ConnectionServer
 {
-    // What a stop may take besides ShutdownTimeout: connections whose protocols block their loop have 5 s of it.
+    // Additional time for a stop besides ShutdownTimeout. Aborted connections whose protocols block their loop have 5 s of it.
     private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Stops: no new connections, then every protocol is told (<see cref="IConnectionProtocol.OnStopping"/>) and has until the deadline
-    /// (<see cref="ServerOptions.ShutdownTimeout"/>), then what is left is aborted. Always ends; idempotent.
+    /// Stops the server: accepts no more connections, notifies every protocol (<see cref="IConnectionProtocol.OnStopping"/>), waits up to
+    /// <see cref="ServerOptions.ShutdownTimeout"/> for the connections, then aborts those that are left. Always completes; idempotent.
     /// </summary>
-    /// <param name="cancellationToken">Aborts what is left at once.</param>
+    /// <param name="cancellationToken">Aborts the remaining connections at once.</param>
     public Task StopAsync(CancellationToken cancellationToken = default)
     {
         lock (_gate)
         {
-            // From here on nothing starts and nobody is let in.
+            // From here on the server cannot start and admits no connection.
             _stopping = true;
             return _stopped ??= StopInTimeAsync(cancellationToken);
         }
     }
 
-    // Off the caller's thread, which holds the lock, and bounded from outside: a logger or a protocol that blocks must not keep the process
-    // from its end.
+    // Not on the caller's thread, which holds the lock, and bounded: a logger or protocol that blocks must not keep the process from
+    // ending.
     private async Task StopInTimeAsync(CancellationToken cancellationToken)
     {
         try
@@ -36,7 +36,7 @@ public sealed partial class ConnectionServer
         }
         catch (TimeoutException)
         {
-            // Whoever blocks it may block the log, too.
+            // Not logged: the cause may block the log, too.
         }
     }
 
@@ -73,7 +73,7 @@ public sealed partial class ConnectionServer
                 accepted.Connection.Abort(CloseReason.Stopping);
             }
 
-            // An aborted connection ends by itself as soon as its loop has run; the bound is for a protocol that blocks its loop.
+            // An aborted connection ends as soon as its loop has run. The bound is for a protocol that blocks its loop.
             await AllClosedAsync(TimeSpan.FromSeconds(5), CancellationToken.None).ConfigureAwait(false);
         }
 

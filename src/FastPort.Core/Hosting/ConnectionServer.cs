@@ -11,13 +11,11 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// A server of any protocol: listeners, limits, counters and an ordered stop around a protocol that is made for each connection. Needs no
-/// host;
-/// <c>services.AddConnectionServer</c> runs it in one. Start it once, stop it once. Its members are safe from any thread.
+/// A server of any protocol: listeners, limits, counters and an ordered stop around a protocol that is created for each connection. It
+/// needs no host; <c>services.AddConnectionServer</c> runs it in one. Start it once, stop it once. Its members are safe from any thread.
 /// <para>
-/// An accepted connection is counted where it is accepted, under no lock of the server's, and everything else happens on the thread pool:
-/// its stages, making its
-/// protocol, and its start. So nothing that is plugged in runs on a thread that accepts.
+/// The accepting thread only counts the connection, under none of the server's locks. Stages, the creation of the protocol and its start
+/// run on the thread pool. So no application code runs on an accepting thread.
 /// </para>
 /// </summary>
 public sealed partial class ConnectionServer : IAsyncDisposable
@@ -33,7 +31,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private readonly ConcurrentDictionary<long, AcceptedConnection> _accepted = new();
     private readonly CancellationTokenSource _stop = new();
 
-    // Guards the start and the beginning of the stop against each other, and with that what follows.
+    // Serializes the start and the beginning of the stop, and guards the three fields below.
     private readonly Lock _gate = new();
     private ITransportListener[] _listeners = [];
     private ConnectionClock? _clock;
@@ -43,13 +41,16 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private int _inStages;
     private volatile bool _stopping;
 
-    /// <summary>Creates a server; nothing is bound before <see cref="StartAsync"/>.</summary>
-    /// <param name="options">Options; checked here, not to be changed afterwards.</param>
-    /// <param name="protocol">Makes the protocol of a connection. Called once per connection, on the thread pool; what it throws is logged
-    /// and closes the connection.</param>
-    /// <param name="components">Transports, stages and the source of time. Defaults to the library's own transports as the options name
-    /// them, and no stages.</param>
-    /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
+    /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
+    /// <param name="options">Options; validated here, must not change afterwards.</param>
+    /// <param name="protocol">
+    /// Creates the protocol of a connection. Called once per connection, on the thread pool. An exception is logged and closes the
+    /// connection.
+    /// </param>
+    /// <param name="components">
+    /// Transports, stages and the source of time. Defaults to the built-in transports as the options select them, and no stages.
+    /// </param>
+    /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public ConnectionServer(
         ConnectionServerOptions options,
@@ -108,26 +109,28 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         Counters = counters;
     }
 
-    /// <summary>What the server counts: connections accepted, closed and rejected, and failed accepts. Messages and bytes are the
-    /// protocol's to count.</summary>
+    /// <summary>
+    /// The server's counters: connections accepted, closed and rejected, and failed accepts. Messages and bytes are counted by the
+    /// protocol.
+    /// </summary>
     public ServerCounters Counters { get; }
 
-    /// <summary>Where the server listens, with the ports really bound; empty before the start.</summary>
+    /// <summary>The endpoints the server listens on, with the bound ports; empty before the start.</summary>
     public IReadOnlyList<Endpoint> Endpoints => [.. Volatile.Read(ref _listeners).Select(static l => l.Endpoint)];
 
-    /// <summary>A limit of the user's own, if there is one.</summary>
+    /// <summary>An additional limit of the server built on this one; null for none.</summary>
     internal ConnectionPlaces? Places { get; init; }
 
-    /// <summary>Connections that are open, those in stages included.</summary>
+    /// <summary>Number of open connections, including those in stages.</summary>
     public int ConnectionCount => _admission.Count;
 
-    /// <summary>The connections that have their protocol, as of now.</summary>
+    /// <summary>A snapshot of the connections that have their protocol.</summary>
     public IReadOnlyCollection<Connection> Connections => [.. _accepted.Values.Select(static a => a.Served).OfType<Connection>()];
 
-    /// <summary>Binds every endpoint and begins to accept. Where one cannot be bound, none stays bound.</summary>
-    /// <param name="cancellationToken">Not started if cancelled already.</param>
+    /// <summary>Binds every endpoint and begins to accept. If one cannot be bound, none stays bound.</summary>
+    /// <param name="cancellationToken">If it is canceled already, the server is not started.</param>
     /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which, why, and what to do.</exception>
-    /// <exception cref="InvalidOperationException">Started or stopped already, or stopped while it started.</exception>
+    /// <exception cref="InvalidOperationException">The server was started or stopped before, or stopped during the start.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -135,7 +138,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         {
             if (_clock is not null || _stopping)
             {
-                throw new InvalidOperationException("The server has been started or stopped already; make a new one to start again.");
+                throw new InvalidOperationException("The server has been started or stopped already; create a new one to start again.");
             }
 
             _clock = new ConnectionClock(_time);
@@ -148,7 +151,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             KeepDescriptors();
             Listen(_settings(_clock));
 
-            // Again: the event loops, of which there may be many, have taken theirs.
+            // Again: the event loops, possibly many, have opened their descriptors.
             KeepDescriptors();
         }
         catch
@@ -167,7 +170,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Stops the server.</summary>
     public async ValueTask DisposeAsync() => await StopAsync(CancellationToken.None).ConfigureAwait(false);
 
-    /// <summary>Stages, protocol and start of one connection. On the thread pool; never throws.</summary>
+    /// <summary>Runs the stages of a connection and starts its protocol. On the thread pool; never throws.</summary>
     internal async Task OpenAsync(AcceptedConnection accepted)
     {
         try
@@ -198,19 +201,19 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             }
             else
             {
-                // It has ended meanwhile.
+                // The connection has ended in the meantime.
                 Places?.Leave(null);
             }
         }
         catch (Exception e)
         {
             ServerLog.OpenFailed(_logger, accepted.Address, e);
-            accepted.Connection.Close(
-                new CloseReason(CloseKind.Internal, "The connection's protocol could not be made or started; see the log.", Exception: e));
+            accepted.Connection.Close(new CloseReason(
+                CloseKind.Internal, "The connection's protocol could not be created or started; see the log.", Exception: e));
         }
     }
 
-    /// <summary>A connection that was let in has ended.</summary>
+    /// <summary>Frees the place of an admitted connection that has ended.</summary>
     internal void Leave(EndPoint? address, bool wasCounted, Connection? served)
     {
         _admission.Leave(address);
@@ -221,11 +224,11 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
     }
 
-    /// <summary>A connection that was let in has ended, and its protocol knows.</summary>
+    /// <summary>Removes an admitted connection that has ended, after its protocol was notified.</summary>
     internal void Forget(AcceptedConnection accepted) => _accepted.TryRemove(accepted.Connection.Id, out _);
 
-    // A stop on another thread waits for the lock and finds every listener. One that comes from inside, as from a transport's callback, is
-    // seen before the next.
+    // A stop on another thread waits for the lock and finds every listener. A stop from inside, for example from a transport's callback, is
+    // seen before the next listener.
     private void Listen(ConnectionSettings settings)
     {
         lock (_gate)
@@ -244,13 +247,13 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
     }
 
-    // On a thread that accepts, perhaps under its lock: nothing of the user's runs here, loggers included.
+    // On an accepting thread, possibly under the listener's lock: no application code runs here, loggers included.
     private void OnAccepted(Connection connection)
     {
         ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : _admission.TryEnter(connection.RemoteEndPoint);
         if (rejection is not null)
         {
-            // Its descriptor is free at once.
+            // Abort frees the descriptor at once.
             connection.Abort(Rejected(rejection.Value, out string reason));
             if (IsTimeToLog())
             {
@@ -285,7 +288,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             Connection top = accepted.Connection;
             foreach (ConnectionStage stage in _stages)
             {
-                // Not longer than the token, whether the stage looks at it or not: what comes after the connection's end helps nobody.
+                // The wait ends with the token, even if the stage ignores it: a result after the connection's end is useless.
                 running = stage(top, both.Token).AsTask();
                 Connection? next = await running.WaitAsync(both.Token).ConfigureAwait(false);
                 if (next is null)
@@ -317,7 +320,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
         finally
         {
-            // A stage that does not look at its token counts until it ends by itself: otherwise nothing would bound how many of them run.
+            // A stage that ignores its token is counted until it ends: otherwise the number of running stages would be unbounded.
             _ = running.ContinueWith(
                 static (ended, server) =>
                 {
@@ -383,7 +386,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         return new CloseReason(rejection == ConnectionRejection.ShuttingDown ? CloseKind.Stopping : CloseKind.LocalClosed, reason);
     }
 
-    // A flood of connections must not become a flood of lines: one a second, with the count.
+    // A flood of connections must not become a flood of log lines: one per second, with the count.
     private bool IsTimeToLog()
     {
         long now = _clock!.PreciseMilliseconds;

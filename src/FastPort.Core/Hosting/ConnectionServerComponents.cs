@@ -2,17 +2,16 @@ using FastPort.Transports;
 
 namespace FastPort.Hosting;
 
-/// <summary>What can be plugged into a server of any protocol. Set before the server is made.</summary>
+/// <summary>Replaceable parts of a server of any protocol. Set before the server is created.</summary>
 public class ConnectionServerComponents
 {
     /// <summary>
-    /// Transports, the first that serves an endpoint's scheme is taken, and aliases of schemes. Without transports the library's own are
-    /// used, as
-    /// <see cref="ServerOptions.Transport"/> names them.
+    /// Transports and scheme aliases. The first transport that serves an endpoint's scheme is used. If there are no transports, the
+    /// built-in ones are used, as selected by <see cref="ServerOptions.Transport"/>.
     /// </summary>
     public TransportCollection Transports { get; } = [];
 
-    /// <summary>What a connection goes through, one stage after the other, before it gets its protocol. Defaults to nothing.</summary>
+    /// <summary>The stages that a connection passes, in order, before it gets its protocol. Defaults to none.</summary>
     public IList<ConnectionStage> Stages { get; } = [];
 
     /// <summary>Source of time. Defaults to the system's.</summary>

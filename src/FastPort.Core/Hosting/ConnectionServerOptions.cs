@@ -5,44 +5,48 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Hosting;
 
-/// <summary>Options of a <see cref="ConnectionServer"/>. Every value has a default and is checked at the start, but
-/// <see cref="ServerOptions.Endpoints"/>, which need at least one.</summary>
+/// <summary>
+/// Options of a <see cref="ConnectionServer"/>. Every value is validated at the start. All have defaults except
+/// <see cref="ServerOptions.Endpoints"/>, which needs at least one entry.
+/// </summary>
 public sealed class ConnectionServerOptions : ServerOptions
 {
     /// <summary>The configuration section.</summary>
     public const string SectionName = "ConnectionServer";
 
-    /// <summary>Makes options with their defaults.</summary>
+    /// <summary>Creates options with default values.</summary>
     public ConnectionServerOptions()
         : base(SectionName)
     {
     }
 
     /// <summary>
-    /// Unread bytes a connection may hold; at least the largest message of the protocol. 4 KiB to 1 GiB. Defaults to 1 MiB + 4 KiB. Memory
-    /// is taken as bytes come.
+    /// Unread bytes that a connection may hold; at least the size of the protocol's largest message. 4 KiB to 1 GiB. Defaults to 1 MiB + 4
+    /// KiB. Memory is allocated as bytes arrive.
     /// </summary>
     public int MaxReceiveBytes { get; set; } = (1024 * 1024) + 4096;
 
-    /// <summary>Bytes that may wait to be sent on one connection; 4 KiB to 1 GiB. Defaults to 4 MiB. Memory is taken as bytes are
-    /// written.</summary>
+    /// <summary>
+    /// Bytes that may wait to be sent on one connection; 4 KiB to 1 GiB. Defaults to 4 MiB. Memory is allocated as bytes are written.
+    /// </summary>
     public int MaxSendBytes { get; set; } = 4 * 1024 * 1024;
 
-    /// <summary>Time in which the peer takes none of the bytes that wait for it, after which the connection is closed; zero turns it off.
-    /// Defaults to 30 s.</summary>
+    /// <summary>
+    /// Time in which the peer reads none of the bytes that wait for it; then the connection is closed. Zero disables it. Defaults to 30 s.
+    /// </summary>
     public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero turns it off. Defaults to 60 s.</summary>
+    /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero disables it. Defaults to 60 s.</summary>
     public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30
-    /// s.</summary>
+    /// <summary>
+    /// Time that sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero keeps the system's default. Defaults to 30 s.
+    /// </summary>
     public TimeSpan UserTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// TCP congestion control by the name the system has for it: <c>bbr</c>, <c>cubic</c>, 1 to 15 characters (TCP_CONGESTION, Linux).
-    /// Defaults to null: the
-    /// system's, and <c>reno</c> on loopback addresses.
+    /// TCP congestion control, by the system's name for it: <c>bbr</c>, <c>cubic</c>; 1 to 15 characters (TCP_CONGESTION, Linux). Defaults
+    /// to null: the system's default, but <c>reno</c> on loopback addresses.
     /// </summary>
     public string? CongestionControl { get; set; }
 

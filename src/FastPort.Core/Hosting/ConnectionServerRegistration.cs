@@ -13,15 +13,16 @@ public static class ConnectionServerRegistration
 {
     /// <summary>
     /// Adds a <see cref="ConnectionServer"/> that starts and stops with the host. Its <see cref="ConnectionServerOptions"/> come from
-    /// configuration section <c>ConnectionServer</c>. Unknown
-    /// keys and values out of range stop the host's start with an <see cref="OptionsValidationException"/> that names all of them.
+    /// configuration section <c>ConnectionServer</c>. If keys are unknown or values out of range, the host does not start; the
+    /// <see cref="OptionsValidationException"/> names all of them.
     /// </summary>
     /// <param name="services">The host's services.</param>
-    /// <param name="configuration">The host's configuration (its root), or the server's section itself, of whatever name.</param>
-    /// <param name="protocol">Makes the protocol of a connection; gets the root service provider. Called once per connection, on the
-    /// thread pool.</param>
-    /// <param name="configureComponents">Sets transports and stages when the server is made. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">There is such a server already.</exception>
+    /// <param name="configuration">The host's configuration (its root), or the server's section, of any name.</param>
+    /// <param name="protocol">
+    /// Creates the protocol of a connection; receives the root service provider. Called once per connection, on the thread pool.
+    /// </param>
+    /// <param name="configureComponents">Sets transports and stages when the server is created. Defaults to nothing.</param>
+    /// <exception cref="InvalidOperationException">A server without a name is registered already.</exception>
     public static OptionsBuilder<ConnectionServerOptions> AddConnectionServer(
         this IServiceCollection services,
         IConfiguration configuration,
@@ -37,14 +38,15 @@ public static class ConnectionServerRegistration
             configureComponents);
     }
 
-    /// <summary>Adds a server with a name, of which a host may have many. Server and options are registered under that name.</summary>
+    /// <summary>Adds a named server. A host can have many. Server and options are registered under that name.</summary>
     /// <param name="services">The host's services.</param>
     /// <param name="name">The server's name, not empty.</param>
     /// <param name="section">The server's section, with the keys of <see cref="ConnectionServerOptions"/>.</param>
-    /// <param name="protocol">Makes the protocol of a connection; gets the root service provider. Called once per connection, on the
-    /// thread pool.</param>
-    /// <param name="configureComponents">Sets transports and stages when the server is made. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">There is a server with that name already.</exception>
+    /// <param name="protocol">
+    /// Creates the protocol of a connection; receives the root service provider. Called once per connection, on the thread pool.
+    /// </param>
+    /// <param name="configureComponents">Sets transports and stages when the server is created. Defaults to nothing.</param>
+    /// <exception cref="InvalidOperationException">A server with that name is registered already.</exception>
     public static OptionsBuilder<ConnectionServerOptions> AddConnectionServer(
         this IServiceCollection services,
         string name,
@@ -83,12 +85,12 @@ public static class ConnectionServerRegistration
             .Configure(o => o.Section = section.Path);
     }
 
-    /// <summary>Runs a server with the host. The container disposes of the server.</summary>
+    /// <summary>Starts and stops a server with the host. The container disposes the server.</summary>
     private sealed class ConnectionServerHostedService(ConnectionServer server) : IHostedService
     {
         public Task StartAsync(CancellationToken cancellationToken) => server.StartAsync(cancellationToken);
 
-        // Not the host's token, which gives all services together 30 s by default: the server's own ShutdownTimeout bounds its stop.
+        // The host's token is not used, because by default it limits all services together to 30 s. ShutdownTimeout bounds the stop.
         public Task StopAsync(CancellationToken cancellationToken) => server.StopAsync(CancellationToken.None);
     }
 }

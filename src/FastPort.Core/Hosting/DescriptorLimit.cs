@@ -2,14 +2,14 @@ using System.Globalization;
 
 namespace FastPort.Hosting;
 
-/// <summary>The number of descriptors this process may open, and how many of them connections may take.</summary>
+/// <summary>The number of descriptors that this process may open, and how many of them connections may use.</summary>
 internal static class DescriptorLimit
 {
-    // For what the process opens later: log files, assemblies, connections of the program's own, and above all threads. The runtime needs
-    // two descriptors to start one, and where the thread pool gets none it ends the process with "Out of memory".
+    // Reserved for descriptors that the process opens later: log files, assemblies, connections of the application, and above all threads.
+    // The runtime needs two descriptors to start a thread; if the thread pool gets none, the runtime ends the process with "Out of memory".
     private const int Reserve = 64;
 
-    /// <summary>The soft limit on Linux; null elsewhere, or where it is unlimited or cannot be read.</summary>
+    /// <summary>The soft limit on Linux; null on other systems, or if it is unlimited or cannot be read.</summary>
     public static long? Read()
     {
         if (!OperatingSystem.IsLinux())
@@ -30,13 +30,13 @@ internal static class DescriptorLimit
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            // Only a warning hangs on it.
+            // Without the limit, MaxConnections alone applies and there is no warning.
         }
 
         return null;
     }
 
-    /// <summary>Connections there are descriptors for under this limit, beside what is open now; at least 1.</summary>
+    /// <summary>Number of connections that this limit allows in addition to the descriptors open now; at least 1.</summary>
     public static int ConnectionsWithin(long limit)
     {
         try

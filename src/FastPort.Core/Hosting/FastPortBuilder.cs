@@ -7,9 +7,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;
 
-/// <summary>
-/// What <c>services.AddFastPort</c> returns: where handlers and components are added. Used while the host is being built.
-/// </summary>
+/// <summary>Returned by <c>services.AddFastPort</c>: adds handlers and components while the host is being built.</summary>
 public sealed class FastPortBuilder
 {
     internal FastPortBuilder(IServiceCollection services, string name)
@@ -21,7 +19,7 @@ public sealed class FastPortBuilder
     /// <summary>The host's services.</summary>
     public IServiceCollection Services { get; }
 
-    /// <summary>The server's name; empty for the host's one without.</summary>
+    /// <summary>The server's name; empty for the server without a name.</summary>
     public string Name { get; }
 
     internal List<Action<IServiceProvider, MessageHandlers>> Maps { get; } = [];
@@ -32,8 +30,8 @@ public sealed class FastPortBuilder
 
     internal bool MeasuresLatencies { get; private set; }
 
-    /// <summary>Registers handlers when the server is made.</summary>
-    /// <param name="map">Gets the handler table.</param>
+    /// <summary>Registers handlers when the server is created.</summary>
+    /// <param name="map">Receives the handler table.</param>
     public FastPortBuilder Map(Action<MessageHandlers> map)
     {
         ArgumentNullException.ThrowIfNull(map);
@@ -41,8 +39,8 @@ public sealed class FastPortBuilder
         return this;
     }
 
-    /// <summary>Registers handlers that need services when the server is made.</summary>
-    /// <param name="map">Gets the root service provider and the handler table.</param>
+    /// <summary>Registers handlers that need services when the server is created.</summary>
+    /// <param name="map">Receives the root service provider and the handler table.</param>
     public FastPortBuilder Map(Action<IServiceProvider, MessageHandlers> map)
     {
         ArgumentNullException.ThrowIfNull(map);
@@ -51,11 +49,11 @@ public sealed class FastPortBuilder
     }
 
     /// <summary>
-    /// Registers a queued handler class from the container. With <see cref="ServiceLifetime.Scoped"/> or Transient each message gets a
-    /// scope and an instance of its own, disposed when the handler's task ends; with Singleton one instance serves all.
+    /// Registers a queued handler class that the container creates. With <see cref="ServiceLifetime.Scoped"/> or Transient each message
+    /// gets its own scope and instance, disposed when the handler's task ends; with Singleton one instance serves all messages.
     /// </summary>
     /// <typeparam name="THandler">
-    /// The handler class. Where it is registered already (with a factory, say), that registration is used.
+    /// The handler class. If it is registered already (for example with a factory), that registration is used.
     /// </typeparam>
     /// <param name="type">Message type.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
@@ -72,7 +70,7 @@ public sealed class FastPortBuilder
     }
 
     /// <summary>
-    /// Registers a handler class with the container and maps no type to it: for extensions that map it themselves, with
+    /// Registers a handler class with the container without mapping a type to it, for extensions that map it with
     /// <see cref="ScopedHandler"/>. A class that is registered already keeps its registration, so one class can serve several types.
     /// </summary>
     /// <typeparam name="THandler">The handler class.</typeparam>
@@ -97,8 +95,8 @@ public sealed class FastPortBuilder
         return this;
     }
 
-    /// <summary>Sets components (authentication, authorization, transports) when the server is made.</summary>
-    /// <param name="configure">Gets the root service provider and the components.</param>
+    /// <summary>Sets components (authentication, authorization, transports) when the server is created.</summary>
+    /// <param name="configure">Receives the root service provider and the components.</param>
     public FastPortBuilder ConfigureComponents(Action<IServiceProvider, FastPortServerComponents> configure)
     {
         ArgumentNullException.ThrowIfNull(configure);
@@ -107,8 +105,8 @@ public sealed class FastPortBuilder
     }
 
     /// <summary>
-    /// Measures handled messages also where no report of them is written: for <see cref="LatencyStats.Read"/> and for those who listen to
-    /// the durations of meter <c>FastPort</c>. Defaults to off, which saves some tens of KiB per message type and processor.
+    /// Measures handled messages even if no report is written, for <see cref="LatencyStats.Read"/> and for listeners of the durations of
+    /// meter <c>FastPort</c>. Defaults to off, which saves some tens of KiB per message type and processor.
     /// </summary>
     public FastPortBuilder MeasureLatencies()
     {
@@ -116,8 +114,8 @@ public sealed class FastPortBuilder
         return this;
     }
 
-    /// <summary>Subscribes to <see cref="FastPortServer.SessionOpened"/> when the server is made, so before its first session.</summary>
-    /// <param name="opened">Gets the root service provider and the session. Runs on the session's loop; must not block.</param>
+    /// <summary>Subscribes to <see cref="FastPortServer.SessionOpened"/> when the server is created, so before its first session.</summary>
+    /// <param name="opened">Receives the root service provider and the session. Runs on the session's loop; must not block.</param>
     public FastPortBuilder OnSessionOpened(Action<IServiceProvider, Session> opened)
     {
         ArgumentNullException.ThrowIfNull(opened);
@@ -125,9 +123,10 @@ public sealed class FastPortBuilder
         return this;
     }
 
-    /// <summary>Subscribes to <see cref="FastPortServer.SessionIdentified"/> when the server is made, so before its first
-    /// session.</summary>
-    /// <param name="identified">Gets the root service provider and the session. Runs on the session's loop; must not block.</param>
+    /// <summary>
+    /// Subscribes to <see cref="FastPortServer.SessionIdentified"/> when the server is created, so before its first session.
+    /// </summary>
+    /// <param name="identified">Receives the root service provider and the session. Runs on the session's loop; must not block.</param>
     public FastPortBuilder OnSessionIdentified(Action<IServiceProvider, Session> identified)
     {
         ArgumentNullException.ThrowIfNull(identified);
@@ -135,8 +134,10 @@ public sealed class FastPortBuilder
         return this;
     }
 
-    /// <summary>Subscribes to <see cref="FastPortServer.SessionClosed"/> when the server is made, so before its first session.</summary>
-    /// <param name="closed">Gets the root service provider, the session and the reason. Runs on the session's loop; must not block.</param>
+    /// <summary>Subscribes to <see cref="FastPortServer.SessionClosed"/> when the server is created, so before its first session.</summary>
+    /// <param name="closed">
+    /// Receives the root service provider, the session and the reason. Runs on the session's loop; must not block.
+    /// </param>
     public FastPortBuilder OnSessionClosed(Action<IServiceProvider, Session, CloseReason> closed)
     {
         ArgumentNullException.ThrowIfNull(closed);
@@ -145,7 +146,7 @@ public sealed class FastPortBuilder
     }
 }
 
-/// <summary>A queued handler as a class, for handlers that want services injected.</summary>
+/// <summary>A queued handler as a class, for handlers with injected services.</summary>
 public interface IQueuedMessageHandler
 {
     /// <summary>Handles one message.</summary>

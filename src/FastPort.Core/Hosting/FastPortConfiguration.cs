@@ -5,11 +5,11 @@ using Microsoft.Extensions.Configuration;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// Reads options from configuration; a key nobody knows or a value that is not allowed is an error that names it and what is.
+/// Reads options from configuration. An unknown key or an invalid value is an error whose message names it and the allowed values.
 /// </summary>
 public static class FastPortConfiguration
 {
-    /// <summary>Reads and checks section <c>FastPort</c>.</summary>
+    /// <summary>Reads and validates section <c>FastPort</c>.</summary>
     /// <param name="configuration">The configuration's root.</param>
     /// <exception cref="FastPortOptionsException">Keys are unknown, or values unreadable or out of range.</exception>
     public static FastPortServerOptions BindServer(IConfiguration configuration)
@@ -19,7 +19,7 @@ public static class FastPortConfiguration
         return options;
     }
 
-    /// <summary>Reads and checks section <c>LatencyStats</c>.</summary>
+    /// <summary>Reads and validates section <c>LatencyStats</c>.</summary>
     /// <param name="configuration">The configuration's root.</param>
     /// <exception cref="FastPortOptionsException">Keys are unknown, or values unreadable or out of range.</exception>
     public static LatencyStatsOptions BindLatencyStats(IConfiguration configuration)

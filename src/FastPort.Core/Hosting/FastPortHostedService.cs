@@ -5,7 +5,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Hosting;
 
-/// <summary>Runs a server, its meter and its latency report with the host.</summary>
+/// <summary>Starts and stops a server, its meter and its latency report with the host.</summary>
 internal sealed class FastPortHostedService(
     FastPortServer server,
     LatencyStats stats,
@@ -36,7 +36,7 @@ internal sealed class FastPortHostedService(
 
     public async Task StopAsync(CancellationToken cancellationToken)
     {
-        // Not the host's token, which gives all services together 30 s by default: the server's own ShutdownTimeout bounds its stop.
+        // The host's token is not used, because by default it limits all services together to 30 s. ShutdownTimeout bounds the stop.
         await server.StopAsync(CancellationToken.None).ConfigureAwait(false);
         await FinishReportAsync(cancellationToken).ConfigureAwait(false);
     }
@@ -48,7 +48,7 @@ internal sealed class FastPortHostedService(
         _meter?.Dispose();
     }
 
-    // A console or a disk that takes nothing must not keep the host from its end: the report is given up then.
+    // A console or disk that blocks must not keep the host from stopping: the report is abandoned then.
     private async Task FinishReportAsync(CancellationToken cancellationToken)
     {
         if (Interlocked.Exchange(ref _writer, null) is not { } writer)
@@ -63,7 +63,7 @@ internal sealed class FastPortHostedService(
         }
         catch (Exception e) when (e is TimeoutException or OperationCanceledException)
         {
-            // Not waited for: the log may go to the same console.
+            // Not awaited: the log may write to the same console.
             _ = Task.Run(() => TelemetryLog.ReportGivenUp(_logger, limit), CancellationToken.None);
         }
     }

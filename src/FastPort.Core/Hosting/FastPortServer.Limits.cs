@@ -4,12 +4,12 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 
-// What peers may take of the server before they have said Hello.
+// Limits for peers that have not said Hello.
 public sealed partial class FastPortServer
 {
     private int _unidentified;
 
-    /// <summary>Bytes that count for <see cref="ServerOptions.MaxBufferedMegabytes"/> now.</summary>
+    /// <summary>Bytes that currently count against <see cref="ServerOptions.MaxBufferedMegabytes"/>.</summary>
     internal long BufferedBytes => _connections.Memory.Used;
 
     internal TimeSpan ShutdownTimeout => _options.ShutdownTimeout;
@@ -37,7 +37,7 @@ public sealed partial class FastPortServer
         }
     }
 
-    // Also where the protocol was never opened: then nobody was identified.
+    // Also if the protocol was never opened: the session was then not identified.
     private void Leave(Connection? connection)
     {
         if (connection?.Protocol is not FrameProtocol { Session.IsIdentified: true })

@@ -4,29 +4,29 @@ using FastPort.Sessions;
 
 namespace FastPort.Hosting;
 
-// Who the sessions are, and the ways to them by routing id and topic.
+// Events of sessions and their routing ids, and the access to routing.
 public sealed partial class FastPortServer
 {
     /// <summary>
-    /// A session's Hello was accepted and answered: who it is is known, and it may be sent to unasked. Raised once per session that comes
-    /// so far, after <see cref="SessionOpened"/>.
+    /// A session's Hello was accepted and answered. From now on its identity is known, and unsolicited messages can be sent to it. Raised
+    /// once per session, after <see cref="SessionOpened"/>.
     /// </summary>
     public event Action<Session>? SessionIdentified;
 
     /// <summary>
-    /// A session can be reached under its <see cref="Session.RoutingId"/>. Raised once per session that has one, after
-    /// <see cref="SessionIdentified"/>. For one id this and <see cref="RoutingIdLost"/> take turns, one at a time: each waits for the
-    /// subscribers of the one before.
+    /// A session has become reachable by its <see cref="Session.RoutingId"/>. Raised once per session that has one, after
+    /// <see cref="SessionIdentified"/>. For one id, this event and <see cref="RoutingIdLost"/> alternate and never overlap: each waits for
+    /// the subscribers of the previous one.
     /// </summary>
     public event Action<Session>? RoutingIdTaken;
 
     /// <summary>
-    /// A session cannot be reached under its <see cref="Session.RoutingId"/> any more, because it has ended or another one has taken the id
-    /// over (<see cref="CloseKind.TakenOver"/>). Raised exactly once per <see cref="RoutingIdTaken"/>, before <see cref="SessionClosed"/>.
+    /// A session is no longer reachable by its <see cref="Session.RoutingId"/>, because it has ended or another session has taken over the
+    /// id (<see cref="CloseKind.TakenOver"/>). Raised exactly once per <see cref="RoutingIdTaken"/>, before <see cref="SessionClosed"/>.
     /// </summary>
     public event Action<Session, CloseReason>? RoutingIdLost;
 
-    /// <summary>Sends to sessions by routing id and topic, lists and kicks them.</summary>
+    /// <summary>Sends to sessions by routing id and topic, lists sessions and disconnects them.</summary>
     public ServerRouting Routing { get; }
 
     void ISessionHost.OnIdentified(Session session)

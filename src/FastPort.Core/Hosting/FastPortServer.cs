@@ -13,8 +13,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// A server: listeners, sessions and handlers. Needs no host; <c>services.AddFastPort</c> runs it in one. Start it once, stop it once.
-/// Its members are safe from any thread; events are raised on sessions' loops and must not block.
+/// A server: listeners, sessions and handlers. It needs no host; <c>services.AddFastPort</c> runs it in one. Start it once, stop it once.
+/// Its members are safe from any thread. Events are raised on sessions' loops, and subscribers must not block.
 /// </summary>
 public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 {
@@ -26,16 +26,16 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     private readonly IdentityRegistry _identities = new();
     private readonly MessageHandlers? _frameworkHandlers;
 
-    // Made at the start, before the first connection.
+    // Created at the start, before the first connection.
     private SessionSettings? _settings;
 
-    /// <summary>Creates a server; nothing is bound before <see cref="StartAsync"/>.</summary>
-    /// <param name="options">Options; checked here, not to be changed afterwards.</param>
+    /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
+    /// <param name="options">Options; validated here, must not change afterwards.</param>
     /// <param name="handlers">Handlers by message type; frozen at the start. Defaults to none: add them to <see cref="Handlers"/>.</param>
     /// <param name="components">
-    /// Authentication, authorization, telemetry and transports. Defaults to none of them and the library's own as the options name them.
+    /// Authentication, authorization, telemetry and transports. Defaults to none, with the built-in transports as the options select them.
     /// </param>
-    /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
+    /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public FastPortServer(
         FastPortServerOptions options,
@@ -61,40 +61,40 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>A session has been opened; raised once per session, before its first message.</summary>
     public event Action<Session>? SessionOpened;
 
-    /// <summary>A session is over; raised exactly once per <see cref="SessionOpened"/>, with the reason.</summary>
+    /// <summary>A session has ended; raised exactly once per <see cref="SessionOpened"/>, with the reason.</summary>
     public event Action<Session, CloseReason>? SessionClosed;
 
-    /// <summary>The handlers by message type. More can be added until the start.</summary>
+    /// <summary>The handlers by message type. Handlers can be added until the start.</summary>
     public MessageHandlers Handlers { get; }
 
-    /// <summary>What the server counts.</summary>
+    /// <summary>The server's counters.</summary>
     public ServerCounters Counters { get; } = new();
 
-    /// <summary>Where the server listens, with the ports really bound; empty before the start.</summary>
+    /// <summary>The endpoints the server listens on, with the bound ports; empty before the start.</summary>
     public IReadOnlyList<Endpoint> Endpoints => _connections.Endpoints;
 
-    /// <summary>The open sessions, as of now.</summary>
+    /// <summary>A snapshot of the open sessions.</summary>
     public IReadOnlyCollection<Session> Sessions =>
         [.. _connections.Connections.Select(static c => (c.Protocol as FrameProtocol)?.Session).OfType<Session>()];
 
-    /// <summary>Connections that are open.</summary>
+    /// <summary>Number of open connections.</summary>
     public int ConnectionCount => _connections.ConnectionCount;
 
-    /// <summary>The session with this routing id; null where there is none.</summary>
+    /// <summary>The session with this routing id; null if there is none.</summary>
     /// <param name="routingId">The id.</param>
     public Session? FindSession(string routingId) => Routing.Find(routingId);
 
-    /// <summary>Binds every endpoint and begins to accept. Where one cannot be bound, none stays bound.</summary>
-    /// <param name="cancellationToken">Not started if cancelled already.</param>
+    /// <summary>Binds every endpoint and begins to accept. If one cannot be bound, none stays bound.</summary>
+    /// <param name="cancellationToken">If it is canceled already, the server is not started.</param>
     /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which, why, and what to do.</exception>
-    /// <exception cref="InvalidOperationException">Started already.</exception>
+    /// <exception cref="InvalidOperationException">The server was started or stopped before, or stopped during the start.</exception>
     public Task StartAsync(CancellationToken cancellationToken = default) => _connections.StartAsync(cancellationToken);
 
     /// <summary>
-    /// Stops: no new connections, Goodbye to every session, requests in flight are answered until the deadline
-    /// (<see cref="ServerOptions.ShutdownTimeout"/>), then what is left is aborted. Always ends; idempotent.
+    /// Stops the server: accepts no more connections, says Goodbye to every session, answers the requests in flight for up to
+    /// <see cref="ServerOptions.ShutdownTimeout"/>, then aborts the sessions that are left. Always completes; idempotent.
     /// </summary>
-    /// <param name="cancellationToken">Aborts what is left at once.</param>
+    /// <param name="cancellationToken">Aborts the remaining sessions at once.</param>
     public Task StopAsync(CancellationToken cancellationToken = default) => _connections.StopAsync(cancellationToken);
 
     /// <summary>Stops the server.</summary>
@@ -122,7 +122,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         }
     }
 
-    // At the start: what follows from the clock.
+    // At the start: creates everything that needs the clock.
     private ConnectionSettings Prepare(ConnectionClock clock, ILogger logger)
     {
         Handlers.Freeze();

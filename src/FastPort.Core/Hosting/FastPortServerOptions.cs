@@ -5,15 +5,17 @@ using FastPort.Sessions;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// Options of a server, bound from configuration section <c>FastPort</c>. Every value has a default and is checked at the start.
+/// Options of a server, bound from configuration section <c>FastPort</c>. Every value has a default and is validated at the start.
 /// </summary>
 public sealed class FastPortServerOptions : ServerOptions
 {
     /// <summary>The configuration section.</summary>
     public const string SectionName = "FastPort";
 
-    /// <summary>Makes options with their defaults. Without <see cref="ServerOptions.Endpoints"/> a server listens at
-    /// <c>tcp://127.0.0.1:6628</c>.</summary>
+    /// <summary>
+    /// Creates options with default values. Without <see cref="ServerOptions.Endpoints"/> the server listens on
+    /// <c>tcp://127.0.0.1:6628</c>.
+    /// </summary>
     public FastPortServerOptions()
         : base(SectionName)
     {
@@ -23,36 +25,35 @@ public sealed class FastPortServerOptions : ServerOptions
     public string ServerName { get; set; } = "FastPort";
 
     /// <summary>
-    /// Connections that have not said Hello, where Hello is required (an authenticator, or <see cref="RequireRoutingId"/>); 0 to 1,000,000,
-    /// 0 for no such limit. Elsewhere a connection may stay anonymous and this does not apply. Defaults to null: a quarter of
+    /// Maximum number of connections that have not said Hello, if Hello is required (an authenticator, or <see cref="RequireRoutingId"/>);
+    /// 0 to 1,000,000, 0 for no limit. Ignored if Hello is not required. Defaults to null: a quarter of
     /// <see cref="ServerOptions.MaxConnections"/>.
     /// </summary>
     public int? MaxUnidentifiedConnections { get; set; }
 
     /// <summary>
-    /// Whether latencies are reported for each session too, besides all and each message type. Costs about 50 KB per session. Defaults to
-    /// false.
+    /// Whether latencies are also reported for each session, besides the total and each message type. Costs about 50 KB per session.
+    /// Defaults to false.
     /// </summary>
     public bool MeasureSessions { get; set; }
 
-    /// <summary>Whether a session has to say Hello with a routing id before anything else. Defaults to false.</summary>
+    /// <summary>Whether a session must say Hello with a routing id before any other message. Defaults to false.</summary>
     public bool RequireRoutingId { get; set; }
 
-    /// <summary>What happens to a Hello with a routing id in use. Defaults to <see cref="DuplicateIdentityPolicy.Refuse"/>.</summary>
+    /// <summary>What happens if a Hello requests a routing id in use. Defaults to <see cref="DuplicateIdentityPolicy.Refuse"/>.</summary>
     public DuplicateIdentityPolicy DuplicateIdentity { get; set; } = DuplicateIdentityPolicy.Refuse;
 
     /// <summary>
-    /// Time a stopping server still takes requests that crossed its Goodbye on the way; 0 to <see cref="ServerOptions.ShutdownTimeout"/>.
-    /// A peer that answers with its own
-    /// Goodbye ends it at once, so only peers that do not know Goodbye hold a stop up for so long. Defaults to 2 s: time for a client on a
-    /// crowded machine to hear the Goodbye.
+    /// Time in which a stopping server still accepts requests that crossed its Goodbye; 0 to <see cref="ServerOptions.ShutdownTimeout"/>. A
+    /// peer that answers with its own Goodbye ends it at once, so only peers that do not know Goodbye delay a stop for the whole time.
+    /// Defaults to 2 s, enough for a client on a busy machine to read the Goodbye.
     /// </summary>
     public TimeSpan ShutdownGrace { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>Limits and deadlines of each session.</summary>
     public SessionOptions Session { get; } = new();
 
-    /// <summary>What peers may ask the server to pass on: relays, topics, the list of peers.</summary>
+    /// <summary>The routing services for peers: relays, topics, the list of peers.</summary>
     public RoutingOptions Routing { get; } = new();
 
     internal override void Describe(OptionSection section)

@@ -14,16 +14,16 @@ public static class FastPortServerRegistration
 {
     /// <summary>
     /// Adds a <see cref="FastPortServer"/> that starts and stops with the host. Its <see cref="FastPortServerOptions"/> come from
-    /// configuration section <c>FastPort</c>. Latencies are
-    /// reported as section <c>LatencyStats</c> says, to the console and to files where it leaves that open, and not at all where there is
-    /// no such section.
-    /// Unknown keys and values out of range stop the host's start with an <see cref="OptionsValidationException"/> that names all of them.
+    /// configuration section <c>FastPort</c>. Latencies are reported as section <c>LatencyStats</c> says; its defaults are console and
+    /// files. Without that section they are not reported. If keys are unknown or values out of range, the host does not start; the
+    /// <see cref="OptionsValidationException"/> names all of them.
     /// </summary>
     /// <param name="services">The host's services.</param>
-    /// <param name="configuration">The host's configuration (its root), or the server's section itself, of whatever name; then no
-    /// <c>LatencyStats</c> are read.</param>
+    /// <param name="configuration">
+    /// The host's configuration (its root), or the server's section, of any name; with a section, <c>LatencyStats</c> is not read.
+    /// </param>
     /// <param name="configure">Changes the options after they were bound, as <c>services.Configure</c> does. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">There is such a server already.</exception>
+    /// <exception cref="InvalidOperationException">A server without a name is registered already.</exception>
     public static FastPortBuilder AddFastPort(
         this IServiceCollection services, IConfiguration configuration, Action<FastPortServerOptions>? configure = null)
     {
@@ -39,17 +39,15 @@ public static class FastPortServerRegistration
     }
 
     /// <summary>
-    /// Adds a server with a name, of which a host may have many. Server, <see cref="LatencyStats"/> and options are registered under that
-    /// name
-    /// (<c>GetRequiredKeyedService</c>, <c>IOptionsMonitor.Get</c>), and its meter has it as tag <c>fastport.server</c>. Latencies are
-    /// reported where
-    /// <see cref="LatencyStatsOptions"/> of that name say so.
+    /// Adds a named server. A host can have many. Server, <see cref="LatencyStats"/> and options are registered under that name
+    /// (<c>GetRequiredKeyedService</c>, <c>IOptionsMonitor.Get</c>), and its meter carries the name as tag <c>fastport.server</c>.
+    /// Latencies are reported if the <see cref="LatencyStatsOptions"/> of that name say so.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="name">The server's name, not empty.</param>
     /// <param name="section">The server's section, with the keys of <see cref="FastPortServerOptions"/>.</param>
     /// <param name="configure">Changes the options after they were bound. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">There is a server with that name already.</exception>
+    /// <exception cref="InvalidOperationException">A server with that name is registered already.</exception>
     public static FastPortBuilder AddFastPort(
         this IServiceCollection services, string name, IConfigurationSection section, Action<FastPortServerOptions>? configure = null)
     {
@@ -76,7 +74,7 @@ public static class FastPortServerRegistration
             options.Configure(configure);
         }
 
-        // A library writes nothing into other people's programs unless it is asked to.
+        // A library must not write to the application's console or disk unless configured to.
         if (report?.Exists() != true)
         {
             services.Configure<LatencyStatsOptions>(name, static o => o.EnableConsoleOutput = o.EnableFileOutput = false);

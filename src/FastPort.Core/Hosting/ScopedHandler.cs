@@ -4,15 +4,15 @@ using Microsoft.Extensions.DependencyInjection;
 namespace FastPort.Hosting;
 
 /// <summary>
-/// Makes queued handlers that take their instance from the container: for each message in a scope of its own, disposed when the instance's
-/// task has ended and before what it returned is sent; or once, for singletons.
+/// Creates queued handlers whose instances come from the container. For singletons one instance serves all messages. Otherwise each message
+/// gets its own scope, which is disposed when the instance's task has ended, before its result is sent.
 /// </summary>
 public static class ScopedHandler
 {
-    /// <summary>A handler of raw messages.</summary>
+    /// <summary>Creates a handler of raw messages.</summary>
     /// <typeparam name="THandler">The handler class, registered with the given lifetime.</typeparam>
     /// <param name="provider">The root service provider.</param>
-    /// <param name="lifetime">The lifetime the class is registered with.</param>
+    /// <param name="lifetime">The registered lifetime of the class.</param>
     /// <param name="invoke">Calls the instance.</param>
     public static QueuedHandler Create<THandler>(
         IServiceProvider provider, ServiceLifetime lifetime, Func<THandler, RequestContext, ValueTask> invoke)
@@ -24,11 +24,11 @@ public static class ScopedHandler
         return context => call(context, context);
     }
 
-    /// <summary>A handler of decoded messages that return nothing.</summary>
+    /// <summary>Creates a handler of decoded messages without a reply.</summary>
     /// <typeparam name="THandler">The handler class, registered with the given lifetime.</typeparam>
     /// <typeparam name="TMessage">The decoded message.</typeparam>
     /// <param name="provider">The root service provider.</param>
-    /// <param name="lifetime">The lifetime the class is registered with.</param>
+    /// <param name="lifetime">The registered lifetime of the class.</param>
     /// <param name="invoke">Calls the instance.</param>
     public static Func<TMessage, RequestContext, ValueTask> Create<THandler, TMessage>(
         IServiceProvider provider, ServiceLifetime lifetime, Func<THandler, TMessage, RequestContext, ValueTask> invoke)
@@ -49,12 +49,12 @@ public static class ScopedHandler
         };
     }
 
-    /// <summary>A handler of decoded messages that returns replies.</summary>
+    /// <summary>Creates a handler of decoded messages with a reply.</summary>
     /// <typeparam name="THandler">The handler class, registered with the given lifetime.</typeparam>
     /// <typeparam name="TMessage">The decoded message.</typeparam>
     /// <typeparam name="TReply">The reply.</typeparam>
     /// <param name="provider">The root service provider.</param>
-    /// <param name="lifetime">The lifetime the class is registered with.</param>
+    /// <param name="lifetime">The registered lifetime of the class.</param>
     /// <param name="invoke">Calls the instance.</param>
     public static Func<TMessage, RequestContext, ValueTask<TReply>> Create<THandler, TMessage, TReply>(
         IServiceProvider provider, ServiceLifetime lifetime, Func<THandler, TMessage, RequestContext, ValueTask<TReply>> invoke)

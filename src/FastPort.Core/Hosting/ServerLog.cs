@@ -16,10 +16,10 @@ internal static partial class ServerLog
     [LoggerMessage(
         3002, LogLevel.Warning,
         "{Section}:MaxConnections is {MaxConnections}, but this process may open only {DescriptorLimit} descriptors: {Connections} "
-        + "connections are let in, more are closed at once. Raise the limit (ulimit -n) or lower the option")]
+        + "connections are accepted, further ones are closed at once. Raise the limit (ulimit -n) or lower the option")]
     public static partial void DescriptorLimit(ILogger logger, string section, int maxConnections, long descriptorLimit, int connections);
 
-    [LoggerMessage(3003, LogLevel.Information, "Stopping: {Connections} connections get up to {Timeout} to finish")]
+    [LoggerMessage(3003, LogLevel.Information, "Stopping: {Connections} connections have up to {Timeout} to finish")]
     public static partial void Stopping(ILogger logger, int connections, TimeSpan timeout);
 
     [LoggerMessage(3004, LogLevel.Warning, "{Connections} connections did not finish within {Timeout} and are aborted")]
@@ -31,7 +31,7 @@ internal static partial class ServerLog
     [LoggerMessage(3006, LogLevel.Error, "{Session}: a subscriber of {Event} threw")]
     public static partial void SubscriberFailed(ILogger logger, Session session, string @event, Exception exception);
 
-    [LoggerMessage(3007, LogLevel.Error, "The protocol of a connection from {RemoteEndPoint} could not be made or started")]
+    [LoggerMessage(3007, LogLevel.Error, "The protocol of a connection from {RemoteEndPoint} could not be created or started")]
     public static partial void OpenFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);
 
     [LoggerMessage(3008, LogLevel.Debug, "A stage of a connection from {RemoteEndPoint} failed")]

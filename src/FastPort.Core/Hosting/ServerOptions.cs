@@ -5,28 +5,30 @@ using FastPort.Transports.Unix;
 
 namespace FastPort.Hosting;
 
-/// <summary>What servers of every protocol have in common: where they listen, how many connections they let in, how long they take to
-/// stop.</summary>
+/// <summary>
+/// Options common to servers of every protocol: endpoints, connection limits and the time for a stop.
+/// </summary>
 public abstract class ServerOptions
 {
     private protected ServerOptions(string section) => Section = section;
 
-    /// <summary>Where to listen: <c>tcp://</c>, <c>unix://</c> and <c>inproc://</c> URIs (<see cref="Endpoint"/>), and those of one's own
-    /// transports and aliases.</summary>
+    /// <summary>
+    /// The endpoints to listen on: <c>tcp://</c>, <c>unix://</c> and <c>inproc://</c> URIs (<see cref="Endpoint"/>), and those of custom
+    /// transports and aliases.
+    /// </summary>
     public IList<string> Endpoints { get; set; } = [];
 
     /// <summary>
-    /// What carries TCP and Unix sockets, unless components bring transports. Defaults to <see cref="TransportKind.Auto"/>.
+    /// The transport for TCP and Unix sockets, unless components set transports. Defaults to <see cref="TransportKind.Auto"/>.
     /// </summary>
     public TransportKind Transport { get; set; } = TransportKind.Auto;
 
-    /// <summary>Event loops of the Epoll transport; 0 to 256, 0 for one per core the process may use. Defaults to 0.</summary>
+    /// <summary>Event loops of the Epoll transport; 0 to 256, 0 for one per core available to the process. Defaults to 0.</summary>
     public int Loops { get; set; }
 
     /// <summary>
-    /// How long an event loop, or the server's end of an <c>inproc://</c> link, looks for work before it sleeps, in microseconds, 0 to
-    /// 1,000,000. Defaults to null: adaptive
-    /// (<see cref="EpollOptions.SpinMicroseconds"/>).
+    /// Time that an event loop, or the server's end of an <c>inproc://</c> link, spins before it sleeps, in microseconds, 0 to 1,000,000.
+    /// Defaults to null: adaptive (<see cref="EpollOptions.SpinMicroseconds"/>).
     /// </summary>
     public int? SpinMicroseconds { get; set; }
 
@@ -34,30 +36,29 @@ public abstract class ServerOptions
     public bool PinLoops { get; set; }
 
     /// <summary>
-    /// Connections in all; one more is closed at once and counted. 1 to 1,000,000. Defaults to 20,000. Fewer are let in where the process
-    /// may not open
-    /// as many descriptors, less what is open at the start and 64 kept for the process itself.
+    /// Maximum number of connections. Further ones are closed at once and counted. 1 to 1,000,000. Defaults to 20,000. The limit is lower
+    /// if the process may open fewer descriptors, less those open at the start and 64 reserved for the process itself.
     /// </summary>
     public int MaxConnections { get; set; } = 20_000;
 
     /// <summary>
-    /// Connections of one IP address, of an IPv6 network of 64 bits; 0 to 1,000,000, 0 for no such limit. Peers on Unix sockets have no
-    /// address, so for them there is none. Defaults to null: a quarter of <see cref="MaxConnections"/>, and no limit for loopback
-    /// addresses. A number holds for those too.
+    /// Maximum number of connections per IP address, for IPv6 per /64 network; 0 to 1,000,000, 0 for no limit. Peers on Unix sockets have
+    /// no address and no such limit. Defaults to null: a quarter of <see cref="MaxConnections"/>, and no limit for loopback addresses. A
+    /// number applies to loopback addresses too.
     /// </summary>
     public int? MaxConnectionsPerAddress { get; set; }
 
     /// <summary>
-    /// Megabytes (2^20 bytes) for what all connections of this server hold: received messages that are not complete, requests that wait for
-    /// their handlers, and bytes that wait to be sent; besides 64 KiB that each connection may always have for each of the three. 1 to
-    /// 1,048,576. Defaults to null: a quarter of the memory that the garbage collector may use, which all servers of the process share
-    /// that name no number.
+    /// Megabytes (2^20 bytes) that all connections of this server may hold: incomplete received messages, requests that wait for their
+    /// handlers, and bytes that wait to be sent. For each of the three, 64 KiB per connection are not counted. 1 to 1,048,576. Defaults to
+    /// null: a quarter of the memory available to the garbage collector, shared by all servers of the process without a number of their
+    /// own.
     /// </summary>
     public int? MaxBufferedMegabytes { get; set; }
 
     /// <summary>
-    /// Connections that may be in <see cref="ConnectionServerComponents.Stages"/> at a time; one more is closed at once and counted. 1 to
-    /// 1,000,000. Defaults to 1,000.
+    /// Maximum number of connections in <see cref="ConnectionServerComponents.Stages"/> at a time. Further ones are closed at once and
+    /// counted. 1 to 1,000,000. Defaults to 1,000.
     /// </summary>
     public int MaxConnectionsInStages { get; set; } = 1000;
 
@@ -65,22 +66,22 @@ public abstract class ServerOptions
     public TimeSpan StageTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Permissions of the files that <c>unix:///path</c> endpoints make, octal as in <c>0660</c>: who may write to the file may connect.
-    /// 0000 to 0777. Defaults
-    /// to null: 0600, the server's own user alone. Not allowed together with an endpoint <c>unix://@name</c>, which has no permissions.
+    /// Permissions of the files that <c>unix:///path</c> endpoints create, octal as in <c>0660</c>: a user who may write to the file may
+    /// connect. 0000 to 0777. Defaults to null: 0600, the server's own user only. Not allowed together with an endpoint
+    /// <c>unix://@name</c>, which has no permissions.
     /// </summary>
     public string? UnixSocketPermissions { get; set; }
 
-    /// <summary>Time a stopping server gives its connections to finish before it aborts them; 0 to 1 hour. Defaults to 5 s.</summary>
+    /// <summary>Time that a stopping server waits for its connections before it aborts them; 0 to 1 hour. Defaults to 5 s.</summary>
     public TimeSpan ShutdownTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>The section that the options stand in, for sentences about them.</summary>
+    /// <summary>The configuration path of the options, for messages.</summary>
     internal string Section { get; set; }
 
     internal UnixFileMode? UnixFileMode =>
         UnixSocketPermissions is { } text && UnixPermissions.TryParse(text, out UnixFileMode mode) ? mode : null;
 
-    /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
+    /// <summary>All problems, one sentence each with key, value and allowed range; empty if there are none.</summary>
     public IReadOnlyList<string> Validate()
     {
         List<string> problems = [];

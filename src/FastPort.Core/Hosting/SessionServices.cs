@@ -3,8 +3,10 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;
 
-/// <summary>Makes components of the services that are registered for them. For a named server that under its name, else the one
-/// without.</summary>
+/// <summary>
+/// Creates components from the services registered for them. A named server uses the service registered under its name, or else the one
+/// without a name.
+/// </summary>
 internal static class SessionServices
 {
     public static Authenticator? FindAuthenticator(IServiceProvider provider, FastPortBuilder builder)
@@ -49,7 +51,7 @@ internal static class SessionServices
         };
     }
 
-    // How the service is registered says whether it needs a scope.
+    // The registered lifetime decides whether a scope is needed.
     private static ServiceDescriptor? Find<TService>(FastPortBuilder builder) =>
         builder.Services.LastOrDefault(s => s.ServiceType == typeof(TService) && s.IsKeyedService && builder.Name.Equals(s.ServiceKey))
         ?? builder.Services.LastOrDefault(static s => s.ServiceType == typeof(TService) && !s.IsKeyedService);

@@ -7,8 +7,8 @@ using FastPort.Framing;
 namespace FastPort.Routing;
 
 /// <summary>
-/// What a client does with the messages of other peers: handlers of relayed messages by type, of published ones by prefix. They outlive
-/// sessions. Changes exclude each other by <see cref="_gate"/>; messages are handed over without it.
+/// A client's handlers for messages of other peers: relayed messages by type, published ones by prefix. They outlive sessions.
+/// <see cref="_gate"/> serializes changes; handlers are looked up and called without it.
 /// </summary>
 internal sealed class ClientRouting
 {
@@ -23,10 +23,10 @@ internal sealed class ClientRouting
         Handlers.MapFramework(new HandlerEntry(ControlType.Publish, nameof(ControlType.Publish), OnPublish, null));
     }
 
-    /// <summary>The handlers of the two types.</summary>
+    /// <summary>The handlers of Relay and Publish.</summary>
     public MessageHandlers Handlers { get; } = new();
 
-    /// <summary>The prefixes that the server knows or shall know of.</summary>
+    /// <summary>The prefixes that the client is subscribed to, or is about to subscribe to.</summary>
     public string[] Prefixes
     {
         get
@@ -38,7 +38,7 @@ internal sealed class ClientRouting
         }
     }
 
-    /// <summary>False where the type has a handler.</summary>
+    /// <summary>Adds the handler of a type; false if the type has one.</summary>
     public bool TryAdd(uint type, RoutedHandler handler)
     {
         lock (_gate)
@@ -50,7 +50,7 @@ internal sealed class ClientRouting
         }
     }
 
-    /// <summary>False where the prefix has a handler.</summary>
+    /// <summary>Adds the handler of a prefix; false if the prefix has one.</summary>
     public bool TryAdd(string prefix, RoutedHandler handler)
     {
         lock (_gate)
@@ -65,7 +65,7 @@ internal sealed class ClientRouting
         }
     }
 
-    /// <summary>Takes the handler of a prefix away, which no other gets before <see cref="Forget"/>. False where it has none.</summary>
+    /// <summary>Removes the handler of a prefix. The prefix accepts no other before <see cref="Forget"/>. False if it has none.</summary>
     public bool TrySilence(string prefix)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(prefix);
@@ -90,7 +90,7 @@ internal sealed class ClientRouting
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope relay))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is no Relay message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a Relay message.");
         }
         else if (_byType.TryGetValue(relay.Type, out RoutedHandler? handler))
         {
@@ -98,7 +98,7 @@ internal sealed class ClientRouting
         }
         else
         {
-            request.Fail(ErrorCode.UnknownType, $"Relayed messages of type {relay.Type} have no handler here.");
+            request.Fail(ErrorCode.UnknownType, $"Relayed messages of type {relay.Type} have no handler.");
         }
     }
 
@@ -106,11 +106,11 @@ internal sealed class ClientRouting
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope publication))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is no Publication message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a Publication message.");
             return;
         }
 
-        // One frame serves all prefixes that match, and a handler that throws must not keep it from the others.
+        // One frame serves all matching prefixes. An exception of one handler must not keep the frame from the others.
         ExceptionDispatchInfo? thrown = null;
         var message = new RoutedMessage(request.Session, publication);
         ReadOnlySpan<byte> topic = publication.Address.IsSingleSegment ? publication.Address.FirstSpan : publication.Address.ToArray();

@@ -1,8 +1,9 @@
 namespace FastPort.Routing;
 
 /// <summary>
-/// Who has got the publication at hand already, where several prefixes match: a mark per subscriber number, which the next publication need
-/// not take back. One per thread, so marking takes no lock and, once it is large enough, allocates nothing.
+/// Marks the subscribers that have received the current publication, if several prefixes match. A mark per subscriber number, which need
+/// not be cleared before the next publication. One instance per thread, so marking takes no lock and, once the array is large enough,
+/// allocates nothing.
 /// </summary>
 internal sealed class DeliveryMarks
 {
@@ -12,7 +13,7 @@ internal sealed class DeliveryMarks
     private uint[] _marks = [];
     private uint _mark;
 
-    /// <summary>Takes this thread's marks for one publication; one that is made meanwhile, by a callback, gets others.</summary>
+    /// <summary>Takes this thread's marks for one publication; a nested one, from a callback, gets its own.</summary>
     public static DeliveryMarks Begin()
     {
         DeliveryMarks marks = _free ?? new DeliveryMarks();
@@ -26,7 +27,7 @@ internal sealed class DeliveryMarks
         return marks;
     }
 
-    /// <summary>False where the subscriber has the mark of this publication.</summary>
+    /// <summary>Marks a subscriber; false if it has the mark of this publication.</summary>
     public bool TryMark(Subscriber subscriber)
     {
         if (subscriber.Number >= _marks.Length)

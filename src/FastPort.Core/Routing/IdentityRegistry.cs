@@ -5,12 +5,11 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// Which session has which routing id; an id belongs to one session at a time. Look-ups take no lock and allocate nothing.
-/// <see cref="_gate"/> makes the changes one after the other, which come with Hello and with the end of a session; nothing is called under
-/// it.
+/// The sessions by routing id; an id belongs to one session at a time. Lookups take no lock and allocate nothing. <see cref="_gate"/>
+/// serializes changes, which happen at Hello and at the end of a session; no callback runs under it.
 /// <para>
-/// A session claims its id before its Welcome and can be reached after it (<see cref="TryEnter"/>), as nothing unasked may go before a
-/// Welcome. Where it takes the id over, the older session is reached until then, so that at no time nobody is.
+/// A session claims its id before its Welcome and becomes reachable after it (<see cref="TryEnter"/>), because no unsolicited message may
+/// precede a Welcome. During a take-over the older session stays reachable until then, so that the id is reachable all the time.
 /// </para>
 /// </summary>
 internal sealed class IdentityRegistry : IRoutingIds
@@ -19,12 +18,12 @@ internal sealed class IdentityRegistry : IRoutingIds
     private readonly ConcurrentDictionary<byte[], RoutingIdentity> _identities = new(Utf8Comparer.Instance);
     private readonly ConcurrentDictionary<byte[], RoutingIdentity>.AlternateLookup<ReadOnlySpan<byte>> _bySpan;
 
-    // The same by the id as the embedding program has it, which would have to be encoded for each look-up.
+    // The same identities by string, so that the application's lookups need no encoding.
     private readonly ConcurrentDictionary<string, RoutingIdentity> _byText = new(StringComparer.Ordinal);
 
     public IdentityRegistry() => _bySpan = _identities.GetAlternateLookup<ReadOnlySpan<byte>>();
 
-    /// <summary>The identities in use, those included whose session cannot be reached yet.</summary>
+    /// <summary>The identities in use, including those whose session is not reachable yet.</summary>
     public IEnumerable<RoutingIdentity> All
     {
         get
@@ -102,9 +101,9 @@ internal sealed class IdentityRegistry : IRoutingIds
         }
     }
 
-    /// <summary>The identity with this id in UTF-8; null where nobody has it.</summary>
+    /// <summary>The identity with this id in UTF-8; null if the id is not in use.</summary>
     public RoutingIdentity? Find(ReadOnlySpan<byte> utf8) => _bySpan.TryGetValue(utf8, out RoutingIdentity? identity) ? identity : null;
 
-    /// <summary>The identity with this id; null where nobody has it.</summary>
+    /// <summary>The identity with this id; null if the id is not in use.</summary>
     public RoutingIdentity? Find(string routingId) => _byText.TryGetValue(routingId, out RoutingIdentity? identity) ? identity : null;
 }

@@ -4,10 +4,10 @@ using FastPort.Sessions.Sending;
 
 namespace FastPort.Routing;
 
-/// <summary>The router of one server: delivers to its own sessions.</summary>
+/// <summary>The router of one server: sends to its own sessions.</summary>
 internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics) : IMessageRouter
 {
-    /// <summary>Subscribers that a publication is sent to before others have their turn.</summary>
+    /// <summary>Subscribers that a publication is sent to before other connections have their turn.</summary>
     public const int SessionsAtOnce = 512;
 
     public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
@@ -28,7 +28,7 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
                 return status;
             }
 
-            // It is leaving; perhaps because another one has just taken the id over.
+            // This session is closing, possibly because another one has just taken over the id.
             tried = session;
         }
     }
@@ -64,8 +64,8 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         }
     }
 
-    // Subscribers keep their numbers, whoever comes and goes between two calls: a call sees to those from one number up to another. Where
-    // they are many, the second is such that they are no more than SessionsAtOnce, or those of one bucket of numbers.
+    // A call sends to the subscribers with numbers in a range; subscribers keep their numbers between calls. If there are many, the end of
+    // the range is chosen so that it contains at most SessionsAtOnce of them, or one bucket of numbers.
     private int Until(int from, TopicIndex.Matches matches)
     {
         if (CountUpTo(SessionsAtOnce + 1, matches) <= SessionsAtOnce)
@@ -110,7 +110,7 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         return count;
     }
 
-    // Each session once, however many of its prefixes match.
+    // Sends to each session once, even if several of its prefixes match.
     private static int SendOnceToEach(SharedFrame frame, MemberSet<Subscriber> first, TopicIndex.Matches others, int from, int until)
     {
         DeliveryMarks marks = DeliveryMarks.Begin();

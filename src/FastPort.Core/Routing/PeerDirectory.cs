@@ -5,24 +5,24 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// Lists the sessions with routing ids, in the ordinal order of those, page by page. Goes over all of them for each page. Thread-safe.
+/// Lists the sessions that have routing ids, in ordinal order of the ids, page by page. Each page visits all of them. Thread-safe.
 /// </summary>
 internal sealed class PeerDirectory(IdentityRegistry identities)
 {
-    /// <summary>Peers of a page where the query names no limit.</summary>
+    /// <summary>Peers per page if the query has no limit.</summary>
     public const int DefaultPage = 100;
 
-    /// <summary>Peers of a page at most.</summary>
+    /// <summary>Maximum number of peers per page.</summary>
     public const int LargestPage = 1000;
 
     private static readonly Comparer<string> LastFirst = Comparer<string>.Create(static (x, y) => string.CompareOrdinal(y, x));
 
-    /// <summary>Answers Peers. A queued handler: looking through many sessions would hold a loop up.</summary>
+    /// <summary>Answers Peers. A queued handler: visiting many sessions would block a loop.</summary>
     public ValueTask HandleAsync(RequestContext context)
     {
         if (!PeersQueryBody.TryRead(context.Body.Span, out PeersQueryBody query))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is no PeersQuery message.");
+            context.Fail(ErrorCode.MalformedBody, "The body is not a PeersQuery message.");
             return ValueTask.CompletedTask;
         }
 
@@ -42,10 +42,10 @@ internal sealed class PeerDirectory(IdentityRegistry identities)
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>The first peers whose id has the prefix and comes after the given one.</summary>
+    /// <summary>The first peers whose id has the prefix and follows the given id.</summary>
     public List<PeerInfo> List(string prefix, int limit, string after)
     {
-        // The best so far, the last of them on top: one look tells whether a further one belongs in.
+        // The first sessions in order so far, with the last of them on top, so that one comparison decides about the next session.
         var best = new PriorityQueue<Session, string>(LastFirst);
         foreach (RoutingIdentity identity in identities.All)
         {

@@ -4,13 +4,13 @@ namespace FastPort.Routing;
 
 /// <summary>A session with a routing id and its traffic, as of one moment. Immutable.</summary>
 /// <param name="SessionId">The session's number in its server's process.</param>
-/// <param name="RoutingId">Its routing id.</param>
-/// <param name="ClientName">The peer's own name for itself.</param>
-/// <param name="ConnectedAt">When it was opened, to the millisecond.</param>
-/// <param name="MessagesIn">Messages the server has received from it.</param>
-/// <param name="MessagesOut">Messages the server has queued for it.</param>
-/// <param name="BytesIn">Bytes the server has received from it, headers included.</param>
-/// <param name="BytesOut">Bytes the server has sent to it, headers included.</param>
+/// <param name="RoutingId">The session's routing id.</param>
+/// <param name="ClientName">The name the peer gives itself.</param>
+/// <param name="ConnectedAt">When the session was opened, to the millisecond.</param>
+/// <param name="MessagesIn">Messages the server has received from the session.</param>
+/// <param name="MessagesOut">Messages the server has queued for the session.</param>
+/// <param name="BytesIn">Bytes the server has received from the session, headers included.</param>
+/// <param name="BytesOut">Bytes the server has sent to the session, headers included.</param>
 public sealed record PeerInfo(
     long SessionId,
     string RoutingId,

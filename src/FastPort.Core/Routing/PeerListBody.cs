@@ -7,7 +7,7 @@ internal readonly struct PeerListBody(IReadOnlyList<PeerInfo> peers) : IFrameBod
 {
     public int Size => peers.Sum(EntrySize);
 
-    /// <summary>Bytes that one peer takes in the list.</summary>
+    /// <summary>Size of one peer in the list, in bytes.</summary>
     public static int EntrySize(PeerInfo peer) => ProtoBody.BytesFieldSize(FieldsSize(peer));
 
     public void Write(Span<byte> destination)
@@ -75,7 +75,7 @@ internal readonly struct PeerListBody(IReadOnlyList<PeerInfo> peers) : IFrameBod
             }
         }
 
-        // A time that no calendar has would throw.
+        // A time out of DateTimeOffset's range would throw.
         long connected = (long)Math.Min(numbers[4], (ulong)DateTimeOffset.MaxValue.ToUnixTimeMilliseconds());
         peer = new PeerInfo(
             (long)numbers[1],

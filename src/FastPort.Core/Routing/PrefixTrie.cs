@@ -1,23 +1,23 @@
 namespace FastPort.Routing;
 
 /// <summary>
-/// Values by prefix. Finding all values whose prefix a text begins with costs one step for each branching along that text, however many
-/// prefixes there are, and a change costs the length of its prefix.
+/// Values by prefix. Finding the values of all prefixes of a text takes one step per branch along that text, independent of the number of
+/// prefixes. A change costs the length of its prefix.
 /// <para>
-/// Readers take no lock: a change makes what is new apart and then publishes it with one write, and never moves what a reader may stand on.
-/// A reader that is under way sees or misses just what changes meanwhile. Changes exclude each other by a lock of whoever owns the trie.
+/// Readers take no lock: a change builds new nodes, publishes them with one write, and never moves a node that a reader may use. A
+/// concurrent reader sees each change entirely or not at all. The owner of the trie serializes changes with its own lock.
 /// </para>
 /// </summary>
-/// <typeparam name="TValue">What hangs on a prefix.</typeparam>
+/// <typeparam name="TValue">Type of the values.</typeparam>
 internal sealed class PrefixTrie<TValue>
     where TValue : class
 {
     private readonly Node _root = new([], null, new Children());
 
-    /// <summary>The value of exactly this prefix; null where it has none.</summary>
+    /// <summary>The value of exactly this prefix; null if it has none.</summary>
     public TValue? Find(ReadOnlySpan<byte> prefix) => FindNode(prefix)?.Value;
 
-    /// <summary>Some value; null where there is none. For whoever changes the trie.</summary>
+    /// <summary>Any value; null if there is none. Only for the thread that changes the trie.</summary>
     public TValue? First()
     {
         Node node = _root;
@@ -56,7 +56,7 @@ internal sealed class PrefixTrie<TValue>
         node.Value = value;
     }
 
-    /// <summary>Removes the value of a prefix; does nothing where it has none.</summary>
+    /// <summary>Removes the value of a prefix; does nothing if it has none.</summary>
     public void Remove(ReadOnlySpan<byte> prefix)
     {
         Node? above = null, parent = null, node = _root;
@@ -78,7 +78,7 @@ internal sealed class PrefixTrie<TValue>
             return;
         }
 
-        // A node without a value is there for its branches: with none it goes, with one it becomes that.
+        // A node without a value exists for its branches only: without children it is removed, with one child it is joined with it.
         if (node.Children.Count == 1)
         {
             parent.Children.Set(Joined(node));
@@ -92,15 +92,15 @@ internal sealed class PrefixTrie<TValue>
         }
     }
 
-    /// <summary>The values of all prefixes of a text, the shortest first.</summary>
+    /// <summary>The values of all prefixes of a text, shortest first.</summary>
     public Matches Match(ReadOnlySpan<byte> text) => new(_root, text);
 
     /// <summary>
-    /// The most values on one way down from a prefix, its own not counted: how deep those that begin with it lie within each other. Looks
-    /// at all of them; for whoever changes the trie.
+    /// The maximum number of values on one path below a prefix, without the prefix's own: how deeply the prefixes that begin with it are
+    /// nested. Visits all of them; only for the thread that changes the trie.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="enough">Where the answer is at least that, it need not be exact.</param>
+    /// <param name="enough">If the result is at least this number, it need not be exact.</param>
     public int DepthBelow(ReadOnlySpan<byte> prefix, int enough)
     {
         Node node = _root;
@@ -116,7 +116,7 @@ internal sealed class PrefixTrie<TValue>
             prefix = prefix[common..];
             if (common < child!.Label.Length)
             {
-                // It ends within this label, so this node lies below it.
+                // The prefix ends within this label, so this node is below it.
                 return child.Depth(enough);
             }
 
@@ -145,7 +145,7 @@ internal sealed class PrefixTrie<TValue>
 
     private static Node Leaf(ReadOnlySpan<byte> label, TValue value) => new(label.ToArray(), value, new Children());
 
-    // In the place of a node whose label a new prefix shares in part.
+    // Replaces a node whose label shares only a part with a new prefix.
     private static Node Fork(Node node, int common, ReadOnlySpan<byte> below, TValue value)
     {
         var children = new Children();
@@ -158,14 +158,14 @@ internal sealed class PrefixTrie<TValue>
         return new Node(node.Label[..common], below.IsEmpty ? value : null, children);
     }
 
-    // In the place of a node that has one child and no value.
+    // Replaces a node that has one child and no value.
     private static Node Joined(Node node)
     {
         Node child = node.Children.First;
         return new Node([.. node.Label, .. child.Label], child.Value, child.Children);
     }
 
-    /// <summary>Goes down along a text.</summary>
+    /// <summary>Enumerates the values along a text.</summary>
     internal ref struct Matches
     {
         private Node? _next;
@@ -198,9 +198,11 @@ internal sealed class PrefixTrie<TValue>
         }
     }
 
-    /// <param name="label">The bytes from the parent to here; empty for the root alone.</param>
+    /// <param name="label">The bytes from the parent to this node; empty for the root only.</param>
     /// <param name="value">The value of the prefix that ends here.</param>
-    /// <param name="children">The nodes below. Two nodes share them while readers may still stand on the one that was replaced.</param>
+    /// <param name="children">
+    /// The nodes below. A replaced node and its successor share them while readers may still use the replaced one.
+    /// </param>
     internal sealed class Node(byte[] label, TValue? value, Children children)
     {
         private TValue? _value = value;
@@ -235,14 +237,14 @@ internal sealed class PrefixTrie<TValue>
     }
 
     /// <summary>
-    /// The children of a node by the first byte of their labels. A byte keeps the place that it got first, so there are 256 places at the
-    /// most, and a reader finds places, children or neither, whatever changes meanwhile.
+    /// The children of a node by the first byte of their labels. A byte keeps its first place, so there are at most 256 places, and a
+    /// concurrent reader always sees a consistent array.
     /// </summary>
     internal sealed class Children
     {
         private Places _places = Places.None;
 
-        /// <summary>How many there are; for whoever changes the trie, as are all members but <see cref="Find"/>.</summary>
+        /// <summary>Number of children. All members except <see cref="Find"/> are only for the thread that changes the trie.</summary>
         public int Count { get; private set; }
 
         /// <summary>The only child, or the first of several.</summary>
@@ -256,7 +258,7 @@ internal sealed class PrefixTrie<TValue>
             }
         }
 
-        /// <summary>The child whose label begins with this byte; any thread.</summary>
+        /// <summary>The child whose label begins with this byte. Any thread.</summary>
         public Node? Find(byte start)
         {
             Places places = Volatile.Read(ref _places);

@@ -5,14 +5,14 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Routing;
 
-/// <summary>Answers Relay. Thread-safe.</summary>
+/// <summary>Handles Relay. Thread-safe.</summary>
 internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router, ServerCounters counters)
 {
     public void Handle(ref InlineRequest request)
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope relay))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is no Relay message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a Relay message.");
         }
         else if (relay.Address.Length > RoutingIdLimits.MaxBytes)
         {
@@ -32,11 +32,11 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
     {
         if (!relay.TryGetAddress(buffer, out ReadOnlySpan<byte> to))
         {
-            request.Fail(ErrorCode.MalformedBody, "The routing id in 'to' is no valid UTF-8.");
+            request.Fail(ErrorCode.MalformedBody, "The routing id in 'to' is not valid UTF-8.");
             return;
         }
 
-        // Whatever the sender wrote into 'from' is left behind: the receiver must be able to trust it.
+        // The sender's 'from' is replaced: the receiver must be able to trust it.
         var body = new RoutedBody(to, relay.Type, relay.Body, RoutingIdentity.Of(request.Session)?.FromField);
         switch (router.TrySend(to, ControlType.Relay, in body))
         {
@@ -51,13 +51,14 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                     + $"relayed.");
                 break;
             case SendStatus.Full:
-                // The sender is held back, as by its own full queue; its order stays, and what waits stays in its own receive ring.
+                // Postponing the request stops reading from the sender, as its own full queue would: the order is kept, and its data stays
+                // in its receive ring.
                 counters.RelayWaited();
                 request.Postpone(router.WhenWritableAsync(to), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout);
                 break;
             case SendStatus.Dropped:
                 counters.RelayFailed(RelayFailure.Dropped);
-                request.Fail(ErrorCode.Overloaded, $"The send queue of '{Text(to)}' is full, and its policy drops what finds no room.");
+                request.Fail(ErrorCode.Overloaded, $"The send queue of '{Text(to)}' is full, and its policy drops messages then.");
                 break;
             case SendStatus.TooLarge:
                 counters.RelayFailed(RelayFailure.TooLarge);

@@ -5,8 +5,8 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// The way to one routing id, kept by who sends there often: the look-up is done once for as long as somebody has the id, take-overs
-/// included, and again when a new session has taken it. Costs nothing to keep. Thread-safe.
+/// A cached lookup of one routing id, for code that sends to it often. The lookup is repeated only after the id was unused in between; a
+/// take-over needs none. Costs nothing to keep. Thread-safe.
 /// </summary>
 public sealed class Route
 {
@@ -23,12 +23,12 @@ public sealed class Route
         _utf8 = Encoding.UTF8.GetBytes(routingId);
     }
 
-    /// <summary>Where it leads.</summary>
+    /// <summary>The routing id of the target.</summary>
     public string RoutingId { get; }
 
     /// <summary>
-    /// The session that has the id now; null where there is none in this server. For batches (<see cref="Session.BeginBatch"/>), each of
-    /// which is one session's: after a take-over it returns Closed, and the next is begun here.
+    /// The session that has the id now; null if no session of this server has it. For batches (<see cref="Session.BeginBatch"/>), each of
+    /// which belongs to one session: after a take-over the batch returns Closed, and the next one is begun on this property's new value.
     /// </summary>
     public Session? Session
     {
@@ -47,8 +47,8 @@ public sealed class Route
 
     /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
     /// <param name="type">Message type.</param>
-    /// <param name="body">The body, encoded straight into the send queue.</param>
-    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
+    /// <param name="body">The body; encoded into the send queue.</param>
+    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound if no session has the id.</returns>
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
@@ -63,23 +63,23 @@ public sealed class Route
     /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; copied.</param>
-    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
+    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound if no session has the id.</returns>
     public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => TrySend(type, new RawBody(body));
 
     /// <summary>
-    /// Sends a one-way message, waiting for room where the target's policy says so. Do not await it in an inline handler.
+    /// Sends a one-way message, and waits for room if the target's policy says so. Do not await it in an inline handler.
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    /// <exception cref="SendFailedException">Nothing was sent: nobody has the id, or the body is too large.</exception>
+    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
+    /// <exception cref="SendFailedException">Nothing was sent: no session has the id, or the body is too large.</exception>
     public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => SendFailedException.ThrowUnlessSent(TrySendAsync(type, body, cancellationToken));
 
-    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status instead of an exception.</summary>
+    /// <summary>As <see cref="SendAsync{TBody}"/>, but returns a status instead of throwing.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
     /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
     public ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody

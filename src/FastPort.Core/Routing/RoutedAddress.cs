@@ -6,7 +6,7 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// Reads what a message of routing is addressed to, for the authorizer. False for what the type's handler refuses by itself.
+/// Reads the topic or target of a routing message for the authorizer; false for a message that the type's handler refuses itself.
 /// </summary>
 internal sealed class RoutedAddress(int maxTopicBytes)
 {

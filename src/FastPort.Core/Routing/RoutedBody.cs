@@ -4,7 +4,7 @@ using FastPort.Framing;
 
 namespace FastPort.Routing;
 
-/// <summary>A Relay or Publication on its way out: the body's bytes go from where they lie straight into the frame.</summary>
+/// <summary>An outgoing Relay or Publication: the body's bytes are copied from their source into the frame, once.</summary>
 internal readonly ref struct RoutedBody : IFrameBody
 {
     private readonly ReadOnlySpan<byte> _address;
@@ -14,9 +14,9 @@ internal readonly ref struct RoutedBody : IFrameBody
     private readonly uint _type;
 
     /// <param name="address">Routing id or topic.</param>
-    /// <param name="type">The application's own type.</param>
+    /// <param name="type">The application's message type.</param>
     /// <param name="body">The body.</param>
-    /// <param name="fromField">Field 4 as it is written; empty for none.</param>
+    /// <param name="fromField">Field 4, encoded; empty for none.</param>
     public RoutedBody(ReadOnlySpan<byte> address, uint type, ReadOnlySpan<byte> body, ReadOnlySpan<byte> fromField = default)
         : this(address, type, body, default, fromField)
     {
@@ -54,11 +54,11 @@ internal readonly ref struct RoutedBody : IFrameBody
     }
 }
 
-/// <summary>A Relay or Publication of this program's own.</summary>
+/// <summary>A Relay or Publication sent by the application.</summary>
 /// <param name="address">Routing id or topic.</param>
-/// <param name="type">The application's own type.</param>
+/// <param name="type">The application's message type.</param>
 /// <param name="body">The body.</param>
-/// <param name="fromField">Field 4 as it is written; null for none.</param>
+/// <param name="fromField">Field 4, encoded; null for none.</param>
 internal readonly struct RoutedBody<TBody>(string address, uint type, TBody body, byte[]? fromField = null) : IFrameBody
     where TBody : IFrameBody
 {

@@ -4,8 +4,8 @@ using System.Text.Unicode;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A Relay or Publication as it lies in the receive ring, in one segment or two: address (1), type (2), body (3), from (4). Both have the
-/// same fields. Nothing is copied; valid as long as the frame is.
+/// A Relay or Publication in the receive ring, in one segment or two: address (1), type (2), body (3), from (4). Both have the same fields.
+/// Nothing is copied; valid as long as the frame is.
 /// </summary>
 internal readonly ref struct RoutedEnvelope
 {
@@ -18,14 +18,14 @@ internal readonly ref struct RoutedEnvelope
         From = from;
     }
 
-    /// <summary>Routing id or topic, as it came; <see cref="TryGetAddress"/> checks it.</summary>
+    /// <summary>Routing id or topic, not validated; <see cref="TryGetAddress"/> validates it.</summary>
     public ReadOnlySequence<byte> Address { get; }
 
     public uint Type { get; }
 
     public ReadOnlySequence<byte> Body { get; }
 
-    /// <summary>What the sender claims; a server does not believe it.</summary>
+    /// <summary>The sender's claim; a server ignores it.</summary>
     public ReadOnlySequence<byte> From { get; }
 
     public static bool TryRead(scoped in ReadOnlySequence<byte> bytes, out RoutedEnvelope envelope)
@@ -64,10 +64,10 @@ internal readonly ref struct RoutedEnvelope
     /// <summary>Whether the address lies across the wrap of the ring.</summary>
     public bool NeedsBuffer => !Address.IsSingleSegment;
 
-    /// <summary>The address in one piece: where it lies, or in the buffer.</summary>
-    /// <param name="buffer">As long as an address may be; used only where <see cref="NeedsBuffer"/>.</param>
+    /// <summary>The address in one piece: in the ring, or copied to the buffer.</summary>
+    /// <param name="buffer">As large as the largest address; used only if <see cref="NeedsBuffer"/>.</param>
     /// <param name="address">The address.</param>
-    /// <returns>False where it is no valid UTF-8.</returns>
+    /// <returns>False if it is not valid UTF-8.</returns>
     public bool TryGetAddress(Span<byte> buffer, out ReadOnlySpan<byte> address)
     {
         address = Address.FirstSpan;
@@ -109,7 +109,7 @@ internal readonly ref struct RoutedEnvelope
             && reader.TryReadExact((int)length, out bytes);
     }
 
-    // A field of a later version.
+    // Skips a field of a later version.
     private static bool TrySkip(ref SequenceReader<byte> reader, ulong wireType) => wireType switch
     {
         0 => TryReadVarint(ref reader, out _),

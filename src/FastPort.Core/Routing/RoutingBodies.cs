@@ -10,7 +10,7 @@ internal readonly struct TopicBody(string prefix) : IFrameBody
 
     public void Write(Span<byte> destination) => ProtoBody.WriteField(destination, 1, prefix);
 
-    /// <summary>The prefix in UTF-8, where it lies in the body.</summary>
+    /// <summary>Reads the prefix in UTF-8; it stays in the body's memory.</summary>
     public static bool TryRead(ReadOnlySpan<byte> body, out ReadOnlySpan<byte> prefix)
     {
         prefix = default;

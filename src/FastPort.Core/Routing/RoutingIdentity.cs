@@ -4,8 +4,8 @@ using FastPort.Sessions;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A routing id that is in use, apart from the connection underneath: a session that takes the id over takes this object with it, so
-/// whoever keeps it finds the present session. Once nobody has the id the object is done with, and the next one who takes it gets another.
+/// A routing id in use, independent of the session that has it. A take-over keeps this object, so a cached reference finds the present
+/// session. When no session has the id any more, the object is no longer used; the next session with that id gets a new one.
 /// </summary>
 internal sealed class RoutingIdentity : IClaimedId
 {
@@ -20,20 +20,20 @@ internal sealed class RoutingIdentity : IClaimedId
         FromField = EncodeFrom(utf8);
     }
 
-    /// <summary>The field <c>from</c> of what the server itself publishes.</summary>
+    /// <summary>The encoded field <c>from</c> of messages that the server itself publishes.</summary>
     public static byte[] ServerFromField { get; } = EncodeFrom("$server"u8);
 
-    /// <summary>The identity of a session; null where it has no routing id.</summary>
+    /// <summary>The identity of a session; null if it has no routing id.</summary>
     public static RoutingIdentity? Of(Session session) => (RoutingIdentity?)session.Identity;
 
     public string Id { get; }
 
     public byte[] Utf8 { get; }
 
-    /// <summary>The field <c>from</c> of what a session with this id relays or publishes, encoded once.</summary>
+    /// <summary>The encoded field <c>from</c> of messages that a session with this id relays or publishes.</summary>
     public byte[] FromField { get; }
 
-    /// <summary>The session that can be reached; null before its Welcome is written and after its end. Read by any thread.</summary>
+    /// <summary>The reachable session; null before its Welcome is written and after its end. Any thread.</summary>
     public Session? Session
     {
         get => Volatile.Read(ref _session);
@@ -42,7 +42,7 @@ internal sealed class RoutingIdentity : IClaimedId
 
     public Lock Telling { get; } = new();
 
-    /// <summary>The session that has the id, perhaps not welcomed yet; guarded by the registry.</summary>
+    /// <summary>The session that has claimed the id, possibly not welcomed yet; guarded by the registry's lock.</summary>
     public Session? Owner { get; set; }
 
     public bool TryEnter(Session session, out Session? previous) => _registry.TryEnter(this, session, out previous);

@@ -4,8 +4,8 @@ using FastPort.Configuration;
 namespace FastPort.Routing;
 
 /// <summary>
-/// What peers may ask a server to pass on for them, configuration section <c>FastPort:Routing</c>. A type that is off is answered with
-/// UnknownType.
+/// The routing services that a server offers to peers; configuration section <c>FastPort:Routing</c>. Messages of a disabled service are
+/// answered with UnknownType.
 /// </summary>
 public sealed class RoutingOptions
 {
@@ -19,32 +19,32 @@ public sealed class RoutingOptions
     public bool Peers { get; set; }
 
     /// <summary>
-    /// Prefixes of the topics that peers share with the server's program; an empty one shares all. What the program publishes on other
-    /// topics reaches only the sessions that it has subscribed itself (<see cref="ServerRouting.Subscribe"/>), and what peers publish there
-    /// only those that have subscribed themselves. Defaults to none.
+    /// Prefixes of the topics that peers share with the server's program; an empty prefix shares all topics. On other topics, messages of
+    /// the program reach only the subscriptions made by the program (<see cref="ServerRouting.Subscribe"/>), and messages of peers reach
+    /// only the subscriptions made by peers. Defaults to none.
     /// </summary>
     public IList<string> SharedTopics { get; set; } = [];
 
     /// <summary>
-    /// Time that a Relay request may wait for room in the send queue of its target before it is answered with
-    /// <see cref="Framing.ErrorCode.Timeout"/>, give or take 100 ms; zero turns it off. A one-way Relay waits until its target takes it or
-    /// is closed. Defaults to 10 s.
+    /// Time that a Relay request may wait for room in the send queue of its target; then it is answered with
+    /// <see cref="Framing.ErrorCode.Timeout"/>. Accurate to 100 ms; zero disables it. A one-way Relay waits until its target has room or is
+    /// closed. Defaults to 10 s.
     /// </summary>
     public TimeSpan RelayTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Prefixes one session may be subscribed to at a time; 1 to 1,000,000. Defaults to 1,000.</summary>
+    /// <summary>Maximum number of prefixes that one session is subscribed to; 1 to 1,000,000. Defaults to 1,000.</summary>
     public int MaxTopicsPerSession { get; set; } = 1000;
 
     /// <summary>
-    /// Changes of its subscriptions that a peer may make in a second, 1 to 1,000,000; at once it may make as many as
-    /// <see cref="MaxTopicsPerSession"/>. Defaults to 1,000.
+    /// Subscription changes per second that a peer may make, 1 to 1,000,000, with bursts of up to this number or
+    /// <see cref="MaxTopicsPerSession"/>, whichever is larger. Defaults to 1,000.
     /// </summary>
     public int MaxTopicChangesPerSecond { get; set; } = 1000;
 
-    /// <summary>Bytes of a topic or prefix, in UTF-8; 1 to 1,024. Defaults to 256.</summary>
+    /// <summary>Maximum length of a topic or prefix in UTF-8 bytes; 1 to 1,024. Defaults to 256.</summary>
     public int MaxTopicBytes { get; set; } = 256;
 
-    /// <summary>Appends a sentence for every value out of its range.</summary>
+    /// <summary>Appends a sentence for every value that is out of range.</summary>
     /// <param name="section">Configuration path of this section, for the messages.</param>
     /// <param name="problems">Receives the sentences.</param>
     public void Validate(string section, ICollection<string> problems) =>
@@ -68,9 +68,9 @@ public sealed class RoutingOptions
     }
 }
 
-/// <summary>Bounds that no configuration changes.</summary>
+/// <summary>Limits that cannot be configured.</summary>
 internal static class TopicLimits
 {
-    /// <summary>Small enough for the stack.</summary>
+    /// <summary>Maximum length in UTF-8 bytes; small enough for the stack.</summary>
     public const int MaxBytes = 1024;
 }

@@ -8,8 +8,8 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Routing;
 
 /// <summary>
-/// A server's sessions by routing id and its topics, for the program that embeds it. Works whatever <see cref="RoutingOptions"/> let peers
-/// do. Thread-safe; nothing here blocks, so inline handlers may use it, but must not await.
+/// A server's sessions by routing id, and its topics, for the server's program. Independent of what <see cref="RoutingOptions"/> allow
+/// peers. Thread-safe. No method blocks, so inline handlers may call them, but must not await.
 /// </summary>
 public sealed class ServerRouting
 {
@@ -32,7 +32,7 @@ public sealed class ServerRouting
         _router = replaceRouter is null ? local : replaceRouter(local);
     }
 
-    /// <summary>The session with this routing id; null where there is none.</summary>
+    /// <summary>The session with this routing id; null if there is none.</summary>
     /// <param name="routingId">The id.</param>
     public Session? Find(string routingId)
     {
@@ -43,8 +43,8 @@ public sealed class ServerRouting
     /// <summary>Sends a one-way message to the session with a routing id if there is room now.</summary>
     /// <param name="routingId">The id.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="body">The body, encoded straight into the send queue.</param>
-    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
+    /// <param name="body">The body; encoded into the send queue.</param>
+    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound if no session has the id.</returns>
     [SkipLocalsInit]
     public SendStatus TrySendTo<TBody>(string routingId, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
@@ -58,31 +58,31 @@ public sealed class ServerRouting
     /// <param name="routingId">The id.</param>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; copied.</param>
-    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
+    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound if no session has the id.</returns>
     public SendStatus TrySendTo(string routingId, ushort type, scoped ReadOnlySpan<byte> body) =>
         TrySendTo(routingId, type, new RawBody(body));
 
-    /// <summary>Sends a one-way message to the session with a routing id, waiting for room where its policy says so.</summary>
+    /// <summary>Sends a one-way message to the session with a routing id, and waits for room if its policy says so.</summary>
     /// <param name="routingId">The id.</param>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
-    /// <exception cref="SendFailedException">Nothing was sent: nobody has the id, or the body is too large.</exception>
+    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
+    /// <exception cref="SendFailedException">Nothing was sent: no session has the id, or the body is too large.</exception>
     public ValueTask SendToAsync<TBody>(string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => RouteTo(routingId).SendAsync(type, body, cancellationToken);
 
-    /// <summary>As <see cref="SendToAsync{TBody}"/>, with a status instead of an exception.</summary>
+    /// <summary>As <see cref="SendToAsync{TBody}"/>, but returns a status instead of throwing.</summary>
     /// <param name="routingId">The id.</param>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
     /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
     public ValueTask<SendStatus> TrySendToAsync<TBody>(
         string routingId, ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => RouteTo(routingId).TrySendAsync(type, body, cancellationToken);
 
     /// <summary>
-    /// A handle for sending to one routing id many times, without looking it up each time. Get it whether or not somebody has the id now.
+    /// Creates a handle for sending to one routing id many times without a lookup each time. The id need not be in use now.
     /// </summary>
     /// <param name="routingId">The id.</param>
     /// <exception cref="ArgumentException">No session can have such an id: it is empty or has more than 256 characters.</exception>
@@ -99,11 +99,11 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Says Goodbye to the session with a routing id and closes it; see <see cref="Session.Kick"/>. False where nobody has the id.
+    /// Says Goodbye to the session with a routing id and closes it; see <see cref="Session.Kick"/>. False if no session has the id.
     /// </summary>
     /// <param name="routingId">The id.</param>
     /// <param name="code">Code for the peer.</param>
-    /// <param name="reason">Sentence for the peer and the log. Name no internals.</param>
+    /// <param name="reason">Sentence for the peer and the log. It must not contain internals.</param>
     public bool Kick(string routingId, ErrorCode code, string reason)
     {
         Session? session = Find(routingId);
@@ -111,10 +111,10 @@ public sealed class ServerRouting
         return session is not null;
     }
 
-    /// <summary>The sessions with routing ids and their traffic, in the ordinal order of the ids. Looks through all sessions.</summary>
+    /// <summary>The sessions with routing ids and their traffic, in ordinal order of the ids. Visits all sessions.</summary>
     /// <param name="prefix">Only ids that begin with it. Defaults to all.</param>
-    /// <param name="limit">How many at most; 1 or more. Defaults to all.</param>
-    /// <param name="after">Only ids that come after it: the last one of the page before. Defaults to the beginning.</param>
+    /// <param name="limit">Maximum number of sessions; 1 or more. Defaults to all.</param>
+    /// <param name="after">Only ids that follow it: the last one of the previous page. Defaults to the beginning.</param>
     public IReadOnlyList<PeerInfo> ListPeers(string prefix = "", int limit = int.MaxValue, string after = "")
     {
         ArgumentNullException.ThrowIfNull(prefix);
@@ -124,16 +124,16 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Publishes: every session that this program has subscribed to a prefix of the topic gets a one-way Publish message whose <c>from</c>
-    /// is <c>$server</c>; where the topic is one of <see cref="RoutingOptions.SharedTopics"/>, those too that have subscribed themselves.
-    /// Nobody is waited for. All of it is done before this returns: publish to many thousands from
-    /// a queued handler or a thread of your own, not on a session's loop.
+    /// Publishes: every session that this program has subscribed to a prefix of the topic receives a one-way Publish message whose
+    /// <c>from</c> is <c>$server</c>. If the topic is one of <see cref="RoutingOptions.SharedTopics"/>, sessions subscribed by their peers
+    /// receive it too. The call does not wait for room, but sends to all of them before it returns: publish to many thousands from a queued
+    /// handler or a thread of your own, not on a session's loop.
     /// </summary>
-    /// <param name="topic">The topic; as long as <see cref="RoutingOptions.MaxTopicBytes"/> allows.</param>
-    /// <param name="type">The application's own type of the message.</param>
+    /// <param name="topic">The topic; at most <see cref="RoutingOptions.MaxTopicBytes"/> long.</param>
+    /// <param name="type">The application's message type.</param>
     /// <param name="body">The body, encoded once.</param>
-    /// <returns>How many send queues took it.</returns>
-    /// <exception cref="ArgumentException">The topic is too long, or the message for any frame.</exception>
+    /// <returns>The number of send queues that accepted the message.</returns>
+    /// <exception cref="ArgumentException">The topic is too long, or the message exceeds the largest frame.</exception>
     public int Publish<TBody>(string topic, uint type, TBody body)
         where TBody : IFrameBody => PublishCore(topic, new RoutedBody<TBody>(topic, type, body, RoutingIdentity.ServerFromField));
 
@@ -145,12 +145,12 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Subscribes a session to topics of this program's own, and so makes groups by name. What peers publish does not reach it this way,
-    /// but on <see cref="RoutingOptions.SharedTopics"/>. False where it has as many as it may have
-    /// (<see cref="RoutingOptions.MaxTopicsPerSession"/>, 8 within each other), or has ended.
+    /// Subscribes a session to topics of this program, which makes named groups. Publications of peers do not reach such a subscription,
+    /// except on <see cref="RoutingOptions.SharedTopics"/>. False if the session has the maximum number of subscriptions
+    /// (<see cref="RoutingOptions.MaxTopicsPerSession"/>, 8 of them nested), or has ended.
     /// </summary>
-    /// <param name="session">The session; it should expect Publish messages.</param>
-    /// <param name="prefix">What its topics begin with; empty for all topics.</param>
+    /// <param name="session">The session; its peer must handle Publish messages.</param>
+    /// <param name="prefix">Prefix of the topics; empty for all topics.</param>
     /// <exception cref="ArgumentException">The prefix is longer than <see cref="RoutingOptions.MaxTopicBytes"/>.</exception>
     public bool Subscribe(Session session, string prefix)
     {
@@ -158,16 +158,16 @@ public sealed class ServerRouting
         return _topics.Subscribe(session, EncodeTopic(prefix), TopicAudience.Server) is TopicChange.Made or TopicChange.None;
     }
 
-    /// <summary>Ends a subscription that <see cref="Subscribe"/> has made. False where there was none.</summary>
+    /// <summary>Ends a subscription made by <see cref="Subscribe"/>; false if there was none.</summary>
     /// <param name="session">The session.</param>
-    /// <param name="prefix">The prefix it was subscribed to.</param>
+    /// <param name="prefix">The prefix that the session was subscribed to.</param>
     public bool Unsubscribe(Session session, string prefix)
     {
         ArgumentNullException.ThrowIfNull(session);
         return _topics.Unsubscribe(session, EncodeTopic(prefix), TopicAudience.Server) == TopicChange.Made;
     }
 
-    /// <summary>The handlers of the types that peers may use; null where that is none.</summary>
+    /// <summary>The handlers of the routing types that are enabled for peers; null if none is.</summary>
     internal MessageHandlers? CreateHandlers()
     {
         var handlers = new MessageHandlers();

@@ -1,15 +1,15 @@
 namespace FastPort.Routing;
 
-/// <summary>Whose subscriptions a publication reaches. See <see cref="RoutingOptions.SharedTopics"/> for what is shared.</summary>
+/// <summary>The subscriptions that a publication reaches. See <see cref="RoutingOptions.SharedTopics"/> for shared topics.</summary>
 [Flags]
 public enum TopicAudience
 {
-    /// <summary>The subscriptions that peers have made themselves, with Subscribe.</summary>
+    /// <summary>Subscriptions made by peers, with Subscribe.</summary>
     Peers = 1,
 
-    /// <summary>The subscriptions that the server's program has made for sessions, with <see cref="ServerRouting.Subscribe"/>.</summary>
+    /// <summary>Subscriptions made by the server's program for sessions, with <see cref="ServerRouting.Subscribe"/>.</summary>
     Server = 2,
 
-    /// <summary>All subscriptions: what a topic that is shared is published to.</summary>
+    /// <summary>All subscriptions: the audience of a shared topic.</summary>
     All = Peers | Server,
 }

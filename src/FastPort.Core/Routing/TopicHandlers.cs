@@ -5,7 +5,7 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Routing;
 
-/// <summary>Answers Subscribe, Unsubscribe and Publish. Thread-safe.</summary>
+/// <summary>Handles Subscribe, Unsubscribe and Publish. Thread-safe.</summary>
 internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter router, TopicIndex topics, ServerCounters counters)
 {
     public void Subscribe(ref InlineRequest request)
@@ -19,12 +19,12 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         {
             case TopicChange.TooMany:
                 request.Fail(
-                    ErrorCode.Overloaded, $"This session is subscribed to {options.MaxTopicsPerSession} prefixes, and may not be to more.");
+                    ErrorCode.Overloaded, $"This session is subscribed to {options.MaxTopicsPerSession} prefixes, the maximum.");
                 break;
             case TopicChange.TooDeep:
                 request.Fail(
                     ErrorCode.Overloaded,
-                    $"With this prefix more than {TopicIndex.MaxNested} prefixes of this session would lie within each other.");
+                    $"With this prefix more than {TopicIndex.MaxNested} prefixes of this session would be nested.");
                 break;
             case TopicChange.TooOften:
                 TooOften(ref request);
@@ -34,7 +34,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
 
     public void Unsubscribe(ref InlineRequest request)
     {
-        // What it is not subscribed to is as the requester wants it.
+        // Unsubscribing from a prefix without a subscription succeeds.
         if (TryReadPrefix(ref request, out ReadOnlySpan<byte> prefix)
             && topics.Unsubscribe(request.Session, prefix, TopicAudience.Peers) == TopicChange.TooOften)
         {
@@ -46,7 +46,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope publication))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is no Publication message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a Publication message.");
         }
         else if (publication.Address.Length > options.MaxTopicBytes)
         {
@@ -66,7 +66,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
     {
         if (!publication.TryGetAddress(buffer, out ReadOnlySpan<byte> topic))
         {
-            request.Fail(ErrorCode.MalformedBody, "The topic is no valid UTF-8.");
+            request.Fail(ErrorCode.MalformedBody, "The topic is not valid UTF-8.");
             return;
         }
 
@@ -87,7 +87,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         request.SpendTurn(now);
         if (next != 0)
         {
-            // The session is read no further, so its publications keep their order.
+            // Reading of the session pauses, so its publications keep their order.
             request.Postpone(new UnfinishedPublication(next, sessions));
             return;
         }
@@ -101,7 +101,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         ReadOnlySequence<byte> body = request.Body;
         if (!TopicBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out prefix))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is no Topic message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a Topic message.");
             return false;
         }
 
@@ -114,9 +114,9 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         return true;
     }
 
-    /// <summary>A publication that others of the loop have their turn before it goes on.</summary>
-    /// <param name="next">Where it goes on.</param>
-    /// <param name="sessions">How many send queues took it so far.</param>
+    /// <summary>A publication that continues after other connections of the loop had their turn.</summary>
+    /// <param name="next">Where to continue.</param>
+    /// <param name="sessions">Number of send queues that have accepted it so far.</param>
     private sealed class UnfinishedPublication(int next, int sessions) : Postponement(Task.CompletedTask, TimeSpan.Zero)
     {
         public int Next { get; } = next;
@@ -128,7 +128,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
 
     private void TooOften(ref InlineRequest request) => request.Fail(
         ErrorCode.Overloaded,
-        $"This session changes its subscriptions more than {options.MaxTopicChangesPerSecond} times a second; ask again later.");
+        $"This session changes its subscriptions more than {options.MaxTopicChangesPerSecond} times per second; retry later.");
 
     private void TooLong(ref InlineRequest request, long bytes) =>
         request.Fail(ErrorCode.MalformedBody, $"The topic has {bytes} bytes in UTF-8; allowed are {options.MaxTopicBytes}.");

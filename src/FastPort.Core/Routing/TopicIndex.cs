@@ -5,22 +5,22 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Routing;
 
-/// <summary>What became of the change of a subscription.</summary>
+/// <summary>The result of changing a subscription.</summary>
 internal enum TopicChange
 {
-    /// <summary>It was made.</summary>
+    /// <summary>The subscription was changed.</summary>
     Made,
 
-    /// <summary>It is as wanted already.</summary>
+    /// <summary>There was nothing to change.</summary>
     None,
 
-    /// <summary>The session has as many topics as it may have.</summary>
+    /// <summary>The session has the maximum number of subscriptions.</summary>
     TooMany,
 
-    /// <summary>The prefix would be one too many of those that lie within each other.</summary>
+    /// <summary>The prefix would exceed the number of nested prefixes.</summary>
     TooDeep,
 
-    /// <summary>The peer has made too many changes lately.</summary>
+    /// <summary>The peer has made too many changes recently.</summary>
     TooOften,
 
     /// <summary>The session has ended.</summary>
@@ -28,17 +28,16 @@ internal enum TopicChange
 }
 
 /// <summary>
-/// Who is subscribed to which prefix, those whom the server's program subscribes apart from those who subscribe themselves.
-/// <see cref="_gate"/> makes changes one after the other; publishing reads without a lock. A session that ends is unsubscribed from
-/// everything. One with many prefixes is so in the background and some at a time: neither its loop nor those who wait for the gate wait for
-/// all of them.
+/// The subscribers of each prefix; subscriptions by the server's program are kept apart from those by peers. <see cref="_gate"/> serializes
+/// changes; publishing reads without a lock. A session that ends is unsubscribed from all its prefixes. If it has many, the thread pool
+/// does so, some at a time, so that neither its loop nor other threads wait long for the gate.
 /// </summary>
 internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters) : ISessionHolder, IThreadPoolWorkItem
 {
-    /// <summary>Prefixes of one session that may lie within each other: so many times a publication comes across it at most.</summary>
+    /// <summary>Maximum number of nested prefixes of one session: a publication matches the session at most this number of times.</summary>
     public const int MaxNested = 8;
 
-    /// <summary>Prefixes that are released at a time.</summary>
+    /// <summary>Prefixes released at a time.</summary>
     public const int ReleasedAtOnce = 16;
 
     private readonly Lock _gate = new();
@@ -50,13 +49,13 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
     private readonly Stack<int> _freeNumbers = new();
     private int _numbers;
 
-    /// <summary>Whose subscriptions a publication reaches: those of its publisher's side, or all where the topic is shared.</summary>
+    /// <summary>The subscriptions that a publication reaches: those of its publisher's side, or all if the topic is shared.</summary>
     /// <param name="topic">The topic.</param>
     /// <param name="publisher">Peers or the server.</param>
     public TopicAudience AudienceOf(ReadOnlySpan<byte> topic, TopicAudience publisher) =>
         _shared.Match(topic).MoveNext() ? TopicAudience.All : publisher;
 
-    /// <summary>Above all numbers of subscribers so far; any thread.</summary>
+    /// <summary>Upper bound (exclusive) of the subscribers' numbers so far. Any thread.</summary>
     public int Numbers => Volatile.Read(ref _numbers);
 
     /// <summary>The subscribers of each prefix of a topic.</summary>
@@ -68,7 +67,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
     /// <summary>Subscribes a session.</summary>
     /// <param name="session">The session.</param>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="by">Whose subscription it is; peers' changes are limited in number.</param>
+    /// <param name="by">The side that subscribes; the rate of peers' changes is limited.</param>
     public TopicChange Subscribe(Session session, ReadOnlySpan<byte> prefix, TopicAudience by)
     {
         lock (_gate)
@@ -110,7 +109,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
     /// <summary>Ends a subscription.</summary>
     /// <param name="session">The session.</param>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="by">Whose subscription it is; peers' changes are limited in number.</param>
+    /// <param name="by">The side that unsubscribes; the rate of peers' changes is limited.</param>
     public TopicChange Unsubscribe(Session session, ReadOnlySpan<byte> prefix, TopicAudience by)
     {
         lock (_gate)
@@ -147,7 +146,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
 
     void IThreadPoolWorkItem.Execute()
     {
-        // Others may have the gate in between.
+        // Other threads can take the gate between two work items.
         if (ReleaseSome())
         {
             ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
@@ -155,7 +154,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
     }
 
     /// <summary>
-    /// The session is subscribed to nothing more. True where <see cref="ReleaseSome"/> has to be called, as nobody does so yet.
+    /// Unsubscribes an ended session. True if <see cref="ReleaseSome"/> must be called, because it is not being called yet.
     /// </summary>
     internal bool EndNeedsMore(Session session)
     {
@@ -177,7 +176,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
-    /// <summary>Releases some subscriptions of sessions that have ended; true where more are left.</summary>
+    /// <summary>Releases some subscriptions of ended sessions; true if more are left.</summary>
     internal bool ReleaseSome()
     {
         lock (_gate)
@@ -191,7 +190,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
-    // True where nothing is left of it.
+    // True if no subscription is left.
     private bool Release(Subscriber ended)
     {
         int before = ended.Count;
@@ -229,7 +228,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
             return false;
         }
 
-        // A peer may subscribe to all that it may have at once, as one that reconnects does.
+        // A peer may make its maximum number of subscriptions at once, for example after a reconnect.
         int number = _freeNumbers.TryPop(out int free) ? free : _numbers++;
         subscriber = new Subscriber(session, number, Math.Max(options.MaxTopicsPerSession, options.MaxTopicChangesPerSecond), Now(session));
         _subscribers.Add(session, subscriber);
@@ -268,7 +267,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         MemberSet<Subscriber>? set = all.Find(prefix);
         if (set is null)
         {
-            // Filled before it can be found.
+            // Filled before it is published.
             set = new MemberSet<Subscriber>();
             set.Add(subscriber);
             all.Set(prefix, set);
@@ -292,7 +291,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
-    /// <summary>Goes over the subscribers of each prefix: those of peers' subscriptions first.</summary>
+    /// <summary>Enumerates the subscribers of each prefix: those of peers' subscriptions first.</summary>
     internal ref struct Matches(PrefixTrie<MemberSet<Subscriber>>.Matches byPeers, PrefixTrie<MemberSet<Subscriber>>.Matches byServer)
     {
         private PrefixTrie<MemberSet<Subscriber>>.Matches _byPeers = byPeers;

@@ -1,8 +1,7 @@
 namespace FastPort.Routing;
 
 /// <summary>
-/// Compares texts as their bytes in UTF-8, so that one that lies in a frame is looked up without becoming a string. The hash is seeded per
-/// process.
+/// Compares strings by their UTF-8 bytes, so that bytes in a frame are looked up without creating a string. The hash is seeded per process.
 /// </summary>
 internal sealed class Utf8Comparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {

@@ -2,14 +2,14 @@ using System.Security.Claims;
 
 namespace FastPort.Sessions;
 
-/// <summary>What a Hello said and where it came from.</summary>
-/// <param name="RoutingId">The routing id asked for; empty for none.</param>
+/// <summary>The contents of a Hello and the session it came from.</summary>
+/// <param name="RoutingId">The requested routing id; empty for none.</param>
 /// <param name="Token">The token; empty for none. A secret: never log it.</param>
-/// <param name="ClientName">The peer's own name for itself.</param>
+/// <param name="ClientName">The name the peer gives itself.</param>
 /// <param name="Session">The session, not yet identified.</param>
 public sealed record HelloRequest(string RoutingId, string Token, string ClientName, Session Session)
 {
-    /// <summary>Everything but the token, which must not get into logs.</summary>
+    /// <summary>All members except the token, which must not appear in logs.</summary>
     public override string ToString() => $"Hello {{ RoutingId = {RoutingId}, ClientName = {ClientName}, Session = {Session.Id} }}";
 }
 
@@ -23,30 +23,30 @@ public sealed class AuthenticationResult
         Message = message;
     }
 
-    /// <summary>Whether the peer is who it says.</summary>
+    /// <summary>Whether the peer is accepted.</summary>
     public bool IsAccepted { get; }
 
     /// <summary>The identity; null for an accepted anonymous peer.</summary>
     public ClaimsPrincipal? User { get; }
 
-    /// <summary>Sentence for the refused peer.</summary>
+    /// <summary>Sentence for the refused peer; empty if it is accepted.</summary>
     public string Message { get; }
 
-    /// <summary>The peer is accepted.</summary>
-    /// <param name="user">Its identity, for <see cref="Session.User"/>.</param>
+    /// <summary>Accepts the peer.</summary>
+    /// <param name="user">The peer's identity, for <see cref="Session.User"/>.</param>
     public static AuthenticationResult Accept(ClaimsPrincipal? user = null) => new(isAccepted: true, user, string.Empty);
 
-    /// <summary>The peer is refused with Unauthenticated and disconnected.</summary>
-    /// <param name="message">Sentence for the peer; name no internals.</param>
+    /// <summary>Refuses the peer: it receives Unauthenticated and is disconnected.</summary>
+    /// <param name="message">Sentence for the peer. It must not contain internals.</param>
     public static AuthenticationResult Refuse(string message = "The token was refused.") => new(isAccepted: false, null, message);
 }
 
-/// <summary>Turns Hello's token into an identity or a refusal. With one configured, a session's first frame must be a Hello.</summary>
-/// <param name="hello">What the peer said.</param>
-/// <param name="cancellationToken">Cancelled when the session ends first, or the answer is not waited for any longer.</param>
+/// <summary>Turns Hello's token into an identity or a refusal. If one is configured, a session's first frame must be a Hello.</summary>
+/// <param name="hello">The contents of the Hello.</param>
+/// <param name="cancellationToken">Canceled when the session ends first, or the time for the answer is over.</param>
 public delegate ValueTask<AuthenticationResult> Authenticator(HelloRequest hello, CancellationToken cancellationToken);
 
-/// <summary>What a session wants to do, for an <see cref="Authorizer"/>.</summary>
+/// <summary>The message that a session wants to send, for an <see cref="Authorizer"/>.</summary>
 public readonly record struct AuthorizationRequest
 {
     internal AuthorizationRequest(Session session, ushort type)
@@ -58,22 +58,23 @@ public readonly record struct AuthorizationRequest
     /// <summary>The session.</summary>
     public Session Session { get; }
 
-    /// <summary>The message type; <see cref="Framing.ControlType"/> names those of routing.</summary>
+    /// <summary>The message type; <see cref="Framing.ControlType"/> names the types used for routing.</summary>
     public ushort Type { get; }
 
-    /// <summary>Of Subscribe and Unsubscribe the prefix, of Publish the topic; may be empty. Null for all other types.</summary>
+    /// <summary>The prefix of a Subscribe or Unsubscribe, or the topic of a Publish; may be empty. Null for all other types.</summary>
     public string? Topic { get; internal init; }
 
-    /// <summary>Of Relay the routing id that it is for; may be empty. Null for all other types.</summary>
+    /// <summary>The routing id that a Relay is addressed to; may be empty. Null for all other types.</summary>
     public string? Target { get; internal init; }
 
     internal bool IsAddressed => Topic is not null || Target is not null;
 }
 
 /// <summary>
-/// Says whether a session may send a message: by its type, and where it is about routing by its topic or target. Asked for every message
-/// before its handler, so keep it quick or cache. After <see cref="SessionOptions.AuthorizationTimeout"/> the message is refused.
+/// Decides whether a session may send a message, by the message's type and, for routing messages, by topic or target. Called for every
+/// message before its handler, so it must be fast or cache its answers. After <see cref="SessionOptions.AuthorizationTimeout"/> the message
+/// is refused.
 /// </summary>
-/// <param name="request">What the session wants to do.</param>
-/// <param name="cancellationToken">Canceled when the session ends first, or the answer is not waited for any longer.</param>
+/// <param name="request">The message that the session wants to send.</param>
+/// <param name="cancellationToken">Canceled when the session ends first, or the time for the answer is over.</param>
 public delegate ValueTask<bool> Authorizer(AuthorizationRequest request, CancellationToken cancellationToken);

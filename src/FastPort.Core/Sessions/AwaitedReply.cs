@@ -2,19 +2,19 @@ using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
-/// <summary>Reads a reply's body on the session's loop, while it is still in the receive ring. Must not block.</summary>
-/// <typeparam name="TResult">What comes of it.</typeparam>
-/// <param name="reply">The reply, no error; not to be kept.</param>
+/// <summary>Reads a reply's body on the session's loop, while the body is still in the receive ring. Must not block.</summary>
+/// <typeparam name="TResult">The result of the request.</typeparam>
+/// <param name="reply">The reply, never an error; valid until the call returns.</param>
 public delegate TResult ReplyReader<out TResult>(scoped in InboundReply reply);
 
-/// <summary>A request in flight whose caller awaits a task. Continuations run on the pool, never on the loop.</summary>
+/// <summary>A request in flight whose caller awaits a task. The caller's continuations run on the pool, never on the loop.</summary>
 internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader) : PendingReply
 {
     private readonly TaskCompletionSource<TResult> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     public Task<TResult> Task => _result.Task;
 
-    /// <summary>Whether the server said that it did not run the request, so that it may be sent again.</summary>
+    /// <summary>Whether the server refused the request because it is stopping. The request was not run and can be sent again.</summary>
     public bool WasRefusedByStop { get; private set; }
 
     protected internal override void OnReply(scoped in InboundReply reply)

@@ -3,13 +3,14 @@ using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
-/// <summary>Close reasons as the frame protocol tells them: connections know no frames, so the codes are given here.</summary>
+/// <summary>The frame protocol's codes for close reasons; connections know no frames.</summary>
 public static class CloseReasonExtensions
 {
-    /// <summary>The code that a Goodbye with this reason carries, or carried where the peer said it.</summary>
+    /// <summary>The code of a Goodbye with this reason, sent or received.</summary>
     /// <param name="reason">Why a session ended.</param>
-    /// <returns>The code that was given with the reason; else the one that belongs to its <see cref="CloseReason.Kind"/>, None where there
-    /// is none.</returns>
+    /// <returns>
+    /// The code given with the reason; otherwise the code for its <see cref="CloseReason.Kind"/>, None if there is none.
+    /// </returns>
     public static ErrorCode GetErrorCode(this CloseReason reason)
     {
         ArgumentNullException.ThrowIfNull(reason);

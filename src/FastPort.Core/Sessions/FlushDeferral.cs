@@ -3,11 +3,11 @@ using FastPort.Sessions.Sending;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// Messages that leave together; see <see cref="Session.DeferFlush"/>. Dispose it on the same thread, exactly once.
+/// Messages that are sent with one flush; see <see cref="Session.DeferFlush"/>. Dispose it on the thread that began it, exactly once.
 /// <para>
-/// It is flushed when it is disposed, and before that only where the send queue is full (<see cref="SessionOptions.SendQueueBytes"/>), not
-/// at any size below. Where others send on the session meanwhile, what is there of it leaves with theirs. For a stream that goes on there
-/// is <see cref="SendBatch"/>, which is sent every 128 KiB.
+/// It flushes when it is disposed, and earlier only if the send queue is full (<see cref="SessionOptions.SendQueueBytes"/>). If another
+/// thread flushes the session in the meantime, the deferred messages are sent too. For a continuous stream use <see cref="SendBatch"/>,
+/// which sends every 128 KiB.
 /// </para>
 /// </summary>
 public readonly ref struct FlushDeferral
@@ -23,8 +23,8 @@ public readonly ref struct FlushDeferral
     }
 
     /// <summary>
-    /// Flushes what was sent meanwhile; inside an inline handler of the same session it leaves with the handler's reply.
+    /// Flushes the deferred messages. Inside an inline handler of the same session, they are sent with the handler's reply.
     /// </summary>
-    /// <exception cref="InvalidOperationException">It has ended already, or another thread began it.</exception>
+    /// <exception cref="InvalidOperationException">The deferral has ended already, or another thread began it.</exception>
     public void Dispose() => _output.LeaveDeferral(_outer, _depth);
 }

@@ -1,14 +1,14 @@
 namespace FastPort.Sessions;
 
 /// <summary>
-/// An <see cref="Authorizer"/> as a service of the host: <c>services.AddSingleton&lt;IAuthorizer, MyAuthorizer&gt;()</c>. It is asked for
-/// every message, so it is best a singleton, which serves
-/// all sessions at the same time; others get a scope and an instance for each message.
+/// An <see cref="Authorizer"/> as a service of the host: <c>services.AddSingleton&lt;IAuthorizer, MyAuthorizer&gt;()</c>. It is called for
+/// every message, so a singleton is best. A singleton serves all sessions at the same time; with any other lifetime, each message gets its
+/// own scope and instance.
 /// </summary>
 public interface IAuthorizer
 {
-    /// <summary>Says whether a session may send a message.</summary>
-    /// <param name="request">What the session wants to do.</param>
-    /// <param name="cancellationToken">Canceled when the session ends first, or the answer is not waited for any longer.</param>
+    /// <summary>Decides whether a session may send a message.</summary>
+    /// <param name="request">The message that the session wants to send.</param>
+    /// <param name="cancellationToken">Canceled when the session ends first, or the time for the answer is over.</param>
     ValueTask<bool> AuthorizeAsync(AuthorizationRequest request, CancellationToken cancellationToken);
 }

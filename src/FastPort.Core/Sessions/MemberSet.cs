@@ -1,18 +1,17 @@
 namespace FastPort.Sessions;
 
 /// <summary>
-/// Members of a group or topic, kept so that going over them takes no lock and allocates nothing. Changes exclude each other by a lock of
-/// whoever owns the set.
+/// Members of a group or topic. Iterating takes no lock and allocates nothing. The owner of the set serializes changes with its own lock.
 /// <para>
-/// A newcomer is appended, one that leaves empties its place. Whoever is going over the places meanwhile sees or misses just those two: all
-/// others stay where they are until the places are full or mostly empty, and then they move to a new array.
+/// A new member is appended; a removed one leaves an empty place. A concurrent iteration may or may not see such a member. All others keep
+/// their places until the places are full or mostly empty; then all move to a new array.
 /// </para>
 /// </summary>
-/// <typeparam name="T">What the members are: sessions, compared by reference.</typeparam>
+/// <typeparam name="T">Type of the members, compared by reference.</typeparam>
 internal sealed class MemberSet<T>
     where T : class
 {
-    // Up to here finding a member by looking at all costs less than a dictionary.
+    // Up to this number of places, a linear search costs less than a dictionary.
     private const int LookThrough = 16;
 
     private T?[] _places = new T?[1];
@@ -20,13 +19,13 @@ internal sealed class MemberSet<T>
     private int _used;
     private int _count;
 
-    /// <summary>Number of members; any thread.</summary>
+    /// <summary>Number of members. Any thread.</summary>
     public int Count => Volatile.Read(ref _count);
 
-    /// <summary>The members, with empty places among them; any thread, not to be kept.</summary>
+    /// <summary>The members, with empty places (null) among them. Any thread; not to be stored.</summary>
     public ReadOnlySpan<T?> Members => Volatile.Read(ref _places);
 
-    /// <summary>False where it is one already.</summary>
+    /// <summary>Adds a member; false if it is one already.</summary>
     public bool Add(T member)
     {
         if (Find(member) >= 0)
@@ -36,7 +35,7 @@ internal sealed class MemberSet<T>
 
         if (_used == _places.Length)
         {
-            // Half full at the most afterwards, so that moving costs each newcomer little.
+            // At most half full afterwards, so that the cost of moving is amortized.
             Move(Math.Max(2, _count * 2));
         }
 
@@ -47,7 +46,7 @@ internal sealed class MemberSet<T>
         return true;
     }
 
-    /// <summary>False where it is none.</summary>
+    /// <summary>Removes a member; false if it is none.</summary>
     public bool Remove(T member)
     {
         int place = Find(member);

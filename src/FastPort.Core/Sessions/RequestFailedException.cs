@@ -2,7 +2,7 @@ using FastPort.Framing;
 
 namespace FastPort.Sessions;
 
-/// <summary>A request got an error reply, or none.</summary>
+/// <summary>The request got an error reply or no reply.</summary>
 public sealed class RequestFailedException : Exception
 {
     internal RequestFailedException(ErrorCode code, string message)
@@ -15,9 +15,9 @@ public sealed class RequestFailedException : Exception
         Code = failure == RequestFailure.TimedOut ? ErrorCode.Timeout : ErrorCode.None;
     }
 
-    /// <summary>The error reply's code; None where no reply came (Timeout where that is why).</summary>
+    /// <summary>The error reply's code. Without a reply: Timeout if the request timed out, otherwise None.</summary>
     public ErrorCode Code { get; }
 
-    /// <summary>Why no reply came; null where an error reply did.</summary>
+    /// <summary>Why no reply arrived; null if an error reply did.</summary>
     public RequestFailure? Failure { get; }
 }

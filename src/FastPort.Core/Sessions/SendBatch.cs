@@ -4,12 +4,12 @@ using FastPort.Sessions.Sending;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// One-way messages in large numbers; see <see cref="Session.BeginBatch"/>. Encoding one costs no lock: the frames are collected beside the
-/// session's send queue and appended to it in chunks of 128 KiB, and at the end. Each chunk is sent on its way at once; inside an inline
-/// handler of the same session, with its reply. Belongs to the thread that began it; dispose it when all is added.
+/// Sends many one-way messages; see <see cref="Session.BeginBatch"/>. Encoding a message takes no lock: frames are collected in a separate
+/// ring and appended to the session's send queue in chunks of 128 KiB, and at the end. Each chunk is flushed at once; inside an inline
+/// handler of the same session, with the handler's reply. Used by the thread that began it only; dispose it after the last message.
 /// <para>
-/// Order: the frames of a batch keep theirs. What the same thread sends on the session by other means meanwhile goes out before the chunk
-/// that is being collected.
+/// Order: the frames of a batch keep their order. Messages that the same thread sends on the session by other means in the meantime precede
+/// the chunk that is being collected.
 /// </para>
 /// </summary>
 public readonly ref struct SendBatch
@@ -36,10 +36,10 @@ public readonly ref struct SendBatch
 
     /// <summary>Adds a message.</summary>
     /// <param name="type">Message type.</param>
-    /// <param name="body">The body, encoded at once.</param>
+    /// <param name="body">The body; encoded at once.</param>
     /// <returns>
-    /// Queued: it is collected, and lost only with the session. Full: the send queue is; dispose the batch, await
-    /// <see cref="Session.WhenWritableAsync"/>, begin another. Dropped, Closed, TooLarge, NotReady: as with
+    /// Queued: the message is collected, and lost only if the session ends. Full: the send queue is full; dispose the batch, await
+    /// <see cref="Session.WhenWritableAsync"/> and begin another. Dropped, Closed, TooLarge, NotReady: as with
     /// <see cref="Session.TrySend{TBody}"/>.
     /// </returns>
     /// <exception cref="ObjectDisposedException">The batch was disposed.</exception>
@@ -52,18 +52,18 @@ public readonly ref struct SendBatch
     /// <exception cref="ObjectDisposedException">The batch was disposed.</exception>
     public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => Writer.TrySend(type, new RawBody(body));
 
-    /// <summary>Appends what is collected to the send queue and sends it on its way.</summary>
+    /// <summary>Appends the collected messages to the send queue and flushes it.</summary>
     /// <returns>
-    /// Queued, also where nothing was collected; Closed where the session has said Goodbye or ended, and then what was collected is dropped
+    /// Queued, also if no message was collected. Closed if the session has said Goodbye or ended; the collected messages are then dropped
     /// and counted.
     /// </returns>
     /// <exception cref="ObjectDisposedException">The batch was disposed.</exception>
     public SendStatus Flush() => Writer.Flush();
 
     /// <summary>
-    /// Ends the batch, flushed. Where the session has said Goodbye or ended meanwhile, what is still collected is dropped and counted
-    /// (<see cref="Session.MessagesDropped"/>); that is told by <see cref="Flush"/> alone, so call it last where you have to know.
-    /// A second call does nothing.
+    /// Flushes and ends the batch. If the session has said Goodbye or ended, the collected messages are dropped and counted
+    /// (<see cref="Session.MessagesDropped"/>). Only <see cref="Flush"/> reports that, so call it last if you need to know. A second call
+    /// does nothing.
     /// </summary>
     public void Dispose()
     {

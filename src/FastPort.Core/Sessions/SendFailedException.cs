@@ -1,15 +1,15 @@
 namespace FastPort.Sessions;
 
-/// <summary>A message was neither queued nor dropped by the policy for full queues; nothing was sent.</summary>
+/// <summary>A message was neither queued nor dropped by the policy for full queues. Nothing was sent.</summary>
 public sealed class SendFailedException : Exception
 {
     private SendFailedException(SendStatus status, string message)
         : base(message) => Status = status;
 
-    /// <summary>Why: Closed, TooLarge, NotFound or NotReady.</summary>
+    /// <summary>The status: Closed, TooLarge, NotFound or NotReady.</summary>
     public SendStatus Status { get; }
 
-    /// <summary>Completes as the send does, with this exception where it failed.</summary>
+    /// <summary>Completes as the send does; fails with this exception if the message was not sent.</summary>
     internal static ValueTask ThrowUnlessSent(ValueTask<SendStatus> sending)
     {
         if (!sending.IsCompletedSuccessfully)

@@ -10,16 +10,17 @@ public sealed partial class Session
     private static readonly TimeSpan DefaultRequestTimeout = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Sends a request to the peer and reads its reply: a server asks its client, or the other way round. Waits for room in the send
-    /// queue. Do not await it in an inline handler. On the
-    /// accepting side the peer must have said Hello.
+    /// Sends a request to the peer and reads its reply. Both server and client can do so. Waits for room in the send queue. Do not await it
+    /// in an inline handler. On the accepting side the peer must have said Hello.
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="reader">Reads the reply's body, on the session's loop.</param>
-    /// <param name="timeout">Time for all of it; zero for no limit. Defaults to 30 s. Checked by a coarse clock, every 100 ms.</param>
-    /// <param name="cancellationToken">Gives the request up; the peer is told.</param>
-    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came; the exception says which.</exception>
+    /// <param name="timeout">
+    /// Time for the whole request; zero for no limit. Defaults to 30 s. Checked by the coarse clock, every 100 ms.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the request; the peer receives Cancel.</param>
+    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply arrived; the exception says which.</exception>
     /// <exception cref="ArgumentException">The body exceeds the frame limit.</exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
     public async Task<TResult> RequestAsync<TBody, TResult>(
@@ -34,7 +35,7 @@ public sealed partial class Session
         var pending = new AwaitedReply<TResult>(reader);
         while (true)
         {
-            // Zero is no limit: what is left of one that has passed is the least there is.
+            // Zero means no limit, so a limit that has passed becomes the smallest possible one.
             TimeSpan left = limit <= TimeSpan.Zero
                 ? TimeSpan.Zero
                 : TimeSpan.FromMilliseconds(Math.Max(limit.TotalMilliseconds - (clock.PreciseMilliseconds - started), 1));
@@ -49,19 +50,19 @@ public sealed partial class Session
                     throw new ArgumentException($"The body has {body.Size} bytes; the frame limit allows {MaxBodyBytes}.", nameof(body));
                 case SendStatus.NotReady:
                     throw new RequestFailedException(
-                        RequestFailure.NotReady, "The peer has not said Hello; nothing is sent to it unasked.");
+                        RequestFailure.NotReady, "The peer has not said Hello; requests to it are refused until then.");
                 default:
                     throw new RequestFailedException(RequestFailure.Closed, "The session is closed.");
             }
         }
     }
 
-    /// <summary>Sends a request of raw bytes to the peer and copies the reply's body. As the other one otherwise.</summary>
+    /// <summary>Sends a request of raw bytes to the peer and copies the reply's body. Otherwise as the typed overload.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="timeout">Time for all of it; zero for no limit. Defaults to 30 s.</param>
-    /// <param name="cancellationToken">Gives the request up; the peer is told.</param>
-    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came; the exception says which.</exception>
+    /// <param name="timeout">Time for the whole request; zero for no limit. Defaults to 30 s.</param>
+    /// <param name="cancellationToken">Cancels the request; the peer receives Cancel.</param>
+    /// <exception cref="RequestFailedException">The peer answered with an error, or no reply arrived; the exception says which.</exception>
     /// <exception cref="ArgumentException">The body exceeds the frame limit.</exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
     public Task<byte[]> RequestAsync(

@@ -7,8 +7,8 @@ using FastPort.Sessions.Receiving;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// One peer that speaks the frame protocol: who it is, what it sent, and the way to send to it. Safe from any thread. A session lives as
-/// long as its connection; a client that reconnects gets a new one. On the accepting side all sends here say
+/// One peer that speaks the frame protocol: its identity, its counters, and the methods that send to it. Safe from any thread. A session
+/// lives as long as its connection; a client that reconnects gets a new one. On the accepting side all sends return
 /// <see cref="SendStatus.NotReady"/> until the peer has said Hello.
 /// </summary>
 public sealed partial class Session
@@ -24,28 +24,28 @@ public sealed partial class Session
         OpenedAt = protocol.Settings.Clock.Time.GetUtcNow();
     }
 
-    /// <summary>A number unique in this process, at least 1.</summary>
+    /// <summary>A number unique in this process; 1 or more.</summary>
     public long Id { get; } = Interlocked.Increment(ref _lastId);
 
-    /// <summary>The routing id from Hello; empty before, or where none was asked for.</summary>
+    /// <summary>The routing id from Hello; empty before Hello, or if none was requested.</summary>
     public string RoutingId => Identity?.Id ?? string.Empty;
 
     /// <summary>When the session was opened.</summary>
     public DateTimeOffset OpenedAt { get; }
 
-    /// <summary>The peer's own name for itself, from Hello; empty before.</summary>
+    /// <summary>The name the peer gives itself in Hello; empty before.</summary>
     public string ClientName { get; internal set; } = string.Empty;
 
-    /// <summary>The identity the authenticator gave; null where there is none.</summary>
+    /// <summary>The identity from the authenticator; null if there is none.</summary>
     public ClaimsPrincipal? User { get; internal set; }
 
     /// <summary>Whether the peer has said Hello and was accepted.</summary>
     public bool IsIdentified { get; internal set; }
 
-    /// <summary>The peer's address, where the transport has one.</summary>
+    /// <summary>The peer's address; null if the transport has none.</summary>
     public EndPoint? RemoteEndPoint => Connection.RemoteEndPoint;
 
-    /// <summary>A place for the application's own state of this session. Assign it once, for example when the session connects.</summary>
+    /// <summary>The application's own state for this session. Assign it once, for example when the session opens.</summary>
     public object? State { get; set; }
 
     /// <summary>The connection underneath.</summary>
@@ -54,16 +54,16 @@ public sealed partial class Session
     /// <summary>Messages received: requests, one-way messages and replies.</summary>
     public long MessagesReceived => _protocol.MessagesReceived;
 
-    /// <summary>Messages handed to the send queue.</summary>
+    /// <summary>Messages written to the send queue.</summary>
     public long MessagesSent => _protocol.Output.MessagesSent;
 
     /// <summary>One-way messages dropped because the send queue was full.</summary>
     public long MessagesDropped => _protocol.Output.QueueLimit.MessagesDropped;
 
-    /// <summary>Requests this side has in flight.</summary>
+    /// <summary>Number of this side's requests in flight.</summary>
     public int OutstandingRequests => _protocol.Requests.Outstanding.Count;
 
-    /// <summary>The largest body that can be sent here, in bytes: the smaller frame limit of both sides, less the header's share.</summary>
+    /// <summary>The largest body that can be sent, in bytes: the smaller frame limit of both sides, less the header's share.</summary>
     public int MaxBodyBytes => FrameLimits.MaxBodyBytes(_protocol.Output.Limit);
 
     /// <summary>Whether the session is closed or closing.</summary>
@@ -74,7 +74,7 @@ public sealed partial class Session
 
     /// <summary>Sends a one-way message if there is room now. Never blocks; safe in inline handlers.</summary>
     /// <param name="type">Message type.</param>
-    /// <param name="body">The body, encoded straight into the send queue.</param>
+    /// <param name="body">The body; encoded into the send queue.</param>
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => _protocol.Output.CanSendUnsolicited ? TrySendSolicited(type, in body) : NotReady;
 
@@ -84,41 +84,41 @@ public sealed partial class Session
     public SendStatus TrySend(ushort type, scoped ReadOnlySpan<byte> body) => TrySend(type, new RawBody(body));
 
     /// <summary>
-    /// Sends a one-way message whose body is sent from where it lies, without a copy, if there is room now. Never blocks. Worth it from 16
-    /// KiB on; a smaller body is copied and released at once.
+    /// Sends a one-way message from the caller's memory, without copying the body, if there is room now. Never blocks. Worth it from 16 KiB
+    /// on; a smaller body is copied and released at once.
     /// <para>
-    /// Ownership: with <see cref="SendStatus.Queued"/> the memory is lent and must stay unchanged until <paramref name="release"/> is
-    /// called, exactly once: when it was sent or copied, or when the session has ended. With every other status it stays the caller's and
-    /// <paramref name="release"/> is never called.
+    /// Ownership: with <see cref="SendStatus.Queued"/> the memory is lent. It must stay unchanged until <paramref name="release"/> is
+    /// called, which happens exactly once: after the body was sent or copied, or the session has ended. With any other status the memory is
+    /// not lent and <paramref name="release"/> is never called.
     /// </para>
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body.</param>
     /// <param name="release">
-    /// Called with <paramref name="state"/> on any thread, under no lock, perhaps before this returns. Must not block. Null where nobody
-    /// needs to know.
+    /// Called with <paramref name="state"/> on any thread, under no lock, possibly before this method returns. Must not block. Null for no
+    /// callback.
     /// </param>
-    /// <param name="state">Handed to <paramref name="release"/>.</param>
+    /// <param name="state">Passed to <paramref name="release"/>.</param>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release = null, object? state = null) =>
         _protocol.Output.CanSendUnsolicited ? _protocol.Output.TrySendBorrowed(type, body, release, state) : NotReady;
 
     /// <summary>
-    /// Defers flushes: what the calling thread sends on this session until the deferral is disposed leaves together, with one flush. Keep
-    /// it short: until then nothing of it is on its way, unless the send queue is full or another thread flushes. Handlers need none, their
-    /// replies are flushed together anyway.
+    /// Defers flushes: the messages that the calling thread sends on this session until the deferral is disposed are sent with one flush.
+    /// Keep it short: until then none of them is sent, unless the send queue is full or another thread flushes. Handlers do not need it:
+    /// their replies are flushed together anyway.
     /// </summary>
     public FlushDeferral DeferFlush() => new(_protocol.Output);
 
     /// <summary>
-    /// Begins a batch: the fastest way to send many one-way messages, several times that of <see cref="DeferFlush"/>. Keep it short too:
-    /// its last messages are on their way when it is disposed or flushed.
+    /// Begins a batch: the fastest way to send many one-way messages, several times faster than <see cref="DeferFlush"/>. Keep it short:
+    /// its last messages are sent when it is disposed or flushed.
     /// </summary>
     public SendBatch BeginBatch() => new(_protocol.Output, solicited: false);
 
-    /// <summary>Sends a one-way message, waiting for room where the policy says so. Do not await it in an inline handler.</summary>
+    /// <summary>Sends a one-way message, and waits for room if the policy says so. Do not await it in an inline handler.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
     /// <exception cref="SendFailedException">
     /// Nothing was sent: the session is closed, its peer has not said Hello, or the body is too large.
     /// </exception>
@@ -129,10 +129,10 @@ public sealed partial class Session
     public ValueTask SendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
         SendAsync(type, new SequenceBody(new System.Buffers.ReadOnlySequence<byte>(body)), cancellationToken);
 
-    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status instead of an exception.</summary>
+    /// <summary>As <see cref="SendAsync{TBody}"/>, but returns a status instead of throwing.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
     /// <returns>Queued, Dropped, Closed, TooLarge or NotReady.</returns>
     public ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody => _protocol.Output.CanSendUnsolicited
@@ -143,38 +143,40 @@ public sealed partial class Session
     public ValueTask<SendStatus> TrySendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
         TrySendAsync(type, new SequenceBody(new System.Buffers.ReadOnlySequence<byte>(body)), cancellationToken);
 
-    /// <summary>Sends a request if there is room now. The reply comes to <paramref name="pending"/>.</summary>
+    /// <summary>Sends a request if there is room now. The reply is passed to <paramref name="pending"/>.</summary>
     /// <param name="type">Message type.</param>
-    /// <param name="body">The body, encoded straight into the send queue.</param>
-    /// <param name="pending">Receives reply or failure; must not be in flight already. Untouched unless the result is Queued.</param>
-    /// <param name="timing">Whether the reply shall carry a timing block.</param>
-    /// <param name="timeout">Time for the reply; zero for none. Checked by a coarse clock, every 100 ms.</param>
-    /// <param name="correlation">The number of the request, for <see cref="Cancel"/>.</param>
+    /// <param name="body">The body; encoded into the send queue.</param>
+    /// <param name="pending">
+    /// Receives the reply or the failure; must not be in flight already. Not called unless the result is Queued.
+    /// </param>
+    /// <param name="timing">Whether the reply must carry a timing block.</param>
+    /// <param name="timeout">Time for the reply; zero for no limit. Checked by the coarse clock, every 100 ms.</param>
+    /// <param name="correlation">The request's correlation, for <see cref="Cancel"/>.</param>
     public SendStatus TryRequest<TBody>(
         ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
         where TBody : IFrameBody, allows ref struct => _protocol.TryRequest(type, in body, pending, timing, timeout, out correlation);
 
     /// <summary>
-    /// Gives a request up: its <see cref="PendingReply"/> fails as cancelled and the peer is told. False where it has ended already.
+    /// Cancels a request: its <see cref="PendingReply"/> fails with Canceled and the peer receives Cancel. False if the request has ended
+    /// already.
     /// </summary>
-    /// <param name="correlation">The request's number.</param>
+    /// <param name="correlation">The request's correlation.</param>
     public bool Cancel(uint correlation) => _protocol.Requests.Cancel(correlation);
 
-    /// <summary>Completes when there is room in the send queue again, or the session is closed.</summary>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <summary>Completes when there is room in the send queue, or the session is closed.</summary>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     public Task WhenWritableAsync(CancellationToken cancellationToken = default) =>
         _protocol.Output.QueueLimit.WhenDrainedAsync(cancellationToken);
 
     /// <summary>
-    /// Closes in order: says Goodbye with a reason, takes no more requests, answers what is in flight, then ends the connection. Begins at
-    /// once, whether the task is awaited or not. The routing id is free at once. What takes longer than
-    /// <see cref="SessionOptions.CloseTimeout"/> is aborted.
-    /// Not to be awaited in a handler of this session, whose own reply is in flight.
+    /// Closes in order: says Goodbye with a reason, accepts no more requests, answers the requests in flight, then ends the connection.
+    /// Begins at once, whether the task is awaited or not. The routing id is free at once. After <see cref="SessionOptions.CloseTimeout"/>
+    /// the connection is aborted. Do not await it in a handler of this session, whose own reply is in flight.
     /// </summary>
     /// <param name="code">Code for the peer. Defaults to none.</param>
     /// <param name="message">Sentence for the peer and the log. Defaults to a general one.</param>
-    /// <param name="cancellationToken">Ends the connection at once, whatever is in flight.</param>
-    /// <returns>Completes when the session is over, with the reason.</returns>
+    /// <param name="cancellationToken">Aborts the connection at once.</param>
+    /// <returns>Completes with the reason when the session is over.</returns>
     public Task<CloseReason> CloseAsync(
         ErrorCode code = ErrorCode.None, string message = "Closed by this program.", CancellationToken cancellationToken = default)
     {
@@ -183,16 +185,16 @@ public sealed partial class Session
     }
 
     /// <summary>
-    /// Says Goodbye with a reason, where the peer has said Hello, and closes without waiting for what is in flight. It is no ban: a
-    /// FastPort client reconnects; refuse it in the <see cref="Authenticator"/>. The routing id is free at once, and after
+    /// Says Goodbye with a reason, if the peer has said Hello, and closes without waiting for requests in flight. This does not ban the
+    /// peer: a FastPort client reconnects; to refuse it, use the <see cref="Authenticator"/>. The routing id is free at once. After
     /// <see cref="SessionOptions.CloseTimeout"/> the connection is aborted, whatever the peer has read by then.
     /// </summary>
     /// <param name="code">Code for the peer.</param>
-    /// <param name="reason">Sentence for the peer and the log. Name no internals.</param>
+    /// <param name="reason">Sentence for the peer and the log. It must not contain internals.</param>
     public void Kick(ErrorCode code, string reason) =>
         _protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, reason, (uint)code));
 
-    /// <summary>Ends the connection at once.</summary>
+    /// <summary>Aborts the connection at once.</summary>
     public void Abort() => Connection.Abort(CloseReason.LocalClosed);
 
     /// <inheritdoc/>
@@ -201,17 +203,17 @@ public sealed partial class Session
 
     internal FrameProtocol Protocol => _protocol;
 
-    /// <summary>What <see cref="RoutingId"/> names, where the session has one.</summary>
+    /// <summary>The claim behind <see cref="RoutingId"/>; null if the session has none.</summary>
     internal IClaimedId? Identity { get; set; }
 
-    /// <summary>Who has to be told that the session has ended.</summary>
+    /// <summary>The objects that are notified when the session has ended.</summary>
     internal ref SessionHolders Holders => ref _holders;
 
-    /// <summary>As <see cref="TrySend{TBody}"/>, for what the peer's request asked for.</summary>
+    /// <summary>As <see cref="TrySend{TBody}"/>, for messages that the peer's request asked for.</summary>
     internal SendStatus TrySendSolicited<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => _protocol.Output.TrySendOneWay(type, in body);
 
-    /// <summary>As <see cref="TrySendAsync{TBody}"/>, for what the peer's request asked for.</summary>
+    /// <summary>As <see cref="TrySendAsync{TBody}"/>, for messages that the peer's request asked for.</summary>
     internal ValueTask<SendStatus> TrySendSolicitedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {

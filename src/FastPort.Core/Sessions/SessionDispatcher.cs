@@ -5,38 +5,38 @@ using FastPort.Telemetry;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// Where the frame protocol takes a session's requests and one-way messages. A layer above implements it. All calls come on the session's
-/// loop, except <see cref="Watch"/>.
+/// Receives a session's requests and one-way messages from the frame protocol. A higher layer implements it. All calls come on the
+/// session's loop, except <see cref="Watch"/>.
 /// </summary>
 internal abstract class SessionDispatcher
 {
-    /// <summary>Collects the latencies of the burst under way.</summary>
+    /// <summary>Collects the latencies of the current burst.</summary>
     protected HandledBurst Handled { get; set; } = null!;
 
-    /// <summary>Within a burst: its newest clock reading.</summary>
+    /// <summary>The newest clock reading of the current burst.</summary>
     public long LastReading => Handled.LastReading;
 
-    /// <summary>Whether the frame at hand has been postponed for as long as its handler would wait.</summary>
+    /// <summary>Whether the current frame has been postponed for its handler's whole timeout.</summary>
     public abstract bool IsOverdue { get; }
 
-    /// <summary>A burst begins: the latencies of what it handles are recorded together.</summary>
-    /// <param name="received">When its bytes were in memory, in nanoseconds of the monotonic clock.</param>
-    /// <param name="now">The clock's reading.</param>
+    /// <summary>Begins a burst. The latencies of the messages handled in it are recorded together.</summary>
+    /// <param name="received">When the burst's bytes were in memory, in nanoseconds of the monotonic clock.</param>
+    /// <param name="now">The clock's reading, in nanoseconds.</param>
     public abstract void BeginBurst(long received, long now);
 
     public abstract void EndBurst();
 
-    /// <summary>Handles one frame. False to be called again with the same frame after a resume.</summary>
+    /// <summary>Handles one frame; false to be called again with the same frame after a resume.</summary>
     public abstract bool TryDispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received);
 
-    /// <summary>The requester no longer wants the reply.</summary>
+    /// <summary>The requester canceled a request.</summary>
     public abstract void Cancel(uint correlation);
 
     public abstract void OnTick(long nowMilliseconds);
 
-    /// <summary>Looks whether a handler blocks the loop; on the clock's thread. Returns when to look again.</summary>
-    /// <param name="nowMilliseconds">The clock's reading.</param>
-    /// <param name="burstIsDue">Whether bytes have come for which no burst has begun yet.</param>
+    /// <summary>Checks whether a handler blocks the loop. On the clock's thread. Returns when to check again.</summary>
+    /// <param name="nowMilliseconds">The clock's reading, in milliseconds.</param>
+    /// <param name="burstIsDue">Whether bytes have arrived for which no burst has begun yet.</param>
     public abstract long Watch(long nowMilliseconds, bool burstIsDue);
 
     public abstract void OnClosed();

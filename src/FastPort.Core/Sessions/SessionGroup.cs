@@ -4,9 +4,9 @@ using FastPort.Sessions.Sending;
 namespace FastPort.Sessions;
 
 /// <summary>
-/// A set of sessions that get the same one-way messages: a frame is encoded once and copied into each send queue, or from 16 KiB on sent to
-/// all from where it lies. Thread-safe: <see cref="_gate"/> guards changes, and a broadcast goes over the members without it. A session
-/// that has ended leaves by itself.
+/// A set of sessions that receive the same one-way messages. A frame is encoded once and copied into each send queue; from 16 KiB on, it is
+/// sent to all from the same memory. Thread-safe: <see cref="_gate"/> guards changes; a broadcast iterates over the members without it. A
+/// session that has ended is removed automatically.
 /// </summary>
 public sealed class SessionGroup : ISessionHolder
 {
@@ -16,7 +16,7 @@ public sealed class SessionGroup : ISessionHolder
     /// <summary>Number of members.</summary>
     public int Count => _members.Count;
 
-    /// <summary>Adds a session; does nothing where it is a member already, or has ended.</summary>
+    /// <summary>Adds a session. Does nothing if it is a member already, or has ended.</summary>
     /// <param name="session">The session.</param>
     public void Add(Session session)
     {
@@ -30,7 +30,7 @@ public sealed class SessionGroup : ISessionHolder
         }
     }
 
-    /// <summary>Removes a session; false where it is no member.</summary>
+    /// <summary>Removes a session; false if it is not a member.</summary>
     /// <param name="session">The session.</param>
     public bool Remove(Session session)
     {
@@ -48,13 +48,13 @@ public sealed class SessionGroup : ISessionHolder
     }
 
     /// <summary>
-    /// Sends a one-way message to every member. A member whose send queue is full does not get it (and is dropped or disconnected as its
-    /// policy says), nor does one whose peer has not said Hello; nobody waits for it.
+    /// Sends a one-way message to every member. A member whose send queue is full does not receive it (and is dropped or disconnected as
+    /// its policy says), nor does one whose peer has not said Hello. The call does not wait for any member.
     /// </summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body, encoded once.</param>
-    /// <returns>How many members' send queues took the message.</returns>
-    /// <exception cref="ArgumentException">The message exceeds the largest frame any configuration allows.</exception>
+    /// <returns>The number of members whose send queues accepted the message.</returns>
+    /// <exception cref="ArgumentException">The message exceeds the largest frame that any configuration allows.</exception>
     public int Broadcast<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {

@@ -1,6 +1,6 @@
 namespace FastPort.Sessions;
 
-/// <summary>What keeps sessions, and lets go of one as soon as it has ended.</summary>
+/// <summary>An object that holds sessions and releases each one when it has ended.</summary>
 internal interface ISessionHolder
 {
     /// <summary>The session has ended; called once, on its loop, under no lock.</summary>
@@ -8,7 +8,8 @@ internal interface ISessionHolder
 }
 
 /// <summary>
-/// Who keeps one session. Lock-free, as a change may be made under a holder's own lock. A mutable struct: one field of the session.
+/// The holders of one session. Lock-free, because changes may be made under a holder's own lock. A mutable struct: one field of the
+/// session.
 /// </summary>
 internal struct SessionHolders
 {
@@ -16,7 +17,7 @@ internal struct SessionHolders
 
     private ISessionHolder[]? _holders;
 
-    /// <summary>Adds a holder that is not here; false where the session has ended, and then nothing will be released.</summary>
+    /// <summary>Adds a holder that is not in the list; false if the session has ended, and then the holder is not called.</summary>
     public bool TryAdd(ISessionHolder holder)
     {
         while (true)
@@ -54,7 +55,7 @@ internal struct SessionHolders
         }
     }
 
-    /// <summary>The session has ended: all let go, and no other gets hold of it.</summary>
+    /// <summary>The session has ended: calls all holders; none can be added from now on.</summary>
     public void ReleaseAll(Session session)
     {
         foreach (ISessionHolder holder in Interlocked.Exchange(ref _holders, Ended) ?? [])

@@ -20,23 +20,23 @@ public enum SendQueueFullPolicy
     Disconnect,
 }
 
-/// <summary>What happens when a Hello asks for a routing id that another session has.</summary>
+/// <summary>What happens when a Hello requests a routing id that another session has.</summary>
 public enum DuplicateIdentityPolicy
 {
-    /// <summary>The newcomer gets DuplicateIdentity and may try another id.</summary>
+    /// <summary>The new session receives DuplicateIdentity and may try another id.</summary>
     Refuse,
 
-    /// <summary>The older session is closed and the newcomer takes the id.</summary>
+    /// <summary>The older session is closed and the new session takes the id.</summary>
     TakeOver,
 }
 
-/// <summary>Limits and deadlines of one session, the same on both sides. Every value has a default and is checked at the start.</summary>
+/// <summary>Limits and deadlines of one session, the same on both sides. Every value has a default and is validated at the start.</summary>
 public sealed class SessionOptions
 {
-    // Threads that send batches on one session at the very same time. More of them, and a peer that takes nothing, cost the session.
+    // Threads that may send batches on one session at the same moment. If more do so and the peer does not read, the session is aborted.
     private const long BatchesAtOnce = 64;
 
-    /// <summary>Largest frame, in bytes after the length field and less the timing block; 1 KiB to 256 MiB. Defaults to 1 MiB.</summary>
+    /// <summary>Largest frame, in bytes after the length field and without the timing block; 1 KiB to 256 MiB. Defaults to 1 MiB.</summary>
     public int MaxFrameBytes { get; set; } = FrameLimits.Default;
 
     /// <summary>
@@ -49,85 +49,82 @@ public sealed class SessionOptions
     public SendQueueFullPolicy SendQueueFull { get; set; } = SendQueueFullPolicy.Wait;
 
     /// <summary>
-    /// Queued requests of one session, and inline ones behind them, that may be waiting or running; at the bound its socket is not read. 1
-    /// to 1,000,000. Defaults to 1,024.
+    /// Requests of one session that may wait or run at the same time: queued ones, and inline ones that wait behind them. At the bound the
+    /// socket is not read. 1 to 1,000,000. Defaults to 1,024.
     /// </summary>
     public int MaxInFlightRequests { get; set; } = 1024;
 
     /// <summary>
-    /// Bytes of bodies of such requests that may be held for one session; at the bound its socket is not read. 1 KiB to 1 GiB. Defaults to
-    /// 16 MiB.
+    /// Bytes of bodies of those requests for one session. At the bound the socket is not read. 1 KiB to 1 GiB. Defaults to 16 MiB.
     /// </summary>
     public int MaxQueuedBytes { get; set; } = 16 * 1024 * 1024;
 
     /// <summary>
-    /// Queued handlers of one session that may run at the same time; 1 to 10,000. Defaults to 1: strictly one after the other.
+    /// Queued handlers of one session that may run at the same time; 1 to 10,000. Defaults to 1: one after the other.
     /// </summary>
     public int MaxConcurrency { get; set; } = 1;
 
-    /// <summary>Time for the first Hello where one is required; zero turns it off. Defaults to 10 s.</summary>
+    /// <summary>Time for the first Hello, if one is required; zero disables it. Defaults to 10 s.</summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Time the authorizer may take over one message, and the authenticator over a Hello where <see cref="HandshakeTimeout"/> is off. A
-    /// message that it does not decide on in time is answered with <see cref="ErrorCode.Timeout"/>. Zero turns it off. Defaults to 10 s.
+    /// Time for the authorizer's answer about one message, and for the authenticator's about a Hello if <see cref="HandshakeTimeout"/> is
+    /// disabled. A message without an answer in time is refused with <see cref="ErrorCode.Timeout"/>. Zero disables it. Defaults to 10 s.
     /// </summary>
     public TimeSpan AuthorizationTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Time for a frame begun to be complete; zero turns it off. Defaults to 30 s.</summary>
+    /// <summary>Time from a frame's first byte to its last; zero disables it. Defaults to 30 s.</summary>
     public TimeSpan FrameTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Time without any byte from the peer; what this side sends does not count. Zero turns it off. Defaults to 5 min.</summary>
+    /// <summary>Time without any byte from the peer; bytes sent by this side do not count. Zero disables it. Defaults to 5 min.</summary>
     public TimeSpan IdleTimeout { get; set; } = TimeSpan.FromMinutes(5);
 
-    /// <summary>Time in which the peer takes none of the bytes that wait for it; zero turns it off. Defaults to 30 s.</summary>
+    /// <summary>Time in which the peer reads none of the bytes that wait for it; zero disables it. Defaults to 30 s.</summary>
     public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Bytes per second that a peer must take while bytes wait for it, on the average of <see cref="WriteTimeout"/>; 0 to 1 GiB, 0 for any
-    /// progress at all. A
-    /// peer that takes less is closed as by <see cref="WriteTimeout"/>, which also turns this off. Defaults to 1,024.
+    /// Bytes per second that a peer must read while bytes wait for it, averaged over <see cref="WriteTimeout"/>; 0 to 1 GiB, 0 for any
+    /// progress. A slower peer is closed as by <see cref="WriteTimeout"/>, which also disables this. Defaults to 1,024.
     /// </summary>
     public int MinimumSendRate { get; set; } = 1024;
 
     /// <summary>
-    /// The longest that closing a session may take, whatever its peer and its handlers do; then it is aborted. A stopping server gives its
-    /// sessions
+    /// Maximum time to close a session, whatever its peer and its handlers do; after it the session is aborted. A stopping server uses
     /// <c>ServerOptions.ShutdownTimeout</c> instead. 1 s to 1 day. Defaults to 30 s.
     /// </summary>
     public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// After a Hello: silence after which a Ping is sent; after as long again without any byte the session is closed. Zero turns it off.
+    /// After Hello: silence after which a Ping is sent. After the same time again without any byte the session is closed. Zero disables it.
     /// Defaults to 15 s.
     /// </summary>
     public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(15);
 
     /// <summary>
-    /// A burst of inline handlers that takes longer is logged with the handler's name, as everything else of its loop waits for it; zero
-    /// turns it off. Defaults to 100 ms.
+    /// A burst of inline handlers that takes longer is logged with the handler's name, because all connections of its loop wait. Zero
+    /// disables it. Defaults to 100 ms.
     /// </summary>
     public TimeSpan SlowHandlerThreshold { get; set; } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero turns it off. Defaults to 60 s.</summary>
+    /// <summary>Silence after which the operating system probes the peer (TCP keep-alive); zero disables it. Defaults to 60 s.</summary>
     public TimeSpan KeepAlive { get; set; } = TimeSpan.FromSeconds(60);
 
     /// <summary>
-    /// Time sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero leaves the system's default. Defaults to 30 s.
+    /// Time that sent bytes may stay unacknowledged (TCP_USER_TIMEOUT, Linux); zero keeps the system's default. Defaults to 30 s.
     /// </summary>
     public TimeSpan UserTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// TCP congestion control by the name the system has for it: <c>bbr</c>, <c>cubic</c>, 1 to 15 characters (TCP_CONGESTION, Linux).
-    /// Defaults to null: the system's, and <c>reno</c> on loopback addresses, where nothing is lost and pacing costs the sender up to a
+    /// TCP congestion control, by the system's name for it: <c>bbr</c>, <c>cubic</c>; 1 to 15 characters (TCP_CONGESTION, Linux). Defaults
+    /// to null: the system's default, but <c>reno</c> on loopback addresses, where nothing is lost and pacing costs the sender up to a
     /// quarter of its time.
     /// </summary>
     public string? CongestionControl { get; set; }
 
-    /// <summary>Where rings and copied bodies get their arrays; tests count them. Defaults to <see cref="ArrayPool{T}.Shared"/>.</summary>
+    /// <summary>The pool for rings and copied bodies; tests count its arrays. Defaults to <see cref="ArrayPool{T}.Shared"/>.</summary>
     internal ArrayPool<byte> Pool { get; set; } = ArrayPool<byte>.Shared;
 
-    /// <summary>Appends a sentence for every value out of its range.</summary>
+    /// <summary>Appends a sentence for every value that is out of range.</summary>
     /// <param name="section">Configuration path of this section, for the messages.</param>
     /// <param name="problems">Receives the sentences.</param>
     public void Validate(string section, ICollection<string> problems) =>
@@ -172,11 +169,11 @@ public sealed class SessionOptions
         UserTimeout = UserTimeout,
         CongestionControl = CongestionControl,
 
-        // Room for the largest frame and what came with it.
+        // Room for the largest frame and the bytes received with it.
         MaxReceiveBytes = MaxFrameBytes + (64 * 1024),
 
-        // The bound lets one message exceed it, or a chunk of every batch that was let in before it was reached (SendQueueLimit), and the
-        // replies of handlers that run already are written whatever waits. None of it is held before it is needed.
+        // The bound allows one message to exceed it, or one chunk of each batch admitted below it (SendQueueLimit), and the replies of
+        // running handlers are always written. No memory is allocated before it is needed.
         MaxSendBytes = (int)Math.Min(
             SendQueueBytes + ((MaxConcurrency + 2L) * (MaxFrameBytes + 64)) + (BatchesAtOnce * FrameOutput.BatchChunk), 1 << 30),
     };

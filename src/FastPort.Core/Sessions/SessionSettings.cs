@@ -5,7 +5,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Sessions;
 
-/// <summary>Who runs a session: server or client. Called from the session's loop unless said otherwise.</summary>
+/// <summary>The server or client that runs a session. Called on the session's loop, except where stated.</summary>
 internal interface ISessionHost
 {
     /// <summary>The session is open.</summary>
@@ -14,7 +14,7 @@ internal interface ISessionHost
     /// <summary>The session is over; called exactly once per <see cref="OnOpened"/>.</summary>
     void OnClosed(Session session, CloseReason reason);
 
-    /// <summary>The peer said that it takes no new requests.</summary>
+    /// <summary>The peer said Goodbye: it accepts no new requests.</summary>
     void OnGoodbye(Session session, CloseReason reason);
 
     /// <summary>The peer's Hello was accepted and answered.</summary>
@@ -28,20 +28,20 @@ internal interface ISessionHost
     }
 
     /// <summary>
-    /// The session's routing id is its own no more; once per <see cref="OnRoutingIdTaken"/>, from its own loop or that of the session that
-    /// took the id over. For one id the two calls take turns, one at a time.
+    /// The session has lost its routing id. Called once per <see cref="OnRoutingIdTaken"/>, on its own loop or on that of the session that
+    /// took over the id. For one id the calls of the two methods alternate and never overlap.
     /// </summary>
     void OnRoutingIdLost(Session session, CloseReason reason)
     {
     }
 }
 
-/// <summary>What all sessions of one server or client share. Immutable.</summary>
+/// <summary>Settings shared by all sessions of one server or client. Immutable.</summary>
 internal sealed class SessionSettings
 {
     public required SessionOptions Options { get; init; }
 
-    /// <summary>Makes what a session's requests and one-way messages go to; called once for each session.</summary>
+    /// <summary>Creates the dispatcher of a session; called once for each session.</summary>
     public required Func<FrameProtocol, SessionDispatcher> CreateDispatcher { get; init; }
 
     public required ConnectionClock Clock { get; init; }
@@ -52,16 +52,16 @@ internal sealed class SessionSettings
 
     public required SessionTelemetry Telemetry { get; init; }
 
-    /// <summary>What unfinished frames and queued requests of all sessions share. Defaults to one without a limit.</summary>
+    /// <summary>The memory budget shared by the unfinished frames and queued requests of all sessions. Defaults to no limit.</summary>
     public MemoryBudget Memory { get; init; } = new(long.MaxValue);
 
-    /// <summary>The accepting side's part of Hello; null on the connecting side.</summary>
+    /// <summary>The accepting side's settings for Hello; null on the connecting side.</summary>
     public HandshakeSettings? Handshake { get; init; }
 
-    /// <summary>Time in which a stopping server still takes requests that crossed its Goodbye.</summary>
+    /// <summary>Time in which a stopping server still accepts requests that crossed its Goodbye.</summary>
     public TimeSpan ShutdownGrace { get; init; }
 
-    /// <summary>Where each session's latencies are recorded; null for nowhere.</summary>
+    /// <summary>Records the latencies of each session; null if they are not recorded.</summary>
     public LatencyStats? SessionStats { get; init; }
 }
 
@@ -74,11 +74,11 @@ internal sealed class HandshakeSettings
 
     public Authenticator? Authenticator { get; init; }
 
-    /// <summary>Whether a session has to say Hello with a routing id before anything else.</summary>
+    /// <summary>Whether a session must say Hello with a routing id before any other message.</summary>
     public bool RequireRoutingId { get; init; }
 
     public DuplicateIdentityPolicy Duplicates { get; init; }
 
-    /// <summary>Whether anything before Hello is Unauthenticated.</summary>
+    /// <summary>Whether any message before Hello is refused with Unauthenticated.</summary>
     public bool IsRequired => Authenticator is not null || RequireRoutingId;
 }

@@ -4,12 +4,12 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Sessions;
 
-/// <summary>Where the sessions of one server or client count. Thread-safe.</summary>
+/// <summary>The counters of the sessions of one server or client. Thread-safe.</summary>
 internal sealed class SessionTelemetry(ServerCounters counters)
 {
     public ServerCounters Counters { get; } = counters;
 
-    /// <summary>Counts a close by one of the deadlines; other reasons are no timeouts.</summary>
+    /// <summary>Counts a close by one of the deadlines; other reasons are ignored.</summary>
     public void CountClose(CloseReason reason)
     {
         switch (reason.Kind)

@@ -7,15 +7,15 @@ using FastPort.Sessions.Receiving;
 namespace FastPort.Sessions.Lifecycle;
 
 /// <summary>
-/// The accepting side's answer to Hello: authentication, routing id, Welcome. Runs on the loop; while an authenticator is still thinking,
-/// reading is paused and the Hello frame stays in the ring, to be seen again with the verdict.
+/// The accepting side's answer to Hello: authentication, routing id, Welcome. Runs on the loop. Until the authenticator answers, reading is
+/// paused and the Hello frame stays in the ring; the loop then handles it again.
 /// </summary>
 internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protocol)
 {
-    /// <summary>The frame limit until Hello, where Hello is required.</summary>
+    /// <summary>The frame limit in bytes until Hello, if Hello is required.</summary>
     public const int MaxHelloBytes = 16 * 1024;
 
-    // Taken routing ids that a peer may ask for before it is closed: each costs the authenticator a question.
+    // Hellos with a taken routing id that a peer may send before it is disconnected: each costs a call of the authenticator.
     private const int MaxDuplicates = 8;
 
     private readonly PendingDecision<AuthenticationResult>? _verdict =
@@ -24,22 +24,22 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
     public bool IsRequired => settings.IsRequired;
 
-    /// <summary>Whether nothing but a Hello may come now.</summary>
+    /// <summary>Whether only a Hello is accepted now.</summary>
     public bool AwaitsHello { get; private set; } = settings.IsRequired;
 
-    /// <summary>False while the verdict is awaited.</summary>
+    /// <summary>Handles a Hello; false while the authenticator has not answered.</summary>
     public bool OnHello(in FrameHeader header, ReadOnlySequence<byte> body, long received)
     {
         Session session = protocol.Session;
         if (session.IsIdentified)
         {
-            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "Hello was said already; a session says it once.");
+            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "Hello was received already; a session sends it once.");
             return true;
         }
 
         if (!HelloBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out HelloBody hello))
         {
-            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Hello message.");
+            protocol.Replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Hello message.");
             return true;
         }
 
@@ -57,7 +57,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         {
             protocol.Replies.Refuse(
                 header, received, ErrorCode.MalformedBody,
-                $"routing_id begins with '{RoutingIdLimits.ReservedMark}', which is kept for the server; choose another id.");
+                $"routing_id begins with '{RoutingIdLimits.ReservedMark}', which is reserved for the server; choose another id.");
             return true;
         }
 
@@ -76,7 +76,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         if (!result!.IsAccepted)
         {
-            // The authenticator may have quoted the peer.
+            // The authenticator's message may quote the peer.
             string shown = PeerText.Escape(result.Message);
             SessionLog.HelloRefused(protocol.Settings.Logger, session, shown);
             protocol.RefuseUnauthenticated(
@@ -89,7 +89,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             protocol.RefuseUnauthenticated(
                 header,
                 received,
-                new CloseReason(CloseKind.Unauthenticated, "This server wants a routing_id in Hello."));
+                new CloseReason(CloseKind.Unauthenticated, "This server requires a routing_id in Hello."));
             return true;
         }
 
@@ -128,7 +128,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                     (uint)heartbeat.TotalMilliseconds));
         }
 
-        // After the Welcome, so that nothing unsolicited goes before it.
+        // After the Welcome, so that no unsolicited message precedes it.
         protocol.Identified();
         if (identity is not null)
         {
@@ -139,7 +139,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         return true;
     }
 
-    /// <summary>Coarse clock only. Where there is a handshake timeout, it is the authenticator's bound too.</summary>
+    /// <summary>Called on the loop at each tick. If there is a handshake timeout, it bounds the authenticator too.</summary>
     public void OnTick(long nowMilliseconds) =>
         _verdict?.OnTick(
             nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero
@@ -159,7 +159,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                 }
             }
 
-            // Last: who takes the id next is heard of after this.
+            // Last: the events of the next owner follow these.
             identity.Free(protocol.Session);
         }
     }
@@ -168,12 +168,12 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         CloseKind.HandshakeTimeout,
         $"The authenticator did not answer within {protocol.Settings.Options.AuthorizationTimeout.TotalSeconds:0.###} s.");
 
-    // They stand in log lines: no line breaks, no megabytes.
+    // Names appear in log lines: no line breaks, bounded length.
     private static bool IsName(string text) => text.Length <= RoutingIdLimits.MaxLength && PeerText.IsPlain(text);
 
     private void EnterIdentity(IClaimedId identity)
     {
-        var takenOver = new CloseReason(CloseKind.TakenOver, $"A newer session took the routing id '{identity.Id}' over.");
+        var takenOver = new CloseReason(CloseKind.TakenOver, $"A newer session took over the routing id '{identity.Id}'.");
         Session? loser;
         lock (identity.Telling)
         {
@@ -181,7 +181,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             {
                 if (loser is not null)
                 {
-                    // One that ends already has a reason of its own, and goes on to answer what is in flight.
+                    // A session that is already closing keeps its own reason and still answers its requests in flight.
                     CloseReason? ends = loser.Protocol.EndReason;
                     protocol.Settings.Host.OnRoutingIdLost(loser, ends ?? takenOver);
                     loser = ends is null ? loser : null;
@@ -191,7 +191,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             }
             else
             {
-                // A still newer session was faster. It could not close this one, which it did not see.
+                // A still newer session has claimed the id. It could not close this session, which had not entered yet.
                 loser = protocol.Session;
             }
         }

@@ -3,23 +3,23 @@ using FastPort.Sessions.Receiving;
 
 namespace FastPort.Sessions.Lifecycle;
 
-/// <summary>What has become of a question.</summary>
+/// <summary>The state of a question.</summary>
 internal enum DecisionState
 {
-    /// <summary>None yet: the loop is resumed when there is one, and asks again.</summary>
+    /// <summary>No answer yet. The loop resumes the session when the answer arrives, and asks again.</summary>
     Awaited,
     Given,
 
-    /// <summary>None came in time; what may still come is not heard.</summary>
+    /// <summary>The time for the answer is over; a late answer is ignored.</summary>
     GivenUp,
 }
 
 /// <summary>
-/// Waits for the authenticator's or authorizer's answer to one question at a time, asked and taken on the loop. Meanwhile reading is paused
-/// and the frame in question stays in the ring. The coarse clock gives up a call that takes too long.
+/// Waits for the authenticator's or authorizer's answer, one question at a time. Until the answer arrives, reading is paused and the frame
+/// in question stays in the ring. A call that takes too long is given up.
 /// <para>
-/// Loop and clock may come to a question at the same time: whoever changes its state first decides, so a question that was answered is not
-/// given up, and the token of a question that was given up serves no other.
+/// All members run on the loop. A question is settled once, by its answer or by the timeout, and the token of a question that was given up
+/// is not used for another.
 /// </para>
 /// </summary>
 internal sealed class PendingDecision<T>(FrameProtocol protocol, string component)
@@ -27,13 +27,15 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
     private CancellationTokenSource? _cancel;
     private Question? _question;
 
-    /// <summary>Whether a question was asked whose answer has not been taken.</summary>
+    /// <summary>Whether a question was asked and its answer has not been taken.</summary>
     public bool IsAsked => _question is not null;
 
-    /// <summary>Cancelled when the question is given up or the session ends.</summary>
+    /// <summary>Canceled when the question is given up or the session ends.</summary>
     public CancellationToken Token => (_cancel ??= new CancellationTokenSource()).Token;
 
-    /// <summary>Begins to wait for an answer that is not there yet, asked for with <see cref="Token"/>.</summary>
+    /// <summary>
+    /// Begins to wait for an answer that is not complete yet; the caller passed <see cref="Token"/> to the component.
+    /// </summary>
     public void Await(Task<T> answer)
     {
         Volatile.Write(ref _question, new Question(answer, _cancel, protocol.Settings.Clock.PreciseMilliseconds));
@@ -53,7 +55,7 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
 
         if (!question.IsSettled)
         {
-            // Resumed by something else.
+            // The session was resumed for another reason.
             return DecisionState.Awaited;
         }
 
@@ -62,7 +64,7 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
         return DecisionState.GivenUp;
     }
 
-    /// <summary>Coarse clock only: gives up a call that has taken longer.</summary>
+    /// <summary>Called at each tick: gives up a question that is older than the limit. Zero is no limit.</summary>
     public void OnTick(long nowMilliseconds, TimeSpan limit)
     {
         if (limit > TimeSpan.Zero && Volatile.Read(ref _question) is { } question
@@ -70,13 +72,13 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
         {
             SessionLog.AuthorizationTimedOut(protocol.Settings.Logger, protocol.Session, component, limit);
 
-            // Asynchronously: the clock serves all sessions.
+            // Asynchronously: the loop must not run the component's cancellation callbacks.
             _ = question.Cancel?.CancelAsync();
             protocol.ResumeReading();
         }
     }
 
-    // Asynchronously: a callback that throws or blocks must not keep the session from its end.
+    // Asynchronously: a callback that throws or blocks must not keep the session from ending.
     public void OnClosed() => _ = _cancel?.CancelAsync();
 
     private sealed class Question(Task<T> answer, CancellationTokenSource? cancel, long since)

@@ -3,7 +3,7 @@ using FastPort.Connections;
 
 namespace FastPort.Sessions.Lifecycle;
 
-/// <summary>What the deadlines ask for.</summary>
+/// <summary>What a deadline requires.</summary>
 internal enum DeadlineAction
 {
     None,
@@ -12,8 +12,9 @@ internal enum DeadlineAction
 }
 
 /// <summary>
-/// Handshake, frame, idle and heartbeat deadlines of one session. The loop notes what happened (volatile fields), the coarse clock's thread
-/// judges. While this side has itself stopped reading, silence is its own doing and no deadline about the peer runs.
+/// Handshake, frame, idle and heartbeat deadlines of one session, checked on the loop at its ticks. While this side itself has paused
+/// reading, only the handshake deadline is checked. Volatile fields: <see cref="Identified"/> may run, and <see cref="UnfinishedSince"/>
+/// may be read, on another thread.
 /// </summary>
 internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock clock)
 {
@@ -40,17 +41,17 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         }
     }
 
-    /// <summary>The peer has said Hello, or welcomed this side: it is known and heartbeats begin.</summary>
+    /// <summary>The peer has said Hello, or has welcomed this side: ends the handshake deadline and begins heartbeats.</summary>
     public void Identified(TimeSpan heartbeat)
     {
         Volatile.Write(ref _handshakeBy, -1);
         _heartbeatMilliseconds = (int)heartbeat.TotalMilliseconds;
 
-        // The connecting side learns of its welcome off the loop, perhaps after the tick that the Welcome's burst has asked for.
+        // The connecting side calls this off the loop, possibly after the tick that the Welcome's burst has requested.
         _connection.RequestTick();
     }
 
-    /// <summary>Loop only: notes whether a frame is unfinished, and since when that very frame is.</summary>
+    /// <summary>Records whether a frame is incomplete, and since when. Loop only.</summary>
     public void AfterBurst(ArrayPoolCircularBuffer input, bool paused)
     {
         _paused = paused;
@@ -74,17 +75,17 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
     }
 
     /// <summary>
-    /// Any thread: since when a frame is unfinished, in milliseconds of the clock; -1 where none is, as while the session is paused.
+    /// Since when a frame is incomplete, in milliseconds of the clock; -1 if none is, or the session is paused. Any thread.
     /// </summary>
     public long UnfinishedSince => Volatile.Read(ref _frameSince);
 
-    /// <summary>The peer has ended its side: it owes nothing any more, and its silence while it waits for answers means nothing.</summary>
+    /// <summary>The peer has ended its side: its silence while it waits for replies is no timeout.</summary>
     public void InputEnded() => _inputEnded = true;
 
-    /// <summary>Coarse clock only. A burst, which may set an earlier deadline, asks for a tick of its own.</summary>
-    /// <param name="now">The clock's reading.</param>
-    /// <param name="reason">Why to close, where that is to be done.</param>
-    /// <param name="next">When to check again.</param>
+    /// <summary>Checks the deadlines; on the loop, at its ticks. A burst, which may set an earlier deadline, requests a tick.</summary>
+    /// <param name="now">The clock's reading, in milliseconds.</param>
+    /// <param name="reason">The reason to close; null unless the result is Close.</param>
+    /// <param name="next">When to check again, in milliseconds of the clock.</param>
     public DeadlineAction Check(long now, out CloseReason? reason, out long next)
     {
         reason = null;
@@ -101,13 +102,14 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         if (handshakeBy >= 0 && now >= handshakeBy)
         {
             reason = new CloseReason(
-                CloseKind.HandshakeTimeout, $"No valid Hello came within {options.HandshakeTimeout.TotalSeconds:0.###} s.");
+                CloseKind.HandshakeTimeout, $"No valid Hello was received within {options.HandshakeTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
         }
 
         if (_paused)
         {
-            // The peer's Pings lie unread meanwhile: one of this side's now and then tells it that it is not talking to a dead one.
+            // The peer's Pings stay unread while reading is paused. A Ping from this side, once per interval, shows the peer that this side
+            // is alive.
             int interval = _heartbeatMilliseconds;
             if (interval > 0 && now - _pingedAt >= interval)
             {
@@ -128,7 +130,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         if (frameSince >= 0 && Passed(options.FrameTimeout, frameSince, now, ref next))
         {
             reason = new CloseReason(
-                CloseKind.MessageTimeout, $"A frame begun was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.");
+                CloseKind.MessageTimeout, $"A frame was not complete within {options.FrameTimeout.TotalSeconds:0.###} s.");
             return DeadlineAction.Close;
         }
 
@@ -138,7 +140,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.Close;
         }
 
-        // Counted from the Ping, once there is one, which a process that was suspended sends late: the peer has its full time all the same.
+        // After a Ping the interval counts from the Ping. A process that was suspended sends it late, and the peer still has its full time.
         var heartbeat = TimeSpan.FromMilliseconds(_heartbeatMilliseconds);
         if (!Passed(heartbeat, _pinged ? _pingedAt : _silentSince, now, ref next))
         {
@@ -148,7 +150,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         if (_pinged)
         {
             reason = new CloseReason(
-                CloseKind.HeartbeatTimeout, $"No byte came for {(now - _silentSince) / 1000.0:0.###} s although a Ping was sent.");
+                CloseKind.HeartbeatTimeout, $"No byte was received for {(now - _silentSince) / 1000.0:0.###} s although a Ping was sent.");
             return DeadlineAction.Close;
         }
 
@@ -158,7 +160,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         return DeadlineAction.Ping;
     }
 
-    // Where it has not passed it may be the next to do so.
+    // A deadline that has not passed may be the next one.
     private static bool Passed(TimeSpan limit, long since, long now, ref long next)
     {
         if (limit <= TimeSpan.Zero)

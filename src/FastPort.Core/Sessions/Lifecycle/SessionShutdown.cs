@@ -4,9 +4,10 @@ using FastPort.Sessions.Receiving;
 namespace FastPort.Sessions.Lifecycle;
 
 /// <summary>
-/// Ends a session in order. It counts the work under way: each burst of the loop (until it is resumed, where it paused) and each queued
-/// request is one piece. Whoever takes the count to zero looks whether the session shall end; whoever decides that it shall, looks whether
-/// the count is zero. Both use interlocked operations, so one of the two always sees the other, and nothing accepted goes unanswered.
+/// Ends a session in order. It counts the work under way: each burst of the loop (a paused burst until it is resumed and ends) and each
+/// queued request is one piece. The thread that decrements the count to zero checks whether the session must end; the thread that decides
+/// that it must end checks whether the count is zero. Both use interlocked operations, so at least one of them sees the other's write, and
+/// no accepted request stays unanswered.
 /// </summary>
 internal sealed class SessionShutdown(FrameProtocol protocol, Connection connection)
 {
@@ -15,7 +16,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
     private CloseReason? _stop;
     private CloseReason? _leave;
 
-    // Later than any clock until it is set, as the clock may tick between the two steps of Stop.
+    // long.MaxValue until Stop sets them.
     private long _graceEnds = long.MaxValue;
     private long _abortAt = long.MaxValue;
     private long _receivedAtTick;
@@ -26,7 +27,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
     /// <summary>Whether new requests are answered with ShuttingDown.</summary>
     public bool RefusesRequests => Volatile.Read(ref _refuses) != 0;
 
-    /// <summary>Why the session has begun to end, whoever began; null before.</summary>
+    /// <summary>Why the session has begun to end, on whichever side; null before.</summary>
     public CloseReason? Reason => Volatile.Read(ref _stop) ?? Volatile.Read(ref _finish) ?? Volatile.Read(ref _leave);
 
     public void BeginWork() => Interlocked.Increment(ref _work);
@@ -39,17 +40,19 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         }
     }
 
-    /// <summary>The peer is about to be told why the connection closes: that stays the reason, however fast it goes by itself.</summary>
+    /// <summary>
+    /// Records the reason that the peer is about to be told. It stays the reason even if the peer closes the connection first.
+    /// </summary>
     public void Telling(CloseReason reason) => Interlocked.CompareExchange(ref _told, reason, null);
 
-    /// <summary>No more requests can or may come: closes as soon as nothing is under way.</summary>
+    /// <summary>No more requests are accepted: closes as soon as no work is under way.</summary>
     public void FinishWhenIdle(CloseReason reason)
     {
         Interlocked.CompareExchange(ref _finish, Volatile.Read(ref _told) ?? reason, null);
         FinishIfIdle();
     }
 
-    /// <summary>The peer sends no more requests. It may still wait for replies and read ours.</summary>
+    /// <summary>The peer sends no more requests. It may still wait for replies, and read this side's messages.</summary>
     public void PeerSaidGoodbye(CloseReason reason)
     {
         _peerSaidGoodbye = true;
@@ -59,12 +62,12 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         }
         else
         {
-            // The connecting side was asked to leave.
+            // The accepting side asks the connecting side to leave.
             Leave(reason);
         }
     }
 
-    /// <summary>Says Goodbye, after which this side sends no requests, and closes when those in flight have their replies.</summary>
+    /// <summary>Says Goodbye, after which this side sends no requests, and closes when the requests in flight have their replies.</summary>
     public void Leave(CloseReason reason)
     {
         if (Interlocked.CompareExchange(ref _leave, reason, null) is null)
@@ -74,10 +77,11 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         }
     }
 
-    /// <summary>A request of this side has ended.</summary>
+    /// <summary>Called when a request of this side has ended; any thread.</summary>
     public void AfterReply()
     {
-        // Written before the count is read, here and by whoever ends a request: one of the two sees both.
+        // _leave is written before Leave reads the count; a thread that ends a request writes the count before it reads _leave. At least
+        // one of the two sees both.
         if (Volatile.Read(ref _leave) is { } leave && protocol.Requests.Outstanding.Count == 0)
         {
             FinishWhenIdle(leave);
@@ -85,12 +89,12 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
     }
 
     /// <summary>
-    /// Says Goodbye, then gives requests that crossed it on the way a grace period, then refuses new ones; closes when all is answered.
-    /// A peer that answers with its own Goodbye ends the grace at once. Aborts after the timeout.
+    /// Says Goodbye, accepts requests that crossed it for a grace period, then refuses new ones, and closes when all are answered. A
+    /// Goodbye from the peer ends the grace at once. Aborts after the timeout. On the loop.
     /// </summary>
     public void Stop(CloseReason reason, TimeSpan grace, TimeSpan timeout)
     {
-        // Before the stop is published: a tick that sees it must not see a grace that has ended long ago.
+        // The deadlines are set before the stop is published, so that no reader sees a stop without them.
         long now = protocol.Settings.Clock.PreciseMilliseconds;
         Interlocked.CompareExchange(ref _abortAt, now + (long)timeout.TotalMilliseconds, long.MaxValue);
         Interlocked.CompareExchange(ref _graceEnds, now + (long)grace.TotalMilliseconds, long.MaxValue);
@@ -99,7 +103,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
             return;
         }
 
-        // Where there is nobody to say Goodbye to nothing else asks for it.
+        // If no Goodbye is written (the peer has not said Hello), nothing else requests a tick.
         connection.RequestTick();
         protocol.SendGoodbye(reason);
         if (_peerSaidGoodbye || grace <= TimeSpan.Zero)
@@ -109,8 +113,8 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
     }
 
     /// <summary>
-    /// The peer has said Hello. One that did so while the server was stopping has not got its Goodbye: it gets it after the Welcome. Either
-    /// the stop sees the session identified, or this sees the stop; where both do, the second Goodbye is not written.
+    /// Called when the peer's Hello has been answered. If the session was stopped before, the peer has not received a Goodbye: it is sent
+    /// after the Welcome. A second Goodbye is never written.
     /// </summary>
     public void AfterHello()
     {
@@ -121,7 +125,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         }
     }
 
-    /// <summary>Coarse clock only. Returns when it has to be asked again; <see cref="Stop"/> asks for a tick itself.</summary>
+    /// <summary>Called on the loop at each tick. Returns when it must be called again; <see cref="Stop"/> requests a tick itself.</summary>
     public long OnTick(long nowMilliseconds)
     {
         if (Volatile.Read(ref _stop) is not { } stop)
@@ -129,7 +133,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
             return ConnectionClock.Never;
         }
 
-        // What is in flight may never end: a handler that waits for ever, replies that the peer takes one byte at a time.
+        // The work in flight may never end: a handler that waits forever, a peer that reads replies one byte at a time.
         long abortAt = Volatile.Read(ref _abortAt);
         if (nowMilliseconds >= abortAt)
         {
@@ -148,8 +152,8 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
             return Math.Min(graceEnds, abortAt);
         }
 
-        // Refuses from here on, and goes on to do so while a backlog is still coming in: what is closed unread is lost to the peer, what is
-        // refused it may send elsewhere.
+        // Refuses from now on, and waits while a backlog is still arriving: the peer loses requests that are closed unread, but can send
+        // refused requests elsewhere.
         long received = connection.BytesReceived;
         if (Interlocked.Exchange(ref _refuses, 1) != 0 && received == _receivedAtTick)
         {
@@ -168,7 +172,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
 
     private void FinishIfIdle()
     {
-        // The full fences of the callers' interlocked operations order this reading after their own change.
+        // The callers' interlocked operations are full fences: this read follows their own write.
         CloseReason? finish = Volatile.Read(ref _finish);
         if (finish is not null && Interlocked.CompareExchange(ref _work, 0, 0) == 0)
         {

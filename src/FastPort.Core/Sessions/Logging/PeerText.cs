@@ -4,16 +4,15 @@ using System.Text;
 namespace FastPort.Sessions.Logging;
 
 /// <summary>
-/// Text that a peer chose, made fit for a log line: cut, and without characters that break lines, hide text or steer terminals. Those are
-/// the Unicode categories
-/// Cc (controls), Cf (format characters), Zl and Zp (separators of lines and paragraphs).
+/// Makes text chosen by a peer safe for a log line: truncated, and without characters that break lines, hide text or control terminals.
+/// Those are the Unicode categories Cc (controls), Cf (format characters), Zl and Zp (line and paragraph separators).
 /// </summary>
 internal static class PeerText
 {
-    /// <summary>UTF-16 units that are shown at most, before they are escaped.</summary>
+    /// <summary>Maximum length in UTF-16 code units, before escaping.</summary>
     public const int MaxLength = 256;
 
-    /// <summary>Whether a text has none of those characters; names that have one are refused.</summary>
+    /// <summary>Whether a text contains none of those characters. Names that contain one are refused.</summary>
     public static bool IsPlain(string text)
     {
         foreach (Rune rune in text.EnumerateRunes())
@@ -28,8 +27,7 @@ internal static class PeerText
     }
 
     /// <summary>
-    /// The text as it may stand in a log line. Those characters are escaped as in C#, and a backslash is doubled; what was cut off ends in
-    /// three dots.
+    /// The text for a log line. Those characters are escaped as in C#, a backslash is doubled, and truncated text ends in three dots.
     /// </summary>
     public static string Escape(string text)
     {

@@ -16,7 +16,7 @@ internal static partial class SessionLog
     [LoggerMessage(2002, LogLevel.Warning, "{Session} is closed: {Reason}")]
     public static partial void ClosedOnFault(ILogger logger, Session session, CloseReason reason);
 
-    [LoggerMessage(2003, LogLevel.Error, "{Session}: the handler of {Message} threw; the requester gets Internal")]
+    [LoggerMessage(2003, LogLevel.Error, "{Session}: the handler of {Message} threw; the peer receives Internal")]
     public static partial void HandlerFailed(ILogger logger, Session session, string message, Exception exception);
 
     [LoggerMessage(2004, LogLevel.Error, "{Session}: the {Component} threw; the peer is refused")]
@@ -29,24 +29,25 @@ internal static partial class SessionLog
     public static partial void PeerError(ILogger logger, Session session, ErrorCode code, string message);
 
     [LoggerMessage(
-        2011, LogLevel.Warning, "{Lines} more lines of event {Event} were left out; {LinesPerSecond} a second of one event are logged")]
+        2011, LogLevel.Warning,
+        "{Lines} more lines of event {Event} were suppressed; the limit is {LinesPerSecond} lines per second and event")]
     public static partial void LinesLeftOut(ILogger logger, long lines, int @event, int linesPerSecond);
 
     [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Component} did not answer within {Limit}; the peer is refused")]
     public static partial void AuthorizationTimedOut(ILogger logger, Session session, string component, TimeSpan limit);
 
-    [LoggerMessage(2007, LogLevel.Error, "{Session}: a pending reply threw when it was told of its failure")]
+    [LoggerMessage(2007, LogLevel.Error, "{Session}: PendingReply.OnFailed threw")]
     public static partial void PendingReplyFailed(ILogger logger, Session session, Exception exception);
 
     [LoggerMessage(
         2009, LogLevel.Warning,
-        "{Session}: inline handlers held the loop up for {Milliseconds} ms, {Message} most likely; everything of that loop waited. "
-        + "Register it as queued, or let it do less")]
+        "{Session}: inline handlers blocked the loop for {Milliseconds} ms, most likely {Message}; all its connections waited. "
+        + "Register the handler as queued, or make it faster")]
     public static partial void SlowHandler(ILogger logger, Session session, string message, long milliseconds);
 
     [LoggerMessage(
         2010, LogLevel.Warning,
-        "{Session}: inline handlers have been holding the loop up for {Milliseconds} ms and are not done, {Message} most likely; "
-        + "everything of that loop waits")]
+        "{Session}: inline handlers have blocked the loop for {Milliseconds} ms and still run, most likely {Message}; "
+        + "all its connections wait")]
     public static partial void HandlerHolds(ILogger logger, Session session, string message, long milliseconds);
 }

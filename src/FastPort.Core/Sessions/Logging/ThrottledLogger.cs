@@ -5,13 +5,13 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Sessions.Logging;
 
 /// <summary>
-/// The logger of one server or client. Peers can cause warnings as fast as they can connect, so of each event from Warning on it passes a
-/// few lines a second on and
-/// counts the rest, and logs that count afterwards (event 2011). It does not throw (<see cref="SafeLogger"/>). Thread-safe.
+/// The logger of one server or client. Peers can cause warnings as fast as they can connect. So for each event at Warning or above it
+/// passes on a limited number of lines per second, counts the rest and logs the count afterwards (event 2011). It does not throw
+/// (<see cref="SafeLogger"/>). Thread-safe.
 /// </summary>
 internal sealed class ThrottledLogger : ILogger
 {
-    /// <summary>Lines of one event in a second.</summary>
+    /// <summary>Lines per second and event.</summary>
     public const int LinesPerSecond = 10;
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -20,7 +20,7 @@ internal sealed class ThrottledLogger : ILogger
     private readonly TimeProvider _time;
     private readonly ITimer _timer;
 
-    // Guards what follows. Nothing is logged under it.
+    // Guards the fields below. Nothing is logged under it.
     private readonly Lock _gate = new();
     private readonly Dictionary<int, EventLines> _events = [];
     private bool _reportIsDue;

@@ -7,7 +7,7 @@ using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions.Receiving;
 
-/// <summary>What the frame protocol answers by itself, besides Hello: Ping, Goodbye and Cancel. On the loop.</summary>
+/// <summary>Handles the control messages other than Hello: Ping, Goodbye and Cancel. Runs on the loop.</summary>
 internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, SessionShutdown shutdown, SessionDispatcher dispatcher)
 {
     public void OnPing(in FrameHeader header, long received)
@@ -22,7 +22,7 @@ internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, S
     {
         if (!CodeBody.TryRead(body.ToArray(), out CodeBody goodbye))
         {
-            replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Goodbye message.");
+            replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Goodbye message.");
             return;
         }
 
@@ -41,7 +41,7 @@ internal sealed class ControlMessages(FrameProtocol protocol, Replies replies, S
     {
         if (!CancelBody.TryRead(body.ToArray(), out CancelBody cancel))
         {
-            replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is no Cancel message.");
+            replies.Refuse(header, received, ErrorCode.MalformedBody, "The body is not a Cancel message.");
             return;
         }
 

@@ -8,18 +8,18 @@ using FastPort.Sessions.Sending;
 
 namespace FastPort.Sessions.Receiving;
 
-/// <content>The decode loop: frames are read where they lie and given to whom they concern.</content>
+/// <content>The decode loop: reads frames in the receive ring and passes each to its handler.</content>
 internal sealed partial class FrameProtocol
 {
-    // Not into its caller, and with it into a transport's loop: the compiler inlines only so much into one method, and left out the small
-    // steps here.
+    // NoInlining: inlined into a transport's loop, this method would use up the JIT's inlining budget, and the small methods called here
+    // would not be inlined.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ReceiveOutcome Decode(ArrayPoolCircularBuffer input, long received)
     {
         while (!_connection.IsClosing)
         {
-            // Only the accepting side holds its reads back for its sends: two sides that both did would wait for each other for ever. With
-            // nothing unread there is nothing to hold back, and nothing that would bring a resumed burst back here.
+            // Only the accepting side pauses reading while its send queue is full: if both sides did, they would deadlock. If nothing is
+            // unread, there is nothing to pause, and no resumed burst would return here.
             if (_handshake is not null && Output.QueueLimit.IsFull && !input.IsEmpty && !TryMakeRoom())
             {
                 return ReceiveOutcome.Pause;
@@ -60,7 +60,7 @@ internal sealed partial class FrameProtocol
         return ReceiveOutcome.Continue;
     }
 
-    // A pause that is resumed at once: the transport offers the rest, if there is any, after the loop's other connections had their turn.
+    // A pause that is resumed at once: the transport offers the remaining bytes after the loop's other connections had their turn.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void YieldTurn()
     {
@@ -69,7 +69,7 @@ internal sealed partial class FrameProtocol
         _connection.ResumeReading();
     }
 
-    // The send ring is at its bound: try the socket once, else stop reading until it has drained.
+    // The send queue is at its bound: flushes once. If that makes no room, reading pauses until the queue has drained.
     private bool TryMakeRoom()
     {
         if (Output.QueueLimit.TryMake())
@@ -87,7 +87,7 @@ internal sealed partial class FrameProtocol
         return false;
     }
 
-    // False to see the same frame again after a resume.
+    // Returns false to see the same frame again after a resume.
     private bool Dispatch(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         if (_handshake is { AwaitsHello: true } && RefuseUnlessHello(header, received))
@@ -128,7 +128,7 @@ internal sealed partial class FrameProtocol
         }
     }
 
-    // Texts are made in methods of their own: room on the stack for them would have to be cleared for every frame.
+    // Strings are built in separate methods: their stack space would otherwise be cleared for every frame.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool RefuseUnlessHello(in FrameHeader header, long received)
     {

@@ -10,13 +10,12 @@ using FastPort.Telemetry;
 namespace FastPort.Sessions.Receiving;
 
 /// <summary>
-/// FastPort's frame protocol on one connection, the same on both sides: decodes in place and gives each frame to whom it concerns:
+/// FastPort's frame protocol on one connection, the same on both sides. Decodes frames in place and passes each to its receiver:
 /// <see cref="Handshake"/>, <see cref="ControlMessages"/>, <see cref="SessionDispatcher"/>, or <see cref="OutgoingRequests"/> for replies.
 /// <para>
-/// The decode loop and everything it calls run on the connection's loop. What other threads touch: <see cref="Output"/>,
-/// <see cref="Replies"/> and <see cref="Requests"/> (locks of their own), the request queue (its own), and the counters here, which are
-/// interlocked or volatile. A session ends in order through <see cref="SessionShutdown"/>: it counts the work under way, a burst being one
-/// piece of it.
+/// The decode loop and everything it calls run on the connection's loop. Other threads use <see cref="Output"/>, <see cref="Replies"/> and
+/// <see cref="Requests"/> (with their own locks), the request queue (its own), and the counters here, which are interlocked or volatile.
+/// <see cref="SessionShutdown"/> ends a session in order: it counts the work under way, and a burst is one piece of it.
 /// </para>
 /// </summary>
 internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, IMemoryUser
@@ -37,7 +36,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     private CloseReason? _stopping;
     private volatile bool _closed;
 
-    /// <param name="settings">Shared by the sessions of one server or client.</param>
+    /// <param name="settings">Settings shared by the sessions of one server or client.</param>
     /// <param name="connection">The connection that is started with this protocol.</param>
     public FrameProtocol(SessionSettings settings, Connection connection)
     {
@@ -66,10 +65,10 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public SessionDispatcher Dispatcher { get; }
 
-    /// <summary>How the session ends, and what it still has to do before.</summary>
+    /// <summary>The session's ordered end and the count of its work under way.</summary>
     public SessionShutdown Shutdown => _shutdown;
 
-    /// <summary>The session's own latencies; null where sessions are not measured one by one.</summary>
+    /// <summary>The session's own latencies; null if they are not measured per session.</summary>
     public LatencySeries? SessionSeries { get; }
 
     public SessionSettings Settings => _settings;
@@ -80,14 +79,14 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public bool IsClosed => _closed;
 
-    /// <summary>Whether closing has begun: nobody but the requests in flight is served any more, and the routing id is free.</summary>
+    /// <summary>Whether closing has begun: only requests in flight are still served, and the routing id is free.</summary>
     public bool IsEnding => _connection.IsClosing || EndReason is not null;
 
-    /// <summary>Why; null where it has not begun, or is not known yet.</summary>
+    /// <summary>Why closing has begun; null if it has not, or the reason is not known yet.</summary>
     public CloseReason? EndReason => _connection.ClosingReason ?? _shutdown.Reason ?? Volatile.Read(ref _stopping);
 
     /// <summary>
-    /// Whether what the peer writes may be logged: always on the connecting side, which chose its peer; on the accepting one after Hello.
+    /// Whether text from the peer may be logged: always on the connecting side, which chose its peer; after Hello on the accepting side.
     /// </summary>
     public bool IsPeerKnown => _handshake is null || Session.IsIdentified;
 
@@ -105,11 +104,11 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         long bytes = _connection.BytesReceived;
         if (bytes != _stampedBytes)
         {
-            // Not after a mere resume: what waited in the ring has been in memory since it came.
+            // Not after a mere resume: the unread bytes have been in memory since they arrived.
             _stamp = now;
         }
 
-        // A paused burst is still under way: what lies unread in the ring was received and will be answered.
+        // A paused burst is still under way: its unread bytes were received and will be handled.
         if (!_paused)
         {
             _shutdown.BeginWork();
@@ -120,14 +119,14 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         Output.BeginDeferral();
         Dispatcher.BeginBurst(_stamp, now);
 
-        // After that: who sees this sees the burst.
+        // After BeginBurst: a thread that sees this value sees the burst.
         Volatile.Write(ref _stampedBytes, bytes);
         try
         {
             ReceiveOutcome outcome = Decode(input, _stamp);
             _paused = outcome == ReceiveOutcome.Pause;
 
-            // Who yields goes on reading: the peer's deadlines run on.
+            // A burst that yields continues reading, so the peer's deadlines apply.
             _deadlines.AfterBurst(input, _paused && !_yielded);
             return outcome;
         }
@@ -169,7 +168,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         _traffic.Report();
         long due = Requests.OnTick(nowMilliseconds);
 
-        // Components pause the session while they are awaited, and a paused one is asked at every tick.
+        // A pending authenticator or authorizer pauses the session, and a paused session gets every tick.
         _handshake?.OnTick(nowMilliseconds);
         Dispatcher.OnTick(nowMilliseconds);
         switch (_deadlines.Check(nowMilliseconds, out CloseReason? reason, out long nextCheck))
@@ -187,14 +186,14 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     long ILoopWatch.Watch(long nowMilliseconds)
     {
-        // Bytes for which there has been no burst. A burst that is resumed was paused.
+        // Bytes without a burst have arrived. Resumed bursts need no check: they were paused.
         bool burstIsDue = Math.Max(Volatile.Read(ref _stampedBytes), 0) != _connection.BytesReceived;
         return Dispatcher.Watch(nowMilliseconds, burstIsDue);
     }
 
     public bool OnStopping(CloseReason reason)
     {
-        // Its end is the server's, which aborts what is left then.
+        // The server bounds the stop and aborts the connections that are left, so the timeout here is only nominal.
         _shutdown.Stop(reason, _settings.ShutdownGrace, TimeSpan.FromDays(1));
         return true;
     }
@@ -223,35 +222,35 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     }
 
     /// <summary>
-    /// Sends a request of this side's if there is room; the failure of one that was not sent is the returned status alone.
+    /// Sends a request if there is room. For a request that was not sent, the returned status is the only notice.
     /// </summary>
     public SendStatus TryRequest<TBody>(
         ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
         where TBody : IFrameBody, allows ref struct => Requests.TrySend(type, in body, pending, timing, timeout, out correlation);
 
-    /// <summary>All queued requests have been completed.</summary>
+    /// <summary>A queued request has completed.</summary>
     public void EndQueuedWork() => _shutdown.EndWork();
 
     public void ResumeReading() => _connection.ResumeReading();
 
-    /// <summary>The frame at hand has made work beyond its own, as much as so many frames; loop only.</summary>
+    /// <summary>Counts additional work of the current frame, in frames, against the turn. Loop only.</summary>
     public void SpendTurn(int frames) => _turnBudget.Spend(frames);
 
     /// <summary>
-    /// Takes no new requests, answers what is in flight and closes; the peer is told if it has said Hello. Where that takes longer than the
-    /// timeout the connection is aborted. Any thread.
+    /// Says Goodbye if the peer has said Hello, accepts requests for the grace period, answers those in flight and closes. Aborts the
+    /// connection after the timeout. Any thread.
     /// </summary>
     public void Stop(CloseReason reason, TimeSpan grace, TimeSpan timeout)
     {
-        // At once, for who asks for the routing id meanwhile; the rest on the loop.
+        // Set at once, because it frees the routing id; the rest runs on the loop.
         Interlocked.CompareExchange(ref _stopping, reason, null);
         OnLoop(protocol => protocol._shutdown.Stop(reason, grace, timeout));
     }
 
-    /// <summary>Sends no more requests and closes when those in flight have their replies. Any thread.</summary>
+    /// <summary>Sends no more requests, and closes when the requests in flight have their replies. Any thread.</summary>
     public void Leave(CloseReason reason) => OnLoop(protocol => protocol._shutdown.Leave(reason));
 
-    /// <summary>The Welcome came: the peer's limit and heartbeat apply.</summary>
+    /// <summary>Applies the peer's limit and heartbeat from its Welcome.</summary>
     public void Welcomed(in WelcomeBody welcome)
     {
         if (welcome.MaxFrameBytes != 0)
@@ -269,7 +268,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         _deadlines.Identified(heartbeat);
     }
 
-    /// <summary>The accepting side has welcomed the peer.</summary>
+    /// <summary>Called when the accepting side has welcomed the peer.</summary>
     public void Identified()
     {
         Output.CanSendUnsolicited = true;
@@ -278,10 +277,10 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         _settings.Host.OnIdentified(Session);
     }
 
-    /// <summary>All that follows from the peer's Hello has been done.</summary>
+    /// <summary>Called when the peer's Hello has been handled completely.</summary>
     public void AfterHello() => _shutdown.AfterHello();
 
-    /// <summary>Says Goodbye where the peer may hear it, then closes. Nothing in flight is waited for. Any thread.</summary>
+    /// <summary>Says Goodbye if the peer may receive it, then closes without waiting for requests in flight. Any thread.</summary>
     public void CloseWithGoodbye(CloseReason reason)
     {
         Interlocked.CompareExchange(ref _stopping, reason, null);
@@ -295,7 +294,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     void IMemoryUser.TellAndClose(CloseReason reason) => CloseWithGoodbye(reason);
 
-    /// <summary>On the loop, where Goodbyes are written: at once where this is it.</summary>
+    /// <summary>
+    /// Runs an action on the loop, where Goodbyes are written: synchronously if this thread is the loop, otherwise posted.
+    /// </summary>
     private void OnLoop(Action<FrameProtocol> action)
     {
         if (_connection.IsOnLoop)
@@ -304,7 +305,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         }
         else
         {
-            // At once: who ends a session sends nothing after that.
+            // At once: no unsolicited message follows the call that ends the session.
             Output.Leave();
             _connection.Post(static state =>
             {
@@ -314,7 +315,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         }
     }
 
-    /// <summary>Says Goodbye where the peer may hear it. On the loop.</summary>
+    /// <summary>Says Goodbye if the peer may receive it. On the loop.</summary>
     public void SendGoodbye(CloseReason reason)
     {
         // A server sends nothing unsolicited before Hello; the connecting side has no such rule.
@@ -324,11 +325,11 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         }
     }
 
-    /// <summary>Answers Unauthenticated, where an answer is wanted, and closes.</summary>
-    /// <param name="request">What is refused.</param>
-    /// <param name="received">When it was received.</param>
-    /// <param name="reason">Why, for the log.</param>
-    /// <param name="message">The sentence for the peer. Defaults to that of the reason.</param>
+    /// <summary>Refuses a request with Unauthenticated (a one-way message is counted only) and closes.</summary>
+    /// <param name="request">The refused request.</param>
+    /// <param name="received">When it was received, in nanoseconds of the monotonic clock.</param>
+    /// <param name="reason">The close reason, for the log.</param>
+    /// <param name="message">The sentence for the peer. Defaults to the reason's message.</param>
     public void RefuseUnauthenticated(in FrameHeader request, long received, CloseReason reason, string? message = null)
     {
         Replies.Refuse(request, received, ErrorCode.Unauthenticated, message ?? reason.Message);

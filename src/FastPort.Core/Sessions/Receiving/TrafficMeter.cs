@@ -4,7 +4,7 @@ using FastPort.Telemetry.Counters;
 namespace FastPort.Sessions.Receiving;
 
 /// <summary>
-/// Adds a session's plain counters to the shared ones: by the coarse clock and once at the end, so that messages cost no shared counter.
+/// Adds a session's own counters to the shared ones, at each tick and once at the end, so that messages do not touch shared counters.
 /// <see cref="_gate"/> guards the last readings.
 /// </summary>
 internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol, ServerCounters counters)

@@ -1,19 +1,19 @@
 namespace FastPort.Sessions.Receiving;
 
 /// <summary>
-/// What one session may do before the other connections of its loop have their turn: a number of frames and a time, added up over bursts,
-/// as several bursts may be one turn. Without it one peer with a full receive ring holds up everybody on its loop. Loop only; a mutable
-/// struct.
+/// Limits what one session may do before the other connections of its loop have their turn: a number of frames and a time, summed over
+/// bursts, because a turn may have several bursts. Without it, one peer with a full receive ring would delay all connections of its loop.
+/// Loop only; a mutable struct.
 /// </summary>
 internal struct TurnBudget()
 {
-    /// <summary>Frames of one turn, of whatever kind. A publication counts as one frame for each session that it is sent to.</summary>
+    /// <summary>Frames per turn, of any kind. A publication counts as one frame for each session that it is sent to.</summary>
     public const int Frames = 2048;
 
-    /// <summary>Time of one turn. Typed echoes of 64 bytes take a fifth of it for a burst of 64 KiB.</summary>
+    /// <summary>Time per turn. A burst of 64 KiB of typed 64-byte echoes takes a fifth of it.</summary>
     public const long Nanoseconds = 1_000_000;
 
-    // Control frames, and handlers that nobody measures, leave no clock reading behind.
+    // Control frames and unmeasured handlers produce no clock reading, so the clock is read once per this number of frames.
     private const int FramesPerReading = 16;
 
     private int _frames = Frames;
@@ -27,10 +27,10 @@ internal struct TurnBudget()
         _endsAt = now + _nanoseconds;
     }
 
-    /// <summary>Takes work off the budget that one frame has made in addition.</summary>
+    /// <summary>Subtracts the additional work of one frame from the budget.</summary>
     public void Spend(int frames) => _frames -= frames;
 
-    /// <summary>One frame was handled; true where the turn is over.</summary>
+    /// <summary>Counts one handled frame; true if the turn is over.</summary>
     /// <param name="reading">The newest clock reading of this burst.</param>
     public bool IsOver(long reading)
     {
@@ -47,11 +47,11 @@ internal struct TurnBudget()
         return _frames <= 0 || reading >= _endsAt;
     }
 
-    /// <summary>The burst has ended: what it has left is the next one's.</summary>
+    /// <summary>Ends the burst; the remaining time is left to the next burst of the turn.</summary>
     /// <param name="reading">The newest clock reading of this burst.</param>
     public void EndBurst(long reading) => _nanoseconds = _endsAt - Math.Max(reading, _lastReading);
 
-    /// <summary>The others have their turn now.</summary>
+    /// <summary>Begins a new turn with the full budget.</summary>
     public void Renew()
     {
         _frames = Frames;

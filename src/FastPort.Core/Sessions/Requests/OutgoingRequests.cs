@@ -10,9 +10,9 @@ using FastPort.Sessions.Sending;
 namespace FastPort.Sessions.Requests;
 
 /// <summary>
-/// The requests this side makes of its peer, from sending to reply, expiry or the end of the session; heartbeats are some of them. Sending
-/// and cancelling are safe from any thread, replies come on the loop, expiry and heartbeats belong to the coarse clock. Who removes a
-/// request from <see cref="Outstanding"/> completes it.
+/// The requests that this side sends to its peer, heartbeats included, from sending to reply, expiry or the end of the session. Sending and
+/// canceling are safe from any thread; replies, expiry and heartbeats run on the loop. The thread that removes a request from
+/// <see cref="Outstanding"/> completes it.
 /// </summary>
 internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connection, FrameOutput output, SessionShutdown shutdown)
 {
@@ -21,17 +21,17 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
     // Loop only.
     private bool _peerErrorLogged;
 
-    // Coarse clock only.
+    // Loop only.
     private uint _heartbeat;
 
-    // Set before the first request with Timing is written, and never reset: replies may then exceed the limit by their block.
+    // Set before the first request with Timing is written, and never reset. From then on replies may exceed the limit by a timing block.
     private volatile bool _expectsTiming;
 
     public OutstandingRequests Outstanding { get; } = new();
 
     public bool ExpectsTiming => _expectsTiming;
 
-    /// <summary>Sends a request if there is room; the failure of a request that was not sent is the returned status alone.</summary>
+    /// <summary>Sends a request if there is room. For a request that was not sent, the returned status is the only notice.</summary>
     public SendStatus TrySend<TBody>(
         ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
         where TBody : IFrameBody, allows ref struct
@@ -85,23 +85,23 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         }
 
         SendCancel(correlation);
-        pending!.OnFailed(RequestFailure.Canceled, "The request was cancelled.");
+        pending!.OnFailed(RequestFailure.Canceled, "The request was canceled.");
         shutdown.AfterReply();
         return true;
     }
 
-    /// <summary>A reply came.</summary>
+    /// <summary>Passes a reply to its request. Loop only.</summary>
     public void Deliver(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
         ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size + header.TimingSize, header.BodySize);
         var reply = new InboundReply(header, body, header.TimingSize == 0 ? default : FrameReader.ReadTiming(input), received);
         if (header.Correlation == 0)
         {
-            // About the connection, not about a request: the peer closes it next.
+            // Correlation 0 concerns the connection, not a request. The peer closes the connection next.
             _settings.Telemetry.Counters.ReplyToNothing();
             if (reply.IsError && !_peerErrorLogged)
             {
-                // Once: a peer must not be able to fill the log.
+                // Logged once: a peer must not be able to fill the log.
                 _peerErrorLogged = true;
                 LogPeerError(in reply);
             }
@@ -129,14 +129,15 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         }
         else
         {
-            // The code alone, which lies at the beginning.
+            // Only the code, which is at the start of the body.
             CodeBody.TryRead(reply.Body.Slice(0, Math.Min(reply.Body.Length, 16)).ToArray(), out CodeBody error);
-            SessionLog.PeerError(_settings.Logger, protocol.Session, error.Code, "no text is logged of a peer that has not said Hello");
+            SessionLog.PeerError(_settings.Logger, protocol.Session, error.Code, "text omitted, as the peer has not said Hello");
         }
     }
 
     /// <summary>
-    /// Fails the requests whose time is over and tells the peer. Returns when it has to be asked again, unless a request is flushed before.
+    /// Fails the expired requests and sends Cancel for each. Returns when it must be called again, unless a request is flushed before.
+    /// Called on the loop at each tick.
     /// </summary>
     public long OnTick(long nowMilliseconds)
     {
@@ -144,7 +145,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         {
             foreach ((uint correlation, PendingReply pending) in expired)
             {
-                Fail(pending, RequestFailure.TimedOut, "The reply did not come in time.");
+                Fail(pending, RequestFailure.TimedOut, "The reply did not arrive in time.");
                 SendCancel(correlation);
             }
 
@@ -156,7 +157,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
 
     public void SendHeartbeat()
     {
-        // One at a time: a peer that lives but answers no Ping must not pile them up.
+        // One Ping at a time: they must not accumulate if a live peer does not answer them.
         Outstanding.TryRemove(_heartbeat, ControlType.Ping, out _);
         if (Outstanding.TryAdd(new HeartbeatReply { Type = ControlType.Ping }, out uint correlation))
         {
@@ -173,7 +174,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         }
     }
 
-    // A defect in one caller's code must not take the others' failures, or the end of the session, with it.
+    // An exception of one caller's code must not stop the other failures or the end of the session.
     private void Fail(PendingReply pending, RequestFailure failure, string message)
     {
         try
@@ -189,7 +190,7 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
     private void SendCancel(uint correlation) =>
         output.WriteAndFlush(ControlType.Cancel, FrameFlags.OneWay, 0, new CancelBody(correlation));
 
-    // Any byte counts as life, so the answer itself needs no attention.
+    // Any byte from the peer resets the deadline, so the reply itself is ignored.
     private sealed class HeartbeatReply : PendingReply
     {
         protected internal override void OnReply(scoped in InboundReply reply)

@@ -3,23 +3,23 @@ using FastPort.Connections;
 namespace FastPort.Sessions.Requests;
 
 /// <summary>
-/// The requests this side has in flight, by correlation. Whoever removes an entry is the one who completes it, so each is completed
-/// exactly once. <see cref="_gate"/> guards everything; nothing is called under it.
+/// This side's requests in flight, by correlation. The thread that removes an entry completes it, so each is completed exactly once.
+/// <see cref="_gate"/> guards all fields; no callback runs under it.
 /// </summary>
 internal sealed class OutstandingRequests
 {
     private readonly Lock _gate = new();
 
-    // Made for the first request: many sessions of a server never make one.
+    // Allocated for the first request: many sessions of a server never send one.
     private Dictionary<uint, PendingReply>? _pending;
     private uint _last;
     private int _withDeadline;
 
-    // No request expires earlier. The one that would have may be gone.
+    // No request expires earlier. The request with this deadline may have been removed.
     private long _nextDeadline = ConnectionClock.Never;
     private bool _closed;
 
-    /// <summary>Requests in flight.</summary>
+    /// <summary>Number of requests in flight.</summary>
     public int Count
     {
         get
@@ -31,7 +31,7 @@ internal sealed class OutstandingRequests
         }
     }
 
-    /// <summary>Takes a request in and gives it a correlation, never 0; false where the session is over.</summary>
+    /// <summary>Adds a request and assigns a correlation, never 0; false if the session is over.</summary>
     public bool TryAdd(PendingReply pending, out uint correlation)
     {
         lock (_gate)
@@ -59,7 +59,7 @@ internal sealed class OutstandingRequests
         }
     }
 
-    /// <summary>Removes a request: its reply came, or its caller gave up.</summary>
+    /// <summary>Removes a request, because its reply arrived or its caller canceled it; false if it is not in flight.</summary>
     public bool TryRemove(uint correlation, ushort? type, out PendingReply? pending)
     {
         lock (_gate)
@@ -80,7 +80,9 @@ internal sealed class OutstandingRequests
         }
     }
 
-    /// <summary>Removes the requests whose deadline has passed; null where there are none. Tells from when on there may be some.</summary>
+    /// <summary>
+    /// Removes and returns the requests whose deadline has passed; null if there are none. Also returns when to check next.
+    /// </summary>
     public List<(uint Correlation, PendingReply Pending)>? RemoveExpired(long nowMilliseconds, out long next)
     {
         lock (_gate)
@@ -123,7 +125,7 @@ internal sealed class OutstandingRequests
         }
     }
 
-    /// <summary>Takes no more requests and gives back all that are in flight.</summary>
+    /// <summary>Accepts no more requests, and removes and returns all requests in flight.</summary>
     public PendingReply[] Close()
     {
         lock (_gate)

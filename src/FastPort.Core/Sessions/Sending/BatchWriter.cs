@@ -5,7 +5,7 @@ using FastPort.Framing;
 namespace FastPort.Sessions.Sending;
 
 /// <summary>
-/// What a <see cref="SendBatch"/> has collected. Belongs to one thread between <see cref="Begin"/> and <see cref="End"/>.
+/// The collected frames of a <see cref="SendBatch"/>. Used by one thread between <see cref="Begin"/> and <see cref="End"/>.
 /// </summary>
 internal sealed class BatchWriter(FrameOutput output)
 {
@@ -15,10 +15,10 @@ internal sealed class BatchWriter(FrameOutput output)
     private bool _solicited;
     private bool _admitted;
 
-    // A ring that grew to a chunk by doubling would copy each once more.
+    // Room for a whole chunk is made at once: a ring that grows by doubling copies its bytes each time.
     private SizeEstimate _chunk;
 
-    /// <summary>Batches that have ended: a <see cref="SendBatch"/> that was begun at another number is over.</summary>
+    /// <summary>Number of batches that have ended. A <see cref="SendBatch"/> begun at another number has ended.</summary>
     public int Ended { get; private set; }
 
     public void Begin(ArrayPoolCircularBuffer ring, bool solicited)
@@ -29,8 +29,8 @@ internal sealed class BatchWriter(FrameOutput output)
         _admitted = false;
     }
 
-    // Not into its caller: the compiler inlines only so much into one method, and what was left out, differently with each run, cost up to
-    // a quarter of the rate.
+    // NoInlining: the JIT inlines only so much into one method. The calls that it left out differed with each run and cost up to a quarter
+    // of the rate.
     [MethodImpl(MethodImplOptions.NoInlining)]
     public SendStatus TrySend<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
@@ -47,7 +47,7 @@ internal sealed class BatchWriter(FrameOutput output)
             SendStatus status = NextChunk();
             if (status != SendStatus.Queued || frame > FrameOutput.BatchChunk)
             {
-                // A large body would be copied once more for nothing.
+                // A large body is not collected: that would cost one more copy.
                 return status == SendStatus.Queued ? output.TrySendOneWay(type, in body, size) : status;
             }
         }
@@ -68,7 +68,7 @@ internal sealed class BatchWriter(FrameOutput output)
         _collected = 0;
         _chunk.Saw(_ring.Length);
 
-        // What comes next is asked about anew: after a chunk that was dropped it is refused and not promised.
+        // The next message is admitted anew: after a dropped chunk it is refused instead of collected.
         _admitted = false;
         return output.AppendBatch(ref _ring, messages);
     }
@@ -78,7 +78,7 @@ internal sealed class BatchWriter(FrameOutput output)
         Ended++;
         Flush();
 
-        // Not before: another one may have taken its place.
+        // After the flush, which may have exchanged the ring.
         ArrayPoolCircularBuffer ring = _ring;
         _ring = null!;
         output.EndBatch(this, ring);

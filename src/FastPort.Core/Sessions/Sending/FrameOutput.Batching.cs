@@ -4,18 +4,18 @@ using FastPort.Framing;
 
 namespace FastPort.Sessions.Sending;
 
-/// <content>Many one-way frames at once: encoded into a ring of the batch's own, without a lock, and appended chunk by chunk.</content>
+/// <content>Batches of one-way frames: encoded into the batch's own ring without a lock, and appended chunk by chunk.</content>
 internal sealed partial class FrameOutput
 {
     /// <summary>
-    /// Bytes after which a chunk is appended: enough to make locks and system calls rare, little enough to stay in the cache.
+    /// Bytes after which a chunk is appended: large enough to make locks and system calls rare, small enough to stay in the cache.
     /// </summary>
     public const int BatchChunk = 128 * 1024;
 
-    // One is kept for the next batch: a session seldom has two at a time.
+    // One writer is kept for the next batch: a session rarely has two at a time.
     private BatchWriter? _spareBatch;
 
-    /// <param name="solicited">Whether the peer's request asked for what is sent.</param>
+    /// <param name="solicited">Whether a request of the peer asked for these messages.</param>
     public BatchWriter BeginBatch(bool solicited)
     {
         BatchWriter batch = Interlocked.Exchange(ref _spareBatch, null) ?? new BatchWriter(this);
@@ -23,7 +23,7 @@ internal sealed partial class FrameOutput
         return batch;
     }
 
-    /// <summary>Whether a batch may go on: what the policy says where the queue is full.</summary>
+    /// <summary>Whether a batch may continue; if the queue is full, the policy decides.</summary>
     public SendStatus AdmitBatch(bool solicited)
     {
         if (_leaving || _connection.IsClosing)
@@ -40,7 +40,7 @@ internal sealed partial class FrameOutput
     }
 
     /// <summary>
-    /// Appends a batch's frames behind everything written so far and flushes; where that cannot be they are dropped and counted.
+    /// Appends a batch's frames after everything written so far and flushes. If that is impossible, the frames are dropped and counted.
     /// </summary>
     public SendStatus AppendBatch(ref ArrayPoolCircularBuffer batch, int messages)
     {
@@ -55,14 +55,14 @@ internal sealed partial class FrameOutput
         QueueLimit.CountDropped(messages);
         if (status == SendStatus.Full)
         {
-            // The frames were promised, and the peer is so far behind that not even the reserve holds them.
+            // The frames were accepted, and the peer is so far behind that not even the reserve has room for them.
             QueueLimit.DisconnectSlowConsumer();
         }
 
         return SendStatus.Closed;
     }
 
-    // One frame as a batch: its body is written while neither other writers nor the receiver are excluded, and handed over as it lies.
+    // Writes one frame as a batch: its body is encoded while neither other writers nor the receiver are excluded, and then appended.
     private SendStatus WriteInLine<TBody>(ushort type, scoped in TBody body, int size)
         where TBody : IFrameBody, allows ref struct
     {
@@ -84,7 +84,7 @@ internal sealed partial class FrameOutput
         }
     }
 
-    // Queued, Closed, or Full; the batch is as it was unless Queued.
+    // Returns Queued, Closed or Full; the batch is unchanged unless Queued.
     private SendStatus TryAppend(ref ArrayPoolCircularBuffer batch, int messages)
     {
         ArrayPoolCircularBuffer? ring = _connection.BeginWrite();
@@ -99,7 +99,7 @@ internal sealed partial class FrameOutput
         {
             if (!_leaving)
             {
-                // Where a final write came in between a batch does not fit either.
+                // A batch also does not fit if a final write came in between.
                 status = _connection.TryAppendBatch(ring, ref batch) ? SendStatus.Queued : _leaving ? SendStatus.Closed : SendStatus.Full;
             }
         }

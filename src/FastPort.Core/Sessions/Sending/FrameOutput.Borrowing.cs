@@ -3,13 +3,13 @@ using FastPort.Framing;
 
 namespace FastPort.Sessions.Sending;
 
-/// <content>Frames whose bodies are sent from where they lie.</content>
+/// <content>Frames whose bodies are sent from the caller's memory.</content>
 internal sealed partial class FrameOutput
 {
-    /// <summary>Below this a copy costs less than a send of its own.</summary>
+    /// <summary>Below this size, in bytes, a copy costs less than a separate send.</summary>
     public const int BorrowAtLeast = 16 * 1024;
 
-    /// <summary>Sends a one-way message without copying its body. Only with Queued the body is lent, and released once.</summary>
+    /// <summary>Sends a one-way message without copying its body. Only if Queued the body is lent, and released exactly once.</summary>
     public SendStatus TrySendBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
     {
         if (body.Length < BorrowAtLeast)
@@ -33,7 +33,7 @@ internal sealed partial class FrameOutput
         return status == SendStatus.Full ? QueueLimit.Refuse() : status;
     }
 
-    /// <summary>Writes a reply without copying its body. Only with Queued the body is lent, and released once.</summary>
+    /// <summary>Writes a reply without copying its body. Only if Queued the body is lent, and released exactly once.</summary>
     public SendStatus WriteBorrowedReply(
         ushort type, FrameFlags flags, uint correlation, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
     {
@@ -94,7 +94,7 @@ internal sealed partial class FrameOutput
 
         if (status == SendStatus.Full)
         {
-            // As with copied frames: a reply is never lost in silence.
+            // As with copied frames: a reply is never lost silently, so the session is aborted.
             QueueLimit.DisconnectSlowConsumer();
             return SendStatus.Closed;
         }

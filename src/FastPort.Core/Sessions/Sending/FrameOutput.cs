@@ -7,8 +7,8 @@ using FastPort.Sessions.Requests;
 namespace FastPort.Sessions.Sending;
 
 /// <summary>
-/// The writing half of the frame protocol: frames into the connection's send ring, within the bound of <see cref="QueueLimit"/>. Safe from
-/// any thread; the connection serialises writers.
+/// The writing half of the frame protocol: writes frames into the connection's send ring, within the bound of <see cref="QueueLimit"/>.
+/// Safe from any thread; the connection serializes writers.
 /// </summary>
 internal sealed partial class FrameOutput
 {
@@ -19,11 +19,11 @@ internal sealed partial class FrameOutput
     private int _peerLimit;
     private bool _mayPush;
 
-    // Set by whoever ends the session, at the latest before the Goodbye is written. Writers look at it before they write, and the
-    // connection once more when their write ends, so that no request follows a Goodbye on the wire.
+    // Set by the thread that ends the session, at the latest before the Goodbye is written. Writers check it before they write, and the
+    // connection checks again when a write ends, so that neither requests nor one-way messages follow a Goodbye on the wire.
     private volatile bool _leaving;
 
-    // The loop's.
+    // Loop only.
     private bool _goodbyeSaid;
 
     public FrameOutput(Connection connection, SessionOptions options)
@@ -34,7 +34,7 @@ internal sealed partial class FrameOutput
     }
 
     /// <summary>
-    /// Whether what the peer did not ask for may be sent: always by the connecting side, by the accepting one after Hello.
+    /// Whether unsolicited messages may be sent: always on the connecting side, after Hello on the accepting side.
     /// </summary>
     public bool CanSendUnsolicited
     {
@@ -42,23 +42,25 @@ internal sealed partial class FrameOutput
         set => Volatile.Write(ref _mayPush, value);
     }
 
-    /// <summary>The bound on what waits for the peer.</summary>
+    /// <summary>The bound on the bytes that wait for the peer.</summary>
     public SendQueueLimit QueueLimit { get; }
 
     public long MessagesSent => Volatile.Read(ref _sentOnLoop) + Volatile.Read(ref _sentElsewhere);
 
-    /// <summary>The frame limit for what is sent: the smaller of both sides'.</summary>
+    /// <summary>The limit for sent frames: the smaller one of both sides.</summary>
     public int Limit
     {
         get => Volatile.Read(ref _peerLimit);
         set => Volatile.Write(ref _peerLimit, value);
     }
 
-    /// <summary>Set by the loop around a burst on its own thread: what is written there leaves with the burst's flush.</summary>
+    /// <summary>
+    /// The output whose flush this thread defers; null for none. Set around each burst, whose end flushes all frames written in it.
+    /// </summary>
     [field: ThreadStatic]
     private static FrameOutput? Deferred { get; set; }
 
-    /// <summary>Deferrals of flushes that the thread's user code has begun and not ended.</summary>
+    /// <summary>Number of this thread's open <see cref="FlushDeferral"/>s.</summary>
     [ThreadStatic]
     private static int _depth;
 
@@ -67,7 +69,8 @@ internal sealed partial class FrameOutput
     public static void EndDeferral() => Deferred = null;
 
     /// <summary>
-    /// Begins a burst on a thread that is not the loop's, or inside the loop's own. Returns the burst that it interrupts.
+    /// Begins a deferral on another thread than the loop's, or nested in the loop's own. Returns the interrupted one, for
+    /// <see cref="RestoreDeferral"/>.
     /// </summary>
     public FrameOutput? EnterDeferral()
     {
@@ -76,11 +79,11 @@ internal sealed partial class FrameOutput
         return outer;
     }
 
-    /// <summary>Goes back to the interrupted burst without a flush.</summary>
+    /// <summary>Restores the interrupted deferral without a flush.</summary>
     public static void RestoreDeferral(FrameOutput? outer) => Deferred = outer;
 
-    /// <summary>Begins a deferral that ends with <see cref="LeaveDeferral"/>.</summary>
-    /// <param name="depth">How many of this thread's are open then, for its end.</param>
+    /// <summary>Begins a deferral that <see cref="LeaveDeferral"/> ends.</summary>
+    /// <param name="depth">Number of this thread's open deferrals, this one included; passed to <see cref="LeaveDeferral"/>.</param>
     public FrameOutput? EnterDeferral(out int depth)
     {
         depth = ++_depth;
@@ -103,13 +106,13 @@ internal sealed partial class FrameOutput
 
     public void Flush() => _connection.Flush();
 
-    /// <summary>Writes one frame whatever waits already: replies and control messages, which other bounds limit.</summary>
+    /// <summary>Writes one frame regardless of the bytes that wait: for replies and control messages, which other limits bound.</summary>
     public SendStatus Write<TBody>(ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => Write(type, flags, correlation, received, in body, body.Size, FrameKind.Other);
 
     /// <summary>
-    /// Writes a request, unless Goodbye has been said. It becomes outstanding in the same moment: one that was not written never is, so the
-    /// end of the session cannot report as lost what was never sent, and a session that waits to leave does not count it.
+    /// Writes a request, unless Goodbye has been said. The same write makes it outstanding. A request that was not written is not
+    /// outstanding: the end of the session does not report it as lost, and a session that waits to leave does not count it.
     /// </summary>
     public SendStatus WriteRequest<TBody>(
         ushort type, bool timing, scoped in TBody body, PendingReply pending, OutstandingRequests outstanding, out uint correlation)
@@ -140,7 +143,7 @@ internal sealed partial class FrameOutput
 
             if (status == SendStatus.Queued)
             {
-                // A body that throws is taken back by the writer.
+                // If the body throws, FrameWriter removes what it has written.
                 status = SendStatus.Closed;
                 FrameWriter.Write(
                     ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref Unsafe.AsRef(in body), size);
@@ -159,10 +162,10 @@ internal sealed partial class FrameOutput
         return status;
     }
 
-    /// <summary>Refuses from now on what the peer did not ask for, as a Goodbye is about to be written. Any thread.</summary>
+    /// <summary>Refuses unsolicited messages from now on, because a Goodbye is about to be written. Any thread.</summary>
     public void Leave() => _leaving = true;
 
-    /// <summary>Says Goodbye, once: the last frame that is not a reply. On the loop.</summary>
+    /// <summary>Writes Goodbye, once: the last frame that is not a reply. On the loop.</summary>
     public void WriteGoodbye(CodeBody body)
     {
         CodeBody cut = body.CutTo(FrameLimits.MaxBodyBytes(Limit));
@@ -190,12 +193,13 @@ internal sealed partial class FrameOutput
     }
 
     /// <summary>
-    /// Copies a frame that is encoded already; one that finds no room or exceeds the limit is dropped and counted, whatever the policy.
+    /// Copies an encoded frame into the send queue. A frame that finds no room or exceeds the limit is dropped and counted, whatever the
+    /// policy.
     /// </summary>
     public bool TryBroadcast(ReadOnlySpan<byte> frame) =>
         WasBroadcast(FrameWriter.Fits(frame.Length - FrameHeader.Size, Limit) ? TrySendEncoded(frame) : SendStatus.TooLarge);
 
-    /// <summary>As <see cref="TryBroadcast"/>, of a large body that is lent; only with true, and released once then.</summary>
+    /// <summary>As <see cref="TryBroadcast"/>, for a large body. Only if true the body is lent, and released exactly once.</summary>
     public bool TryBroadcastBorrowed(ushort type, ReadOnlyMemory<byte> body, Action<object?> release, object state) =>
         WasBroadcast(TrySendBorrowed(type, body, release, state));
 
@@ -249,7 +253,7 @@ internal sealed partial class FrameOutput
         return status;
     }
 
-    // Ends a write that must not follow a Goodbye.
+    // Ends a write of a frame that must not follow a Goodbye.
     private SendStatus EndWrite(SendStatus status, bool onLoop, int messages = 1)
     {
         if (!_connection.TryEndWrite())
@@ -265,7 +269,7 @@ internal sealed partial class FrameOutput
         return status;
     }
 
-    // A method of its own, for the reason given at BatchWriter.TrySend.
+    // NoInlining for the reason given at BatchWriter.TrySend.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private SendStatus Write<TBody>(
         ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, int size, FrameKind kind)
@@ -288,7 +292,7 @@ internal sealed partial class FrameOutput
         {
             if (kind == FrameKind.Other || !_leaving)
             {
-                // A body that throws is taken back by the writer.
+                // If the body throws, FrameWriter removes what it has written.
                 status = FrameWriter.TryWrite(ring, type, flags, correlation, received, ref Unsafe.AsRef(in body), size)
                     ? SendStatus.Queued
                     : SendStatus.Full;
@@ -313,7 +317,7 @@ internal sealed partial class FrameOutput
 
         if (status == SendStatus.Full)
         {
-            // A reply is never lost in silence: the peer that takes nothing is.
+            // A reply is never lost silently: a peer that does not read is disconnected.
             QueueLimit.DisconnectSlowConsumer();
             return SendStatus.Closed;
         }
@@ -322,7 +326,7 @@ internal sealed partial class FrameOutput
         return status;
     }
 
-    /// <summary>Writes and, outside this session's own burst, flushes.</summary>
+    /// <summary>Writes a frame and flushes it, unless this thread defers flushes.</summary>
     public SendStatus WriteAndFlush<TBody>(ushort type, FrameFlags flags, uint correlation, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
@@ -357,7 +361,7 @@ internal sealed partial class FrameOutput
         }
         else if (!ReferenceEquals(Deferred, this))
         {
-            // In another session's burst: what the rest of it sends here leaves together with this.
+            // Inside another session's burst: further messages of that burst to this session are sent with the same flush.
             _connection.FlushSoon();
         }
     }

@@ -3,11 +3,11 @@ using FastPort.Framing;
 namespace FastPort.Sessions.Sending;
 
 /// <summary>
-/// What a session answers to its peer's requests: a reply or an error, or for one-way messages a count. Safe from any thread.
+/// Answers the peer's requests with a reply or an error; failures of one-way messages are counted. Safe from any thread.
 /// </summary>
 internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
 {
-    /// <summary>Answers a request; what cannot be answered as wanted becomes an error.</summary>
+    /// <summary>Answers a request. A reply that exceeds the frame limit becomes an error.</summary>
     public void Reply<TBody>(in FrameHeader request, long received, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
@@ -17,7 +17,7 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
         }
     }
 
-    /// <summary>Answers without copying the body, which is released once whatever becomes of the reply.</summary>
+    /// <summary>Answers without copying the body. The body is released exactly once in every case.</summary>
     public void ReplyBorrowed(in FrameHeader request, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
     {
         SendStatus status = output.WriteBorrowedReply(request.Type, FlagsFor(request), request.Correlation, received, body, release, state);
@@ -45,7 +45,7 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
             new CodeBody(code, message).CutTo(FrameLimits.MaxBodyBytes(output.Limit)));
     }
 
-    /// <summary>Answers with an error where an answer is wanted, and counts it where none is.</summary>
+    /// <summary>Answers a request with an error; for a one-way message the error is counted only.</summary>
     public void Refuse(in FrameHeader request, long received, ErrorCode code, string message)
     {
         if (request.IsOneWay)
@@ -60,7 +60,7 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
 
     public void CountOneWayFailure(ErrorCode code) => telemetry.Counters.OneWayFailed((uint)code);
 
-    /// <summary>An error about the connection itself; the caller closes it.</summary>
+    /// <summary>Writes an error that concerns the connection; the caller closes the connection.</summary>
     public void ProtocolError(ErrorCode code, ushort type, string message)
     {
         telemetry.ErrorSent(code);

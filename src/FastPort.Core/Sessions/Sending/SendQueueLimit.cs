@@ -2,13 +2,11 @@ using FastPort.Connections;
 
 namespace FastPort.Sessions.Sending;
 
-/// <summary>
-/// The bound on the bytes that wait for a session's peer, and its policy. Safe from any thread.
-/// </summary>
+/// <summary>The bound on the bytes that wait for a session's peer, and the policy at the bound. Safe from any thread.</summary>
 internal sealed class SendQueueLimit(Connection connection, SessionOptions options)
 {
-    // What may wait above the bound before it is known whether the peer takes it. One batch for senders that can wait. More for those that
-    // cannot, but not all of the connection's reserve: what exceeds that costs the session, whatever its policy says, and replies need it.
+    // Bytes allowed above the bound while it is unknown whether the peer reads. One batch for senders that can wait, more for those that
+    // cannot, but less than the connection's reserve: replies need it, and a write that exceeds it aborts the session whatever the policy.
     private readonly int _slack =
         options.SendQueueFull == SendQueueFullPolicy.Wait
             ? FrameOutput.BatchChunk
@@ -16,24 +14,25 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
 
     private long _messagesDropped;
 
-    /// <summary>Messages that found no room and were dropped.</summary>
+    /// <summary>Number of messages dropped because there was no room.</summary>
     public long MessagesDropped => Volatile.Read(ref _messagesDropped);
 
     public bool IsFull => connection.PendingBytes >= options.SendQueueBytes;
 
     /// <summary>
-    /// What a burst has written since its last flush may be all that fills the queue: the socket is tried before anybody is held to blame.
+    /// Flushes, and returns whether there is room then. Bytes that a burst wrote since its last flush may alone fill the queue, so the
+    /// socket is tried before the peer counts as slow.
     /// </summary>
     public bool TryMake()
     {
         connection.Flush();
 
-        // Where another thread is just sending, the peer has not been found wanting yet: nobody is dropped or disconnected for it. Who can
-        // wait waits all the same before it outruns that thread.
+        // While another thread is sending, the peer does not count as slow: no message is dropped and no session disconnected yet. Senders
+        // that can wait get less slack, so that they do not outrun that thread.
         return !IsFull || (!connection.IsSendBlocked && connection.PendingBytes < options.SendQueueBytes + _slack);
     }
 
-    /// <summary>There is none for a one-way message: what the policy makes of it.</summary>
+    /// <summary>Applies the policy to a one-way message that finds no room.</summary>
     public SendStatus Refuse()
     {
         switch (options.SendQueueFull)
@@ -53,14 +52,14 @@ internal sealed class SendQueueLimit(Connection connection, SessionOptions optio
     {
         Interlocked.Add(ref _messagesDropped, messages);
 
-        // What is too long is dropped where nothing else is sent.
+        // A message that is too long is dropped without a write, so nothing else requests a tick.
         connection.RequestTick();
     }
 
     public void DisconnectSlowConsumer() => connection.Abort(new CloseReason(
         CloseKind.SlowConsumer, $"{connection.PendingBytes} bytes were waiting for the peer; the bound is {options.SendQueueBytes}."));
 
-    /// <summary>Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> when half of the bound is free.</summary>
+    /// <summary>Requests one call of <see cref="IConnectionProtocol.OnOutputDrained"/> when half of the bound is free.</summary>
     public void NotifyWhenDrained() => connection.NotifyWhenDrained(options.SendQueueBytes / 2);
 
     /// <summary>Completes when half of the bound is free, or the connection closes.</summary>

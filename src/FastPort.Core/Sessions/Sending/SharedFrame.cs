@@ -5,9 +5,9 @@ using FastPort.Framing;
 namespace FastPort.Sessions.Sending;
 
 /// <summary>
-/// A one-way frame that is encoded once for many sessions, in a rented array. A small one is copied into each send queue; the body of a
-/// large one is lent to all of them and the array goes back when the last has sent it; until then it counts, once, in the memory budget of
-/// who borrowed it first. References are counted: whoever encoded it has one, each loan another. Any thread may release.
+/// A one-way frame that is encoded once for many sessions, in a rented array. A small frame is copied into each send queue. The body of a
+/// large one is lent to all of them, and the array is returned when the last has sent it; until then it counts once, in the memory budget
+/// of the first borrower. References are counted: one for the thread that encoded it, one for each loan. Any thread may release.
 /// </summary>
 internal sealed class SharedFrame
 {
@@ -24,16 +24,16 @@ internal sealed class SharedFrame
 
     public ushort Type { get; private set; }
 
-    /// <summary>Header and body.</summary>
+    /// <summary>Header and body, encoded.</summary>
     public ReadOnlySpan<byte> Bytes => _array.AsSpan(0, _length);
 
     public ReadOnlyMemory<byte> Body => _array.AsMemory(FrameHeader.Size, _length - FrameHeader.Size);
 
-    // One that is done with waits for the thread's next: encoding allocates nothing once warm.
+    // A released frame is kept for the thread's next one, so that encoding allocates nothing once warm.
     [field: ThreadStatic]
     private static SharedFrame? Spare { get; set; }
 
-    /// <summary>Encodes a frame; to be released once.</summary>
+    /// <summary>Encodes a frame. The caller must release it once.</summary>
     /// <exception cref="ArgumentException">No configuration allows a frame of this size.</exception>
     public static SharedFrame Encode<TBody>(ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
@@ -65,9 +65,9 @@ internal sealed class SharedFrame
         }
     }
 
-    /// <summary>Sends to each; nobody waits for one without room. Returns how many send queues took it.</summary>
+    /// <summary>Sends to each session without waiting for room. Returns the number of send queues that accepted it.</summary>
     /// <param name="sessions">The receivers.</param>
-    /// <param name="solicited">Whether they asked for it. What nobody asked for goes to those alone who have said Hello.</param>
+    /// <param name="solicited">Whether the peers asked for it. An unsolicited frame is sent only to peers that have said Hello.</param>
     public int SendTo(ReadOnlySpan<Session?> sessions, bool solicited)
     {
         int sent = 0;
