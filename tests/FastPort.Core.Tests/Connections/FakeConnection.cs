@@ -89,6 +89,8 @@ internal sealed class FakeConnection(ConnectionClock clock) : Connection
     {
     }
 
+    internal override bool TryEndWrite() => !IsClosing;
+
     public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) => false;
 
     public override void Flush()

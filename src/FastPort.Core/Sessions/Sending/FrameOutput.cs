@@ -153,9 +153,10 @@ internal sealed partial class FrameOutput
         finally
         {
             status = EndWrite(status, onLoop);
-            if (status != SendStatus.Queued && correlation != 0)
+            if (status != SendStatus.Queued && correlation != 0 && !outstanding.TryRemove(correlation, type, out _))
             {
-                outstanding.TryRemove(correlation, type, out _);
+                // The end of the session has failed the request already: its PendingReply tells, and the status must not tell it again.
+                status = SendStatus.Queued;
             }
         }
 
