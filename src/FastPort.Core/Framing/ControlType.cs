@@ -9,7 +9,7 @@ public static class ControlType
     /// <summary>Heartbeat; request and reply are empty.</summary>
     public const ushort Ping = 0x0002;
 
-    /// <summary>One-way: the sender accepts no new requests.</summary>
+    /// <summary>One-way: the sender sends no new requests afterwards.</summary>
     public const ushort Goodbye = 0x0003;
 
     /// <summary>Passes a body to the session with a routing id.</summary>
