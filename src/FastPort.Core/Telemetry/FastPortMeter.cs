@@ -5,8 +5,8 @@ namespace FastPort.Telemetry;
 
 /// <summary>Publishes a server's counters and durations through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
 /// <remarks>
-/// The counters are observed: they cost nothing until a listener asks. The durations are histograms in seconds, recorded only while a
-/// listener is attached. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
+/// The counters are observable instruments: they cost nothing until a listener reads them. The durations are histograms in seconds,
+/// recorded only while a listener is attached. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
 /// </remarks>
 public sealed class FastPortMeter : IDisposable
 {
@@ -27,13 +27,13 @@ public sealed class FastPortMeter : IDisposable
     private readonly Histogram<double> _queueDuration;
     private readonly Histogram<double> _handlerDuration;
 
-    /// <summary>Makes the meter and its instruments.</summary>
-    /// <param name="counters">What to publish.</param>
+    /// <summary>Creates the meter and its instruments.</summary>
+    /// <param name="counters">The counters to publish.</param>
     /// <param name="factory">
-    /// Makes and owns the meter. Defaults to none: a meter of this object's own, which <see cref="Dispose"/> ends.
+    /// Creates and owns the meter. Defaults to null: this object creates a meter, which <see cref="Dispose"/> disposes.
     /// </param>
     /// <param name="serverName">
-    /// Tag <c>fastport.server</c> of the meter, to tell several servers of a process apart. Defaults to none.
+    /// Tag <c>fastport.server</c> of the meter, which distinguishes the servers of a process. Defaults to null: no tag.
     /// </param>
     public FastPortMeter(ServerCounters counters, IMeterFactory? factory = null, string? serverName = null)
     {
@@ -52,14 +52,12 @@ public sealed class FastPortMeter : IDisposable
         _handlerDuration = Duration("fastport.request.handler.duration", "Start of a handler until its end");
     }
 
-    /// <summary>
-    /// Whether a listener is attached to the durations; without one there is no need to call <see cref="RecordHandled"/>.
-    /// </summary>
+    /// <summary>Whether a listener is attached to the durations; without one, calls of <see cref="RecordHandled"/> are ignored.</summary>
     public bool RecordsDurations => _requestDuration.Enabled || _queueDuration.Enabled || _handlerDuration.Enabled;
 
     /// <summary>Records the durations of a handled message.</summary>
     /// <param name="messageType">
-    /// Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never a text that a peer chose.
+    /// Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never a text from a peer.
     /// </param>
     /// <param name="decodeToSend">Nanoseconds.</param>
     /// <param name="queue">Nanoseconds.</param>
@@ -77,7 +75,7 @@ public sealed class FastPortMeter : IDisposable
         _handlerDuration.Record(handler * SecondsPerNanosecond, tag);
     }
 
-    /// <summary>Ends the instruments. A meter that a factory made is ended by the factory.</summary>
+    /// <summary>Disposes the meter. The factory disposes a meter that it created.</summary>
     public void Dispose() => _meter.Dispose();
 
     private static IEnumerable<Measurement<long>> Tagged(int tags, string key, Func<int, string> name, Func<int, long> count)
