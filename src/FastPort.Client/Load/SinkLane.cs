@@ -65,7 +65,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         }
     }
 
-    /// <summary>Requests the server's count, behind all messages sent before, and compares it.</summary>
+    /// <summary>Requests the server's count after all messages sent before, and compares it.</summary>
     public async Task VerifyAsync(TimeSpan timeout)
     {
         if (_countedOn is not { } session)

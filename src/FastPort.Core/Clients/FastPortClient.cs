@@ -105,9 +105,9 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     public Session? Session => _slot.Current;
 
     /// <summary>
-    /// Connects, and from then on reconnects after a loss. Makes one attempt, or with <see cref="FastPortClientOptions.RetryConnect"/>
-    /// retries until it is connected. If it throws, requests that waited for the connection fail with
-    /// <see cref="RequestFailure.NotConnected"/>, as do new ones until it is called again.
+    /// Connects; afterwards the client reconnects after each loss. Makes one attempt, or with
+    /// <see cref="FastPortClientOptions.RetryConnect"/> retries until it is connected. If it throws, requests that waited for the
+    /// connection fail with <see cref="RequestFailure.NotConnected"/>, as do new ones until it is called again.
     /// </summary>
     /// <param name="cancellationToken">Stops connecting.</param>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>

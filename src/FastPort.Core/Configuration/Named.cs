@@ -38,7 +38,7 @@ internal static class Named
         {
             string named = name.Length == 0 ? string.Empty : $" named '{name}'";
             throw new InvalidOperationException(
-                $"A {typeof(TService).Name}{named} has been added already. Give this one another name.");
+                $"A {typeof(TService).Name}{named} was already added. Give this one another name.");
         }
     }
 

@@ -122,7 +122,7 @@ public abstract class Connection
         ArgumentNullException.ThrowIfNull(protocol);
         if (Protocol is not null)
         {
-            throw new InvalidOperationException("The connection has been started already; a connection serves one protocol.");
+            throw new InvalidOperationException("The connection was already started; a connection serves one protocol.");
         }
 
         Protocol = protocol;

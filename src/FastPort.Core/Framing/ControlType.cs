@@ -27,7 +27,7 @@ public static class ControlType
     /// <summary>Lists sessions with routing ids.</summary>
     public const ushort Peers = 0x0008;
 
-    /// <summary>One-way: the requester no longer wants a reply.</summary>
+    /// <summary>One-way: cancels a request.</summary>
     public const ushort Cancel = 0x0009;
 
     /// <summary>The last type reserved for the framework.</summary>

@@ -4,7 +4,7 @@ namespace FastPort.Framing;
 [Flags]
 public enum FrameFlags : byte
 {
-    /// <summary>A request that wants a reply.</summary>
+    /// <summary>A request that expects a reply.</summary>
     None = 0,
 
     /// <summary>The frame answers the request with the same type and correlation.</summary>

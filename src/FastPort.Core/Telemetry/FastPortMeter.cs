@@ -47,9 +47,9 @@ public sealed class FastPortMeter : IDisposable
         ObserveTotals(counters);
         ObserveTagged(counters);
         _requestDuration = Duration(
-            "fastport.request.duration", "Last byte of a request in memory until its reply is handed to the transport");
-        _queueDuration = Duration("fastport.request.queue.duration", "Last byte of a request in memory until its handler starts");
-        _handlerDuration = Duration("fastport.request.handler.duration", "Start of a handler until its end");
+            "fastport.request.duration", "From the last byte of a request in memory until its reply is passed to the transport");
+        _queueDuration = Duration("fastport.request.queue.duration", "From the last byte of a request in memory until its handler starts");
+        _handlerDuration = Duration("fastport.request.handler.duration", "From the start of a handler to its end");
     }
 
     /// <summary>Whether a listener is attached to the durations; without one, calls of <see cref="RecordHandled"/> are ignored.</summary>
@@ -106,7 +106,7 @@ public sealed class FastPortMeter : IDisposable
             "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Connections open now");
         _meter.CreateObservableUpDownCounter(
             "fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Sessions open now");
-        Count("fastport.connections.accepted", "{connection}", "Connections let in", () => counters.Snapshot().ConnectionsAccepted);
+        Count("fastport.connections.accepted", "{connection}", "Connections accepted", () => counters.Snapshot().ConnectionsAccepted);
         Count("fastport.accept.errors", "{error}", "Accepts that failed", () => counters.Snapshot().AcceptErrors);
         Count("fastport.messages.received", "{message}", "Whole frames received", () => counters.Snapshot().MessagesIn);
         Count("fastport.messages.sent", "{message}", "Whole frames sent", () => counters.Snapshot().MessagesOut);
@@ -114,13 +114,13 @@ public sealed class FastPortMeter : IDisposable
         Count("fastport.bytes.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
         _meter.CreateObservableUpDownCounter(
             "fastport.subscriptions.open", () =>
-                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions that exist now");
-        Count("fastport.relays", "{message}", "Relays that their targets' send queues took", () => counters.Snapshot().Relayed);
-        Count("fastport.relays.waited", "{message}", "Times that a relay was held back by a full target", () =>
+                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions at present");
+        Count("fastport.relays", "{message}", "Relays that the targets' send queues took", () => counters.Snapshot().Relayed);
+        Count("fastport.relays.waited", "{message}", "How often a full target delayed a relay", () =>
             counters.Snapshot().RelaysWaited);
         Count("fastport.publications", "{message}", "Publish messages", () => counters.Snapshot().Published);
         Count("fastport.deliveries", "{message}", "Send queues that took a Publish message", () => counters.Snapshot().Delivered);
-        Count("fastport.replies.unmatched", "{reply}", "Replies that belong to no request", () => counters.Snapshot().RepliesToNothing);
+        Count("fastport.replies.unmatched", "{reply}", "Replies without a matching request", () => counters.Snapshot().RepliesToNothing);
     }
 
     private void ObserveTagged(ServerCounters counters)
@@ -128,7 +128,7 @@ public sealed class FastPortMeter : IDisposable
         CountTagged(
             "fastport.connections.rejected",
             "{connection}",
-            "Connections turned away",
+            "Connections rejected",
             () => ByName<ConnectionRejection>("reason", counters.Snapshot().ConnectionsRejectedFor));
         CountTagged(
             "fastport.frames.dropped", "{frame}", "Frames dropped", () =>
@@ -141,7 +141,7 @@ public sealed class FastPortMeter : IDisposable
         CountTagged(
             "fastport.relays.failed",
             "{message}",
-            "Relays that their targets did not get",
+            "Relays that did not reach their targets",
             () => ByName<RelayFailure>("reason", counters.Snapshot().RelaysFailedFor));
         CountTagged("fastport.errors.sent", "{error}", "Error frames sent", () => ByCode(counters.Snapshot().ErrorsSentWith));
         CountTagged(

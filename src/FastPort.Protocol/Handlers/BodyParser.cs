@@ -111,7 +111,7 @@ internal sealed class BodyParser<T>
 
     private BorrowedBytes Lend(ReadOnlyMemory<byte> body)
     {
-        // Only memory that a peer in the same process has lent can be without an array.
+        // Only borrowed memory of a peer in the same process may have no array.
         ArraySegment<byte> array = MemoryMarshal.TryGetArray(body, out ArraySegment<byte> segment) ? segment : body.ToArray();
         return new BorrowedBytes(array.Array!, array.Offset, array.Count, _name);
     }
