@@ -9,7 +9,7 @@ internal static class CommandLine
     /// <summary>Parses, runs and returns the exit code.</summary>
     /// <param name="args">The program's arguments.</param>
     /// <param name="commands">Executes the commands.</param>
-    /// <param name="error">Where complaints about arguments go.</param>
+    /// <param name="error">Receives the errors in the arguments.</param>
     public static Task<int> RunAsync(string[] args, ICommands commands, TextWriter error)
     {
         var root = new RootCommand(

@@ -160,7 +160,7 @@ internal sealed class EchoLane : ILane
 
                 return;
             case SendStatus.TooLarge:
-                // Checked before the run; only another server in its place can have a smaller limit.
+                // The size was checked before the run: only a replaced server can have a smaller limit.
                 _recorder.RecordError(
                     LoadErrorKind.ErrorReply,
                     $"The server's frame limit allows bodies of {session.MaxBodyBytes} bytes, not {_payload.Length}.", _latencies);
@@ -171,7 +171,7 @@ internal sealed class EchoLane : ILane
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
 
-                // Another session may have begun meanwhile.
+                // A new session may have started meanwhile.
                 SendIdle();
                 return;
         }

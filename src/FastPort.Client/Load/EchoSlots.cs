@@ -25,8 +25,8 @@ internal sealed class EchoSlots
     private List<long>? _unsent;
 
     /// <param name="lane">The lane.</param>
-    /// <param name="number">Its number, from 0.</param>
-    /// <param name="count">Its slots.</param>
+    /// <param name="number">The lane's number, from 0.</param>
+    /// <param name="count">Number of slots.</param>
     /// <param name="schedule">When requests are due; null in the closed loop.</param>
     public EchoSlots(EchoLane lane, int number, int count, SendSchedule? schedule)
     {

@@ -172,7 +172,7 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// Overwrites bytes already written and still unread, across the wrap: a length prefix or a time stamp known only afterwards.
+    /// Overwrites unread bytes, across the wrap, for example with a length prefix or a time stamp that is known only afterwards.
     /// </summary>
     /// <param name="position">
     /// Absolute position of the first byte: the value of <see cref="WritePosition"/> before that byte was written.

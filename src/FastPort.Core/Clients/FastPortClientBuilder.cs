@@ -8,9 +8,9 @@ using Microsoft.Extensions.DependencyInjection;
 namespace FastPort.Clients;
 
 /// <summary>
-/// What
+/// The return value of
 /// <see cref="FastPortClientRegistration.AddFastPortClient(IServiceCollection, Microsoft.Extensions.Configuration.IConfiguration,
-/// Action{FastPortClientOptions}?)"/> returns: where handlers and subscriptions are added. Used while the host is being built.
+/// Action{FastPortClientOptions}?)"/>: adds handlers and subscriptions. Used while the host is being built.
 /// </summary>
 public sealed class FastPortClientBuilder
 {

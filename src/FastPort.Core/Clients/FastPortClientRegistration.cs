@@ -30,7 +30,7 @@ public static class FastPortClientRegistration
             configure);
     }
 
-    /// <summary>Adds a client with a name, of which a host may have many. Client and options are registered under that name.</summary>
+    /// <summary>Adds a client with a name; a host may have many. Client and options are registered under that name.</summary>
     /// <param name="services">The host's services.</param>
     /// <param name="name">The client's name, not empty.</param>
     /// <param name="section">The client's section, with the keys of <see cref="FastPortClientOptions"/>.</param>

@@ -271,7 +271,7 @@ public abstract class Connection
     /// time.
     /// </remarks>
     /// <param name="lowWater">Bytes, 0 or more.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>True if there is room; false if the connection is closing or has ended, so that nothing can be written any more.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="lowWater"/> is negative.</exception>
     /// <exception cref="OperationCanceledException">The token was canceled before.</exception>
