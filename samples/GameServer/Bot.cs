@@ -6,7 +6,7 @@ using GameServer.Messages;
 
 namespace GameServer;
 
-/// <summary>A player that walks in circles: a client with a handler for what the server pushes.</summary>
+/// <summary>A player that walks in circles: a client with a handler for the server's snapshots.</summary>
 internal sealed class Bot : IAsyncDisposable
 {
     private static readonly TimeSpan InputInterval = TimeSpan.FromMilliseconds(50);
@@ -32,7 +32,7 @@ internal sealed class Bot : IAsyncDisposable
 
     public uint Inputs => _inputs;
 
-    /// <summary>Where the latest snapshot had this player; null before the first.</summary>
+    /// <summary>This player's state in the latest snapshot; null before the first.</summary>
     public PlayerState? Self => Volatile.Read(ref _self);
 
     public async Task JoinAsync()
@@ -42,7 +42,7 @@ internal sealed class Bot : IAsyncDisposable
         Volatile.Write(ref _player, joined.Player);
     }
 
-    /// <summary>Plays for a time, then waits until a snapshot shows the last input applied.</summary>
+    /// <summary>Plays for a time, then waits for a snapshot with the last input applied.</summary>
     public async Task PlayAsync(TimeSpan duration, CancellationToken cancellationToken)
     {
         using var timer = new PeriodicTimer(InputInterval);
@@ -63,7 +63,7 @@ internal sealed class Bot : IAsyncDisposable
 
     public ValueTask DisposeAsync() => _client.DisposeAsync();
 
-    // On the client's loop: notes what it needs and returns.
+    // Runs on the client's loop: stores the data and returns.
     private void OnSnapshot(Snapshot snapshot)
     {
         Interlocked.Increment(ref _snapshots);

@@ -7,7 +7,7 @@ using Microsoft.Extensions.DependencyInjection;
 namespace GameServer;
 
 /// <summary>
-/// Some bots play against the server of this process for <c>Demo:Seconds</c> (3 by default); one of them leaves half-way.
+/// Some bots play on the server of this process for <c>Demo:Seconds</c> (3 by default); one of them leaves after half of the time.
 /// </summary>
 internal static class Demo
 {
@@ -20,7 +20,7 @@ internal static class Demo
         TimeSpan duration = TimeSpan.FromSeconds(services.GetRequiredService<IConfiguration>().GetValue("Demo:Seconds", 3.0));
         Console.WriteLine($"demo: {BotCount} bots play on {endpoint} for {duration.TotalSeconds.ToString(CultureInfo.InvariantCulture)} s");
 
-        // On top of the playing time; only a broken server needs it.
+        // Added to the playing time; only a broken server needs it.
         using var deadline = new CancellationTokenSource(duration + TimeSpan.FromSeconds(20));
         Bot[] bots = [.. Enumerable.Range(1, BotCount).Select(i => new Bot($"bot-{i}", endpoint))];
         await Task.WhenAll(bots.Select(b => PlayAsync(b, b == bots[^1] ? duration / 2 : duration, deadline.Token)));

@@ -7,8 +7,9 @@ using GameServer.Messages;
 namespace GameServer;
 
 /// <summary>
-/// The players' messages. All are inline: they only look at the session and write to a channel, which takes less time than a hand-over to
-/// another thread would. Messages of one session are handled one after the other, so state kept on the session needs no lock here.
+/// Handles the players' messages. All handlers are inline: they only read the session and write to a channel, which takes less time than
+/// passing the message to another thread. The messages of one session are handled one after the other, so the session's state needs no lock
+/// here.
 /// </summary>
 internal sealed class GameHandlers(GameInbox inbox, GameOptions options)
 {
@@ -38,7 +39,7 @@ internal sealed class GameHandlers(GameInbox inbox, GameOptions options)
 
     private void OnInput(Input input, Session session)
     {
-        // Before its Join a session is a spectator who sees nothing and moves nothing.
+        // Inputs before the Join are ignored.
         if (session.State is not null)
         {
             inbox.Add(new PlayerInput(session.Id, input));

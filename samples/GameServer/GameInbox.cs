@@ -4,14 +4,14 @@ using GameServer.Messages;
 
 namespace GameServer;
 
-/// <summary>A player came (with a name) or left (without one).</summary>
+/// <summary>A player joined (with a name) or left (without a name).</summary>
 internal readonly record struct PlayerChange(Session Session, string? Name);
 
 /// <summary>An input of a player.</summary>
 internal readonly record struct PlayerInput(long Player, Input Input);
 
 /// <summary>
-/// The way from many sessions' loops into the one game loop. Writing never waits, so inline handlers may do it; only the game loop reads.
+/// The queue from the loops of many sessions to the game loop. Writing never waits, so inline handlers may write; only the game loop reads.
 /// </summary>
 internal sealed class GameInbox
 {
@@ -21,8 +21,8 @@ internal sealed class GameInbox
     // docs: channel
     public GameInbox(GameOptions options) =>
 
-        // Inputs say where a player wants to go from now on: when the loop falls behind, the oldest are the least worth. So a full channel
-        // drops them, counted, and memory stays bounded whatever the clients send.
+        // An input replaces the player's earlier inputs: when the loop is late, the oldest inputs matter least. So a full channel drops and
+        // counts them, and memory stays bounded whatever the clients send.
         _inputs = Channel.CreateBounded<PlayerInput>(
             new BoundedChannelOptions(options.InputQueueLength) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true },
             _ => Interlocked.Increment(ref _dropped));
@@ -34,7 +34,7 @@ internal sealed class GameInbox
 
     public ChannelReader<PlayerInput> Inputs => _inputs.Reader;
 
-    /// <summary>Comings and goings. None may be lost, and a session makes two at most: MaxConnections bounds it.</summary>
+    /// <summary>Joins and leaves. None may be lost, and a session has at most two: MaxConnections bounds the channel.</summary>
     public Channel<PlayerChange> Changes { get; } = Channel.CreateUnbounded<PlayerChange>(
         new UnboundedChannelOptions { SingleReader = true });
 

@@ -8,8 +8,9 @@ using Microsoft.Extensions.Logging;
 namespace GameServer;
 
 /// <summary>
-/// The game: at every tick it takes what the sessions have written, advances the world and sends everybody one snapshot. It is registered
-/// before the server, so it listens to the server's events before the first session and runs until the last is gone.
+/// The game: at every tick it reads the messages of the sessions, advances the world and sends one snapshot to all players. It is
+/// registered before the server, so it subscribes to the server's events before the first session and runs until the last session has
+/// ended.
 /// </summary>
 internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptions options, TimeProvider time, ILogger<GameLoop> logger)
     : BackgroundService
@@ -21,7 +22,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
     /// <summary>Ticks so far.</summary>
     public ulong Ticks => _world.Tick;
 
-    /// <summary>Snapshots that a player's full send queue did not take. The next one says it all again.</summary>
+    /// <summary>Snapshots that a player's full send queue did not take. The next snapshot has the whole state again.</summary>
     public long MissedSnapshots => Interlocked.Read(ref _missed);
 
     public override Task StartAsync(CancellationToken cancellationToken)
@@ -37,7 +38,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
         using var timer = new PeriodicTimer(TimeSpan.FromSeconds(1) / options.TicksPerSecond, time);
         try
         {
-            // A late tick is followed by the next one at once; ticks that were missed are not run later.
+            // After a late tick the next one follows at once; missed ticks are skipped.
             while (await timer.WaitForNextTickAsync(stoppingToken))
             {
                 Tick(seconds);
@@ -64,7 +65,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
 
         _world.Advance(seconds);
 
-        // One message for everybody, encoded once; each session gets a copy of the bytes.
+        // One message for all players, encoded once; each session gets a copy of the bytes.
         int members = _players.Count;
         int sent = _players.Broadcast(GameMessageType.Snapshot, _world.Snapshot());
         Interlocked.Add(ref _missed, Math.Max(0, Math.Min(members, _players.Count) - sent));
@@ -89,7 +90,7 @@ internal sealed class GameLoop(FastPortServer server, GameInbox inbox, GameOptio
 
     private void OnSessionOpened(Session session) => logger.LogInformation("{Session} connected", session);
 
-    // On the session's loop, after its last message: its Join, if there was one, is in the channel already.
+    // Runs on the session's loop, after its last message: its Join, if any, is already in the channel.
     private void OnSessionClosed(Session session, CloseReason reason)
     {
         if (session.State is not null)

@@ -1,6 +1,6 @@
 namespace GameServer;
 
-/// <summary>Message types of the game; an application's own begin at 0x1000.</summary>
+/// <summary>Message types of the game; types of applications begin at 0x1000.</summary>
 internal static class GameMessageType
 {
     public const ushort Join = 0x1000;

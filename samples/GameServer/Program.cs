@@ -5,7 +5,7 @@ using Microsoft.Extensions.Hosting;
 
 bool isDemo = args.Contains("--demo");
 
-// Beside the program, not in the working directory: the repository's root has settings of another program.
+// Read the settings in the program's directory, not in the working directory: the repository's root has settings of another program.
 HostApplicationBuilder builder = Host.CreateApplicationBuilder(
     new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
 builder.Configuration.AddJsonFile("gamesettings.json").AddEnvironmentVariables().AddCommandLine([.. args.Where(a => a != "--demo")]);
@@ -15,7 +15,7 @@ builder.Services.AddSingleton(GameOptions.Read(builder.Configuration));
 builder.Services.AddSingleton<GameInbox>();
 builder.Services.AddSingleton<GameHandlers>();
 
-// Before AddFastPort: services start in this order and stop in reverse, so the loop runs while there are sessions.
+// Before AddFastPort: services start in this order and stop in reverse order, so the loop runs while there are sessions.
 builder.Services.AddSingleton<GameLoop>();
 builder.Services.AddHostedService(services => services.GetRequiredService<GameLoop>());
 builder.Services
@@ -23,7 +23,7 @@ builder.Services
     {
         if (isDemo)
         {
-            // Any free port: a demo must not be in a real server's way.
+            // Any free port: a demo must not block the port of a real server.
             options.Endpoints = ["tcp://127.0.0.1:0"];
         }
     })

@@ -2,7 +2,7 @@ using GameServer.Messages;
 
 namespace GameServer;
 
-/// <summary>The state of the game. The game loop owns it: nobody else reads or writes it, so there is no lock.</summary>
+/// <summary>The state of the game. Only the game loop reads and writes it, so there is no lock.</summary>
 internal sealed class World
 {
     private const float Speed = 5;
@@ -25,7 +25,7 @@ internal sealed class World
             float length = MathF.Sqrt(
                 (input.Input.DirectionX * input.Input.DirectionX) + (input.Input.DirectionY * input.Input.DirectionY));
 
-            // Clients are not to be trusted: a direction longer than 1 would be a faster player, and NaN would spread.
+            // Clients are not trusted: a direction longer than 1 would make a player faster, and NaN would spread.
             float scale = length > 1 ? 1 / length : 1;
             player.DirectionX = float.IsFinite(length) ? input.Input.DirectionX * scale : 0;
             player.DirectionY = float.IsFinite(length) ? input.Input.DirectionY * scale : 0;

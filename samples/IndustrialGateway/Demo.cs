@@ -10,13 +10,15 @@ using Microsoft.Extensions.Hosting;
 
 namespace IndustrialGateway;
 
-/// <summary>Some clients read and write tags through the gateway of this process; then it is stopped with a request in flight.</summary>
+/// <summary>
+/// Some clients read and write tags through the gateway of this process; then the gateway stops with a request in flight.
+/// </summary>
 internal static class Demo
 {
     private const int ClientCount = 3;
     private const int ReadsPerClient = 50;
 
-    /// <returns>Whether every answer was the expected one.</returns>
+    /// <returns>Whether every reply was the expected one.</returns>
     public static async Task<bool> RunAsync(IHost host)
     {
         var endpoint = host.Services.GetRequiredService<FastPortServer>().Endpoints[0].ToString();
@@ -55,13 +57,13 @@ internal static class Demo
         await using FastPortClient client = await ConnectAsync($"client-{number}", endpoint);
         var request = new ReadTags { Names = { "boiler.temperature", "pump.flow" } };
 
-        // All at once: the gateway runs MaxConcurrency of them at a time and answers each when it is done.
+        // All at once: the gateway runs MaxConcurrency requests at a time and answers each when its handler has ended.
         TagValues[] replies = await Task.WhenAll(Enumerable.Range(0, ReadsPerClient)
             .Select(_ => client.RequestAsync(GatewayMessageType.ReadTags, request, TagValues.Parser)));
         return replies.Sum(static r => r.Values.Count);
     }
 
-    // A hundred tags at 2 ms each: the stop begins while the handler runs, or while the request is still on its way; both are answered.
+    // A hundred tags at 2 ms each: the stop begins while the handler runs or before the request arrives; the gateway answers in both cases.
     private static async Task<int> StopWithRequestInFlightAsync(IHost host, FastPortClient client)
     {
         var request = new ReadTags();

@@ -1,6 +1,6 @@
 namespace IndustrialGateway;
 
-/// <summary>Message types of the gateway; an application's own begin at 0x1000.</summary>
+/// <summary>Message types of the gateway; types of applications begin at 0x1000.</summary>
 internal static class GatewayMessageType
 {
     public const ushort ReadTags = 0x1000;

@@ -10,7 +10,7 @@ using Microsoft.Extensions.Hosting;
 
 bool isDemo = args.Contains("--demo");
 
-// Beside the program, not in the working directory: the repository's root has settings of another program.
+// Read the settings in the program's directory, not in the working directory: the repository's root has settings of another program.
 HostApplicationBuilder builder = Host.CreateApplicationBuilder(
     new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
 builder.Configuration.AddJsonFile("gatewaysettings.json").AddEnvironmentVariables().AddCommandLine([.. args.Where(a => a != "--demo")]);
@@ -27,12 +27,12 @@ builder.Services
     {
         if (isDemo)
         {
-            // Any free port: a demo must not be in a real gateway's way.
+            // Any free port: a demo must not block the port of a real gateway.
             options.Endpoints = ["tcp://127.0.0.1:0"];
         }
     })
 
-    // For the health report; a report of latencies of its own on console and disk is not configured.
+    // For the health report. No section LatencyStats is configured, so there are no latency reports on console and disk.
     .MeasureLatencies()
     .AddHandler<ReadTagsHandler, ReadTags, TagValues>(GatewayMessageType.ReadTags, ReadTags.Parser)
     .AddHandler<WriteTagHandler, WriteTag, WriteTagReply>(GatewayMessageType.WriteTag, WriteTag.Parser)

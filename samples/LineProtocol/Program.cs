@@ -4,16 +4,16 @@ using FastPort.Hosting;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging.Abstractions;
 
-// Server: every line comes back in capitals.
+// Server: answers every line in capitals.
 var options = new ConnectionServerOptions { Endpoints = { args.FirstOrDefault("line://127.0.0.1") } };
 var components = new ConnectionServerComponents();
 components.Transports.MapScheme("line", over: "tcp", defaultPort: 7007);
 static IConnectionProtocol Answer(Connection c) => new LineProtocol(c, static (lines, line) => lines.Send(line.ToUpperInvariant()));
 await using var server = new ConnectionServer(options, Answer, components);
 await server.StartAsync();
-Console.WriteLine($"listening on {server.Endpoints[0]}; what is typed here is sent there");
+Console.WriteLine($"listening on {server.Endpoints[0]}; type lines to send");
 
-// Client: sends what is typed and shows what comes back.
+// Client: sends the typed lines and prints the answers.
 using var clock = new ConnectionClock();
 var settings = new ConnectionSettings { Clock = clock, Logger = NullLogger.Instance };
 TransportCollection transports = TransportCollection.CreateShared().MapScheme("line", over: "tcp", defaultPort: 7007);

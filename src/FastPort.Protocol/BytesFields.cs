@@ -3,23 +3,23 @@ using Google.Protobuf;
 namespace FastPort.Protocol;
 
 /// <summary>
-/// Who owns the memory of a request's <c>bytes</c> fields. A copy clears and fills fresh memory. Avoiding it pays from a kilobyte on, for
-/// handlers that no longer need a payload when they have ended.
+/// Who owns the memory of a request's <c>bytes</c> fields. A copy allocates, clears and fills an array; avoiding it is worthwhile from 1
+/// KiB on, for handlers that do not need the payload after they have ended.
 /// </summary>
 public enum BytesFields
 {
-    /// <summary>The handler's: they are copied out of the receive buffer and may be kept. The default.</summary>
+    /// <summary>The handler owns it: the fields are copied from the receive buffer and may be kept. The default.</summary>
     Copied,
 
     /// <summary>
-    /// The receive buffer owns it. The fields may be read until the handler ends (a queued one: until its task ends), and be part of
-    /// replies and of messages sent by then. It applies to the singular <c>bytes</c> fields of the message itself that are neither required
-    /// nor in a <c>oneof</c>; all others, and those of messages within the message, are copied.
+    /// The receive buffer owns it. The fields may be read until the handler ends (a queued handler: until its task ends), and used in
+    /// replies and messages that are sent before that. Applies to the singular <c>bytes</c> fields of the message itself that are neither
+    /// required nor in a <c>oneof</c>; all other fields, and those of nested messages, are copied.
     /// <para>
     /// Reading such a field later, also as part of a message that was kept or still waits to be sent, throws
-    /// <see cref="ObjectDisposedException"/>: copy what is kept, with <c>ByteString.CopyFrom(field.Span)</c>. Only a
-    /// <see cref="ByteString.Span"/> that was taken before and is used later goes unnoticed, and shows what is received next. Pinning such
-    /// a field throws <see cref="NotSupportedException"/>.
+    /// <see cref="ObjectDisposedException"/>: copy a field to keep it, with <c>ByteString.CopyFrom(field.Span)</c>. A
+    /// <see cref="ByteString.Span"/> taken before and used later is not detected; it shows bytes received later. Pinning such a field
+    /// throws <see cref="NotSupportedException"/>.
     /// </para>
     /// </summary>
     Borrowed,

@@ -6,22 +6,24 @@ using Microsoft.Extensions.DependencyInjection;
 namespace FastPort.Protocol;
 
 /// <summary>
-/// Registers typed handler classes with a server in a host. They are queued handlers. With <see cref="ServiceLifetime.Scoped"/> or
-/// Transient each message gets a scope and an instance of its own, disposed before the reply is sent; with Singleton one instance serves
-/// all sessions at the same time. A body that does not parse is answered with MalformedBody and makes no instance.
+/// Registers typed handler classes with a server in a host, as queued handlers. With <see cref="ServiceLifetime.Scoped"/> or Transient each
+/// message gets its own scope and instance, disposed before the reply is sent; with Singleton one instance serves all sessions
+/// concurrently. A body that cannot be parsed is answered with MalformedBody and creates no instance.
 /// </summary>
 public static class MessageHandlerRegistration
 {
     /// <summary>Registers a handler class of requests.</summary>
-    /// <typeparam name="THandler">The class; where it is registered already, that registration is used.</typeparam>
+    /// <typeparam name="THandler">The class; an existing registration of the class is used.</typeparam>
     /// <typeparam name="TRequest">The request.</typeparam>
     /// <typeparam name="TReply">The reply.</typeparam>
     /// <param name="builder">What AddFastPort returned.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
-    /// <param name="bytesFields">Whose the message's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
-    /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
+    /// <param name="bytesFields">
+    /// Who owns the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// </param>
+    /// <exception cref="ArgumentException">The class is already registered with another lifetime.</exception>
     public static FastPortBuilder AddHandler<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, TRequest, TReply>(
         this FastPortBuilder builder,
@@ -43,15 +45,17 @@ public static class MessageHandlerRegistration
             bytesFields));
     }
 
-    /// <summary>Registers a handler class of messages that need no reply.</summary>
-    /// <typeparam name="THandler">The class; where it is registered already, that registration is used.</typeparam>
+    /// <summary>Registers a handler class of messages without a reply.</summary>
+    /// <typeparam name="THandler">The class; an existing registration of the class is used.</typeparam>
     /// <typeparam name="TMessage">The message.</typeparam>
     /// <param name="builder">What AddFastPort returned.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="lifetime">The class's lifetime. Defaults to scoped.</param>
-    /// <param name="bytesFields">Whose the message's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
-    /// <exception cref="ArgumentException">The class is registered already with another lifetime.</exception>
+    /// <param name="bytesFields">
+    /// Who owns the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// </param>
+    /// <exception cref="ArgumentException">The class is already registered with another lifetime.</exception>
     public static FastPortBuilder AddHandler<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, TMessage>(
         this FastPortBuilder builder,

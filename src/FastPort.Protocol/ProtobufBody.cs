@@ -3,10 +3,8 @@ using Google.Protobuf;
 
 namespace FastPort.Protocol;
 
-/// <summary>
-/// A Protocol Buffers message as a frame body: its size is computed once, then it is encoded straight into the send ring.
-/// </summary>
-/// <param name="message">The message; must not change until it has been written.</param>
+/// <summary>A Protocol Buffers message as a frame body: its size is computed once, and it is encoded in place in the send ring.</summary>
+/// <param name="message">The message; do not change it until it has been written.</param>
 public readonly struct ProtobufBody(IMessage message) : IFrameBody
 {
     /// <inheritdoc/>

@@ -7,18 +7,20 @@ using Google.Protobuf;
 namespace FastPort.Protocol;
 
 /// <summary>
-/// Registers handlers that take and return Protocol Buffers messages. The built-in diagnostics use the same methods. A body that does not
-/// parse is answered with MalformedBody before the handler is called. A handler refuses a request with
+/// Registers handlers that take and return Protocol Buffers messages. The built-in diagnostics use the same methods. A body that cannot be
+/// parsed is answered with MalformedBody, without a call of the handler. A handler refuses a request with
 /// <see cref="RequestRefusedException"/>.
 /// </summary>
 public static class ProtobufHandlers
 {
-    /// <summary>Registers a handler that runs on the session's loop and must not block.</summary>
+    /// <summary>Registers an inline handler: it runs on the session's loop and must not block.</summary>
     /// <param name="handlers">The table.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
-    /// <param name="handler">Gets the request and its session, returns the reply. The reply of a one-way message is dropped.</param>
-    /// <param name="bytesFields">Whose the request's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
+    /// <param name="handler">Takes the request and its session, returns the reply. The reply to a one-way message is dropped.</param>
+    /// <param name="bytesFields">
+    /// Who owns the memory of the request's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// </param>
     public static MessageHandlers MapInline<TRequest, TReply>(
         this MessageHandlers handlers,
         ushort type,
@@ -55,13 +57,16 @@ public static class ProtobufHandlers
     }
 
     /// <summary>
-    /// Registers a handler of messages that need no reply; it runs on the session's loop and must not block. A request gets an empty reply.
+    /// Registers an inline handler of messages without a reply: it runs on the session's loop and must not block. A request gets an empty
+    /// reply.
     /// </summary>
     /// <param name="handlers">The table.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
-    /// <param name="handler">Gets the message and its session.</param>
-    /// <param name="bytesFields">Whose the message's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
+    /// <param name="handler">Takes the message and its session.</param>
+    /// <param name="bytesFields">
+    /// Who owns the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// </param>
     public static MessageHandlers MapInline<TMessage>(
         this MessageHandlers handlers,
         ushort type,
@@ -96,14 +101,19 @@ public static class ProtobufHandlers
             typeof(TMessage).Name);
     }
 
-    /// <summary>Registers a handler that runs off the loop and may wait. Requests of one session are started in arrival order.</summary>
+    /// <summary>
+    /// Registers a queued handler: it runs outside the loop and may wait. The handlers of one session's requests start in arrival order.
+    /// </summary>
     /// <param name="handlers">The table.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The request's parser: <c>MyRequest.Parser</c>.</param>
     /// <param name="handler">
-    /// Gets the request and its context (session, cancellation), returns the reply. What it returns is dropped where it has answered
-    /// through the context already, with <see cref="RequestContext.Fail"/> for instance.</param>
-    /// <param name="bytesFields">Whose the request's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
+    /// Takes the request and its context (session, cancellation token), returns the reply. The reply is dropped if the handler has already
+    /// answered through the context, for example with <see cref="RequestContext.Fail"/>.
+    /// </param>
+    /// <param name="bytesFields">
+    /// Who owns the memory of the request's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// </param>
     public static MessageHandlers MapQueued<TRequest, TReply>(
         this MessageHandlers handlers,
         ushort type,
@@ -127,7 +137,7 @@ public static class ProtobufHandlers
                     return ValueTask.CompletedTask;
                 }
 
-                // A handler that ends at once needs no async method.
+                // A handler that completes synchronously needs no async method.
                 bool waits = false;
                 try
                 {
@@ -153,13 +163,16 @@ public static class ProtobufHandlers
     }
 
     /// <summary>
-    /// Registers a handler of messages that need no reply; it runs off the loop and may wait. A request gets an empty reply when it ends.
+    /// Registers a queued handler of messages without a reply: it runs outside the loop and may wait. A request gets an empty reply when
+    /// the handler ends.
     /// </summary>
     /// <param name="handlers">The table.</param>
     /// <param name="type">Message type.</param>
     /// <param name="parser">The message's parser: <c>MyMessage.Parser</c>.</param>
-    /// <param name="handler">Gets the message and its context.</param>
-    /// <param name="bytesFields">Whose the message's bytes fields are. Defaults to <see cref="BytesFields.Copied"/>: the handler's.</param>
+    /// <param name="handler">Takes the message and its context.</param>
+    /// <param name="bytesFields">
+    /// Who owns the memory of the message's bytes fields. Defaults to <see cref="BytesFields.Copied"/>: the handler.
+    /// </param>
     public static MessageHandlers MapQueued<TMessage>(
         this MessageHandlers handlers,
         ushort type,
@@ -182,7 +195,7 @@ public static class ProtobufHandlers
                     return ValueTask.CompletedTask;
                 }
 
-                // No async method where nothing has to be done afterwards.
+                // No async method if there is nothing to do after the handler.
                 return lent is null ? handler(message, context) : HandleBorrowedAsync(handler, message, context, lent);
             },
             typeof(TMessage).Name);

@@ -3,7 +3,7 @@ using FastPort.Programs;
 using FastPort.Server;
 using FastPort.Transports.Sockets;
 
-// Safe here: nothing in this process blocks on a socket's thread. Diagnostics handlers do not block, or are queued.
+// Safe here: no code of this process blocks a socket's thread. The diagnostics handlers do not block or are queued.
 SocketTransport.UnsafeUseInlineCompletions();
 
 var listen = new Option<string[]>("--listen")

@@ -24,7 +24,7 @@ internal static class ServerProgram
             await host.StartAsync(cancellationToken).ConfigureAwait(false);
             foreach (Endpoint endpoint in host.Services.GetRequiredService<FastPortServer>().Endpoints)
             {
-                // Plain lines on standard output: programs that start this one read them.
+                // Plain lines on standard output: programs that start this server read them.
                 Console.WriteLine($"listening on {endpoint}");
             }
 
@@ -56,7 +56,7 @@ internal static class ServerProgram
             });
         if (!builder.Configuration.GetSection(LatencyStatsOptions.SectionName).Exists())
         {
-            // This program reports also where its appsettings.json has lost the section.
+            // This program reports latencies even if its appsettings.json does not have the section.
             builder.Services.Configure<LatencyStatsOptions>(static o => o.EnableConsoleOutput = o.EnableFileOutput = true);
         }
 

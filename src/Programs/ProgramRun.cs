@@ -13,7 +13,7 @@ using Serilog.Settings.Configuration;
 namespace FastPort.Programs;
 
 /// <summary>
-/// What both programs do: read arguments and configuration, and turn failures into lines on standard error and exit codes.
+/// The common parts of both programs: read arguments and configuration, and convert failures to lines on standard error and exit codes.
 /// </summary>
 internal static class ProgramRun
 {
@@ -22,7 +22,7 @@ internal static class ProgramRun
     /// <summary>Parses, runs and returns the exit code.</summary>
     /// <param name="root">The program's commands.</param>
     /// <param name="args">The program's arguments.</param>
-    /// <param name="error">Where complaints about arguments go.</param>
+    /// <param name="error">Receives the errors in the arguments.</param>
     public static async Task<int> InvokeAsync(RootCommand root, string[] args, TextWriter error)
     {
         ParseResult parsed = root.Parse(args);
@@ -37,13 +37,13 @@ internal static class ProgramRun
             return ExitCode.Usage;
         }
 
-        // Ctrl+C and SIGTERM belong to what runs, which ends in order; the parser must not end the process first.
+        // The running command handles Ctrl+C and SIGTERM and ends in order; the parser must not end the process first.
         return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null }).ConfigureAwait(false);
     }
 
-    /// <summary>Runs, and makes an exit code of what the user can mend.</summary>
-    /// <param name="run">What to run; returns the exit code.</param>
-    /// <param name="error">Where a sentence says what was wrong.</param>
+    /// <summary>Runs, and converts failures that the user can correct to exit codes.</summary>
+    /// <param name="run">The program; returns the exit code.</param>
+    /// <param name="error">Receives a sentence per problem.</param>
     public static async Task<int> ReportAsync(Func<Task<int>> run, TextWriter error)
     {
         try
@@ -64,7 +64,7 @@ internal static class ProgramRun
         }
         catch (AggregateException e) when (e.InnerExceptions.All(static i => i is OptionsValidationException))
         {
-            // The host's, where options of several kinds are wrong.
+            // The host throws it if options of several classes are wrong.
             IEnumerable<string> failures = e.InnerExceptions.SelectMany(static i => ((OptionsValidationException)i).Failures);
             return await FailAsync(ExitCode.Usage, [.. failures]).ConfigureAwait(false);
         }
@@ -74,12 +74,12 @@ internal static class ProgramRun
         }
         catch (FileNotFoundException e)
         {
-            // No appsettings.json.
+            // appsettings.json does not exist.
             return await FailAsync(ExitCode.Usage, e.Message).ConfigureAwait(false);
         }
         catch (InvalidDataException e)
         {
-            // appsettings.json is no JSON.
+            // appsettings.json is not valid JSON.
             return await FailAsync(ExitCode.Usage, e.InnerException is null ? e.Message : $"{e.Message} {e.InnerException.Message}")
                 .ConfigureAwait(false);
         }
@@ -99,7 +99,7 @@ internal static class ProgramRun
         }
     }
 
-    // A console or a disk that takes nothing costs the last lines, not the end of the program.
+    // A blocked console or disk can lose the last lines, but must not prevent the end of the program.
     private static async Task CloseLogAsync()
     {
         try
@@ -108,13 +108,12 @@ internal static class ProgramRun
         }
         catch (TimeoutException)
         {
-            // There is nowhere to tell it.
+            // There is no output left that could report it.
         }
     }
 
     /// <summary>
-    /// Adds appsettings.json, found beside the program, the environment, which overrides it, and what the command line says, which
-    /// overrides both.
+    /// Adds appsettings.json from the program's directory, the environment, which overrides it, and the command line, which overrides both.
     /// </summary>
     public static void AddSettings(IConfigurationBuilder configuration, TransportChoice transport) => configuration
         .SetBasePath(AppContext.BaseDirectory)
@@ -123,16 +122,16 @@ internal static class ProgramRun
         .AddInMemoryCollection(transport.ToConfiguration());
 
     /// <summary>
-    /// Makes the logger of section <c>Serilog</c>. The host's own log is left out: it would say with a stack trace why the host cannot
-    /// start, and the program says it in a sentence.
+    /// Creates the logger of section <c>Serilog</c>. Without the host's own log: it would report a failed start with a stack trace, and the
+    /// program reports it in a sentence.
     /// </summary>
     /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>
     public static Logger CreateLogger(IConfiguration configuration)
     {
         try
         {
-            // Sinks are looked for in the packages that the section names. Without names Serilog searches the files beside the program,
-            // which takes time.
+            // Serilog searches sinks in the packages that the section names. Without names it searches the files in the program's
+            // directory, which takes time.
             IEnumerable<IConfigurationSection> names = configuration.GetSection("Serilog:Using").GetChildren();
             Assembly[] named = [.. names.Select(static name => Assembly.Load(name.Value ?? string.Empty))];
             ConfigurationReaderOptions search = named.Length == 0 ? new() : new([typeof(Log).Assembly, .. named]);
@@ -143,7 +142,7 @@ internal static class ProgramRun
         }
         catch (Exception e)
         {
-            // Serilog has no exception of its own for a configuration that it cannot use.
+            // Serilog has no specific exception for an invalid configuration.
             throw new FastPortOptionsException([$"Serilog: {e.Message}"]);
         }
     }

@@ -6,7 +6,7 @@ using FastPort.Transports.Epoll;
 
 namespace FastPort.Programs;
 
-/// <summary>What the command line says about the transport; null where it says nothing. Immutable.</summary>
+/// <summary>The transport options of the command line; null if not given. Immutable.</summary>
 internal sealed record TransportChoice
 {
     public TransportKind? Kind { get; init; }
@@ -18,7 +18,7 @@ internal sealed record TransportChoice
     public bool? PinLoops { get; init; }
 
     /// <summary>
-    /// The transport that carries a client's connections, as <c>--transport</c> and the JSON result name it: epoll or sockets.
+    /// The transport of a client's connections, by its name in <c>--transport</c> and in the JSON result: epoll or sockets.
     /// </summary>
     public string ClientTransport => Kind switch
     {
@@ -28,7 +28,7 @@ internal sealed record TransportChoice
     };
 
     /// <summary>
-    /// The choice as keys of section <c>FastPort</c>: laid over a configuration it wins over what is there, and is checked with it.
+    /// The choice as keys of section <c>FastPort</c>: added to a configuration, the keys override its values and are checked with it.
     /// </summary>
     public IEnumerable<KeyValuePair<string, string?>> ToConfiguration()
     {
@@ -43,7 +43,7 @@ internal sealed record TransportChoice
             .Select(static one => KeyValuePair.Create($"{FastPortServerOptions.SectionName}:{one.Key}", one.Value));
     }
 
-    /// <summary>Sets the options that were given, and leaves the others.</summary>
+    /// <summary>Sets the options that were given; leaves the others unchanged.</summary>
     public void ApplyTo(FastPortClientOptions options)
     {
         options.Transport = Kind ?? options.Transport;

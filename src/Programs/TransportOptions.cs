@@ -5,14 +5,14 @@ using FastPort.Transports.Epoll;
 
 namespace FastPort.Programs;
 
-/// <summary>The options about the transport, the same for every command that has them.</summary>
+/// <summary>The transport options of the commands.</summary>
 internal sealed class TransportOptions
 {
     private readonly Option<TransportKind?> _transport = new("--transport")
     {
         Description =
-            "What carries TCP and Unix sockets: event loops over epoll (Linux only), or the runtime's sockets; auto is epoll where there "
-            + "is one.",
+            "The transport of TCP and Unix sockets: event loops over epoll (Linux only), or the runtime's sockets; auto is epoll if the "
+            + "system has it.",
         HelpName = "auto|epoll|sockets",
         CustomParser = ReadKind,
     };
@@ -22,12 +22,12 @@ internal sealed class TransportOptions
 
     private readonly Option<int?> _spinMicroseconds = WholeNumberOption.Create(
         "--spin-us",
-        "How long an event loop looks for work before it sleeps, in microseconds; 0 never spins. Without it loops spin only while it pays.",
+        "How long an event loop spins before it sleeps, in microseconds; 0 never spins. Without it loops spin adaptively.",
         "N", 0, EpollOptions.MaxSpinMicroseconds);
 
     private readonly Option<bool?> _pinLoops = new("--pin-loops")
     {
-        Description = "Binds event loop n to the n-th core that the process may use.",
+        Description = "Pins event loop n to the n-th core that the process may use.",
         Arity = ArgumentArity.Zero,
     };
 
@@ -47,13 +47,13 @@ internal sealed class TransportOptions
         PinLoops = result.GetValue(_pinLoops),
     };
 
-    /// <summary>What is wrong with a value of <c>--transport</c>; null where it is good.</summary>
+    /// <summary>Parses a value of <c>--transport</c>. Returns an error message, or null if the value is valid.</summary>
     /// <param name="text">The value.</param>
     /// <param name="hasEpoll">Whether the system has epoll.</param>
-    /// <param name="kind">What it means, where it is good.</param>
+    /// <param name="kind">The parsed value, if valid.</param>
     internal static string? Parse(string text, bool hasEpoll, out TransportKind kind)
     {
-        // In any case, as in the configuration, and by name alone: TryParse takes numbers too.
+        // Case-insensitive, as in the configuration. Only names are allowed; TryParse also accepts numbers.
         string allowed = hasEpoll ? "auto, epoll or sockets" : "auto or sockets";
         if (!Enum.TryParse(text, ignoreCase: true, out kind) || !kind.ToString().Equals(text, StringComparison.OrdinalIgnoreCase))
         {

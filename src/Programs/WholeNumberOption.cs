@@ -4,10 +4,10 @@ using System.Globalization;
 
 namespace FastPort.Programs;
 
-/// <summary>Options that take a whole number; another value is an error that says which it was and what is allowed.</summary>
+/// <summary>Options with a whole number; any other value is an error with the value and the allowed range.</summary>
 internal static class WholeNumberOption
 {
-    /// <summary>One with a default.</summary>
+    /// <summary>An option with a default.</summary>
     public static Option<int> Create(string name, string description, string helpName, int defaultValue, int minimum, int maximum) =>
         new(name)
         {
@@ -17,7 +17,7 @@ internal static class WholeNumberOption
             CustomParser = result => Read(result, name, minimum, maximum) ?? defaultValue,
         };
 
-    /// <summary>One that is null where it was not given.</summary>
+    /// <summary>An option that is null if it is not given.</summary>
     public static Option<int?> Create(string name, string description, string helpName, int minimum, int maximum) => new(name)
     {
         Description = description,

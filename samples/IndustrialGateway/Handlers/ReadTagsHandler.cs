@@ -6,7 +6,7 @@ using IndustrialGateway.Tags;
 
 namespace IndustrialGateway.Handlers;
 
-/// <summary>Reads tags one after the other, as long as the requester wants the reply.</summary>
+/// <summary>Reads tags one after the other, until the requester cancels.</summary>
 internal sealed class ReadTagsHandler(DeviceLink device, TimeProvider time) : IMessageHandler<ReadTags, TagValues>
 {
     private const int MostTags = 1000;
@@ -19,7 +19,7 @@ internal sealed class ReadTagsHandler(DeviceLink device, TimeProvider time) : IM
                 ErrorCode.Overloaded, $"The request names {request.Names.Count} tags; allowed are up to {MostTags}.");
         }
 
-        // Made on first use, so taken once: cancelled when the client gives the request up or goes away.
+        // Created at its first use, so read it once. Canceled when the client cancels the request or disconnects.
         CancellationToken aborted = context.Aborted;
         var values = new TagValues();
         foreach (string name in request.Names)

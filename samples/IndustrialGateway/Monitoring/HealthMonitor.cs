@@ -6,7 +6,7 @@ using IndustrialGateway.Messages;
 
 namespace IndustrialGateway.Monitoring;
 
-/// <summary>How the gateway is, from what the server counts and measures anyway. Thread-safe.</summary>
+/// <summary>The state of the gateway, from the server's counters and latencies. Thread-safe.</summary>
 internal sealed class HealthMonitor(FastPortServer server, LatencyStats latencies, TimeProvider time)
 {
     private readonly long _started = time.GetTimestamp();

@@ -5,12 +5,12 @@ using Microsoft.Extensions.Logging;
 namespace IndustrialGateway.Tags;
 
 /// <summary>
-/// The use of the plant by one request: a scoped service, as a database context would be. It is made with the request's handler and
-/// disposed when the handler has ended; what is shared by all requests is in <see cref="TagStore"/>.
+/// One request's access to the plant: a scoped service, as a database context would be. It is created with the request's handler and
+/// disposed when the handler has ended; the state shared by all requests is in <see cref="TagStore"/>.
 /// </summary>
 internal sealed class DeviceLink(TagStore store, TimeProvider time, ILogger<DeviceLink> logger) : IDisposable
 {
-    // What a round trip to a device takes. Only a queued handler may wait for one.
+    // Duration of a round trip to a device. Only a queued handler may wait for it.
     private static readonly TimeSpan RoundTrip = TimeSpan.FromMilliseconds(2);
     private int _reads;
     private int _writes;

@@ -3,7 +3,7 @@ using System.Collections.Concurrent;
 namespace IndustrialGateway.Tags;
 
 /// <summary>
-/// A simulated plant: measured values that follow time and set points that keep what was written. A real gateway has its field bus
+/// A simulated plant: measured values that depend on time, and set points that keep the written value. A real gateway has its field bus
 /// here. Thread-safe.
 /// </summary>
 internal sealed class TagStore(TimeProvider time)
@@ -32,7 +32,7 @@ internal sealed class TagStore(TimeProvider time)
         }
     }
 
-    /// <summary>Sets a set point; false where there is none of that name.</summary>
+    /// <summary>Writes a set point; false if there is none with this name.</summary>
     public bool TryWrite(string name, double value, out double previous)
     {
         while (_setPoints.TryGetValue(name, out previous))

@@ -9,13 +9,13 @@ using Serilog.Extensions.Logging;
 
 namespace FastPort.Client.Commands;
 
-/// <summary>Carries the commands out.</summary>
+/// <summary>Executes the commands.</summary>
 internal sealed class ClientCommands : ICommands
 {
     public Task<int> LoadAsync(LoadSettings settings) => ProgramRun.ReportAsync(
         async () =>
         {
-            // Only a terminal can be written over.
+            // Only a terminal can overwrite a line.
             using StatusLine? status = settings.Progress && !Console.IsOutputRedirected
                 ? new StatusLine(Console.Out, static () => Console.WindowWidth)
                 : null;
@@ -54,7 +54,7 @@ internal sealed class ClientCommands : ICommands
         },
         Console.Error);
 
-    // An interrupted run may have measured nothing; any other that did has failed.
+    // Only an interrupted run may have measured nothing.
     private static bool Succeeded(LoadResult result, CancellationToken interrupted) =>
         result.Errors == 0 && (result.Messages != 0 || interrupted.IsCancellationRequested);
 

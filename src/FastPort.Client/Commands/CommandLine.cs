@@ -3,13 +3,13 @@ using FastPort.Programs;
 
 namespace FastPort.Client.Commands;
 
-/// <summary>The program's command line. Without arguments it runs a load with every default.</summary>
+/// <summary>The program's command line. Without arguments it runs a load with all defaults.</summary>
 internal static class CommandLine
 {
     /// <summary>Parses, runs and returns the exit code.</summary>
     /// <param name="args">The program's arguments.</param>
-    /// <param name="commands">What the commands do.</param>
-    /// <param name="error">Where complaints about arguments go.</param>
+    /// <param name="commands">Executes the commands.</param>
+    /// <param name="error">Receives the errors in the arguments.</param>
     public static Task<int> RunAsync(string[] args, ICommands commands, TextWriter error)
     {
         var root = new RootCommand(
@@ -24,7 +24,7 @@ internal static class CommandLine
     }
 }
 
-/// <summary>What the commands do.</summary>
+/// <summary>Executes the commands.</summary>
 internal interface ICommands
 {
     /// <summary>Runs a load and returns the exit code.</summary>

@@ -2,18 +2,18 @@ using System.CommandLine;
 
 namespace FastPort.Client.Commands;
 
-/// <summary>What <c>compare</c> was asked to do.</summary>
+/// <summary>Arguments of <c>compare</c>.</summary>
 /// <param name="Before">Path of the result before.</param>
 /// <param name="After">Path of the result after.</param>
 /// <param name="Markdown">
-/// Where the table goes as Markdown: a path, "-" for standard output instead of the text table, null for nowhere.
+/// Output of the table as Markdown: a path, "-" for standard output instead of the text table, null for none.
 /// </param>
 internal sealed record CompareSettings(string Before, string After, string? Markdown);
 
 /// <summary>The command <c>compare</c>.</summary>
 internal static class CompareCommand
 {
-    /// <summary>Makes the command.</summary>
+    /// <summary>Creates the command.</summary>
     /// <param name="run">Compares and returns the exit code.</param>
     public static Command Create(Func<CompareSettings, Task<int>> run)
     {

@@ -5,7 +5,7 @@ using FastPort.Programs;
 
 namespace FastPort.Client.Commands;
 
-/// <summary>The command <c>load</c>: its options and how they become settings.</summary>
+/// <summary>The command <c>load</c>: its options and their conversion to settings.</summary>
 internal sealed class LoadCommand
 {
     private static readonly LoadSettings Defaults = new();
@@ -76,8 +76,8 @@ internal sealed class LoadCommand
 
     private Command Command { get; }
 
-    /// <summary>Makes the command.</summary>
-    /// <param name="run">Runs what was asked for and returns the exit code.</param>
+    /// <summary>Creates the command.</summary>
+    /// <param name="run">Runs the load and returns the exit code.</param>
     public static Command Create(Func<LoadSettings, Task<int>> run) => new LoadCommand(run).Command;
 
     private LoadSettings Settings(ParseResult result) => new()

@@ -6,13 +6,13 @@ using FastPort.Client.Load;
 
 namespace FastPort.Client.Commands;
 
-/// <summary>Reads option values; what cannot be read is an error that says which value was wrong and what is allowed.</summary>
+/// <summary>Parses option values; an invalid value is an error with the value and the allowed values.</summary>
 internal static class OptionParsers
 {
     private static readonly SearchValues<char> NumberCharacters = SearchValues.Create("0123456789.");
     private static readonly TimeSpan LongestDuration = TimeSpan.FromDays(7);
 
-    /// <summary>A time with its unit.</summary>
+    /// <summary>An option with a time and its unit.</summary>
     public static Option<TimeSpan> Duration(string name, string description, TimeSpan defaultValue, TimeSpan minimum) => new(name)
     {
         Description = description,
@@ -33,7 +33,7 @@ internal static class OptionParsers
         },
     };
 
-    /// <summary>Reads a time such as 500ms, 10s, 1.5m or 1h.</summary>
+    /// <summary>Parses a time such as 500ms, 10s, 1.5m or 1h.</summary>
     public static bool TryParseDuration(string text, out TimeSpan value)
     {
         value = default;

@@ -7,11 +7,11 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Client.Hosting;
 
-/// <summary>The server that a run without <c>--server</c> hosts inside its own process, on a port that the system chooses.</summary>
+/// <summary>The server that a run without <c>--server</c> hosts in its process, on a port that the system chooses.</summary>
 internal static class EmbeddedServer
 {
     /// <summary>
-    /// Starts it with the limits of configuration section <c>FastPort</c> and the diagnostics handlers; the caller disposes it.
+    /// Starts the server with the limits of configuration section <c>FastPort</c> and the diagnostics handlers; the caller disposes it.
     /// </summary>
     public static async Task<FastPortServer> StartAsync(IConfiguration configuration, LoadSettings settings, ILoggerFactory loggerFactory)
     {

@@ -3,7 +3,8 @@ using System.Runtime.InteropServices;
 namespace FastPort.Client.Hosting;
 
 /// <summary>
-/// Ctrl+C and SIGTERM: the first one ends the run in order, with its report; the second ends the process as the system would.
+/// Ctrl+C and SIGTERM: the first signal ends the run in order, with its report; the second has the system's default effect and ends the
+/// process.
 /// </summary>
 internal sealed class Interruption : IDisposable
 {
@@ -13,7 +14,7 @@ internal sealed class Interruption : IDisposable
     private readonly Action? _atOnce;
     private int _signals;
 
-    /// <param name="atOnce">Called by the second signal before the process ends; must not wait. Defaults to nothing.</param>
+    /// <param name="atOnce">Called at the second signal, before the process ends; must not block. Defaults to null: no call.</param>
     public Interruption(Action? atOnce = null)
     {
         _atOnce = atOnce;
@@ -21,7 +22,7 @@ internal sealed class Interruption : IDisposable
         _terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
     }
 
-    /// <summary>Cancelled by the first signal.</summary>
+    /// <summary>Canceled by the first signal.</summary>
     public CancellationToken Token => _interrupted.Token;
 
     public void Dispose()
@@ -37,8 +38,7 @@ internal sealed class Interruption : IDisposable
         {
             context.Cancel = true;
 
-            // Cancelled on another thread: code that waits for the token would otherwise run on the thread that takes signals and delay the
-            // second one.
+            // Cancel on another thread: callbacks of the token would otherwise run on the signal thread and delay the second signal.
             ThreadPool.UnsafeQueueUserWorkItem(static source => source.Cancel(), _interrupted, preferLocal: false);
         }
         else

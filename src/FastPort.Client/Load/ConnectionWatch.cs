@@ -4,7 +4,7 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Counts lost connections. A server that stops loses all of them at once, so they are logged as one line a second, not one each.
+/// Counts lost connections. A server that stops ends all connections at once, so they are logged with at most one line per second.
 /// Thread-safe.
 /// </summary>
 internal sealed partial class ConnectionWatch(ILogger logger, TimeProvider time)
@@ -13,10 +13,10 @@ internal sealed partial class ConnectionWatch(ILogger logger, TimeProvider time)
     private long _loggedAt = long.MinValue;
     private volatile bool _closing;
 
-    /// <summary>Connections that were lost or left by the server, and made anew.</summary>
+    /// <summary>Connections that were lost or that the server closed; the client reconnects them.</summary>
     public long Lost => Interlocked.Read(ref _lost);
 
-    /// <summary>From here on ends of connections are this program's own doing.</summary>
+    /// <summary>From now on this program closes connections itself: their ends do not count.</summary>
     public void Closing() => _closing = true;
 
     public void OnDisconnected(CloseReason reason)
@@ -36,6 +36,6 @@ internal sealed partial class ConnectionWatch(ILogger logger, TimeProvider time)
         }
     }
 
-    [LoggerMessage(6000, LogLevel.Warning, "Connections to the server have ended; connecting again. {Reason}")]
+    [LoggerMessage(6000, LogLevel.Warning, "Connections to the server have ended; reconnecting. {Reason}")]
     private static partial void ConnectionLost(ILogger logger, string reason);
 }

@@ -5,16 +5,16 @@ using FastPort.Programs;
 
 namespace FastPort.Client.Load;
 
-/// <summary>The descriptors that a run's connections need, and what this process may open.</summary>
+/// <summary>Compares the descriptors that a run's connections need with the limit of this process.</summary>
 internal static class Descriptors
 {
-    // Libraries, pipes, event queues: some 150 in a run. The runtime aborts the process when there are none left.
+    // Libraries, pipes, event queues: about 150 in a run. The runtime aborts the process when no descriptor is left.
     private const int Others = 200;
 
-    /// <summary>Refuses a run that needs more than the process may open.</summary>
+    /// <summary>Throws if a run needs more descriptors than the process may open.</summary>
     /// <param name="settings">The run.</param>
-    /// <param name="limit">What the process may open; null where it is not known or there is no limit.</param>
-    /// <exception cref="LoadFailedException">It cannot be made.</exception>
+    /// <param name="limit">The limit of the process; null if it is unknown or there is none.</param>
+    /// <exception cref="LoadFailedException">The run needs more descriptors.</exception>
     public static void Require(LoadSettings settings, long? limit)
     {
         if (limit < Needed(settings))
@@ -23,10 +23,7 @@ internal static class Descriptors
         }
     }
 
-    /// <summary>
-    /// The same as an error of the run where a connection could not be made because there were no descriptors left; null where it failed
-    /// for another reason.
-    /// </summary>
+    /// <summary>The error of the run if a connection failed because no descriptor was left; null if it failed for another reason.</summary>
     public static LoadFailedException? Explain(LoadSettings settings, Exception exception)
     {
         for (Exception? e = exception; e is not null; e = e.InnerException)
@@ -50,7 +47,7 @@ internal static class Descriptors
         return new LoadFailedException(
             string.Create(
                 CultureInfo.InvariantCulture,
-                $"--connections is {settings.Connections}{ends}: that needs more descriptors {may}. Raise the limit (ulimit -n "
+                $"--connections is {settings.Connections}{ends}: this needs more descriptors {may}. Raise the limit (ulimit -n "
                 + $"{Needed(settings)} and above) or ask for fewer connections."),
             ExitCode.Usage,
             inner);

@@ -6,13 +6,12 @@ using FastPort.Telemetry;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// One connection of an echo load. A slot whose reply came sends its next request at once, inside the burst in which the reply came, so
-/// that a burst of replies becomes one burst of requests and one flush. Slots in flight belong to their session, the others to
-/// <see cref="EchoSlots"/>.
+/// One connection of an echo load. A slot sends its next request inside the burst of its reply, so that a burst of replies leads to one
+/// burst of requests and one flush. The session owns the slots in flight, <see cref="EchoSlots"/> the others.
 /// </summary>
 internal sealed class EchoLane : ILane
 {
-    // A blocked connection sends what is due when its next reply comes; the pacer need not hurry back to it.
+    // A blocked connection sends due requests when its next reply arrives; until then the pacer visits it only at this interval.
     private const long BlockedNanoseconds = 100_000;
 
     private readonly EchoPayload _payload;
@@ -38,8 +37,8 @@ internal sealed class EchoLane : ILane
         SendIdle();
     }
 
-    /// <summary>Begins to send.</summary>
-    /// <param name="nanoseconds">The moment, the same for all connections.</param>
+    /// <summary>Starts to send.</summary>
+    /// <param name="nanoseconds">The start, the same for all connections.</param>
     public void Start(long nanoseconds)
     {
         _slots.Start(nanoseconds);
@@ -62,9 +61,9 @@ internal sealed class EchoLane : ILane
     /// <inheritdoc cref="EchoSlots.CountMissed"/>
     public long CountMissed(long fromNanoseconds, long toNanoseconds) => _slots.CountMissed(fromNanoseconds, toNanoseconds);
 
-    /// <summary>Open loop: sends what is due at this moment.</summary>
-    /// <param name="nowNanoseconds">The moment.</param>
-    /// <returns>When to come again: when the next request is due, or soon where one is due that cannot be sent yet.</returns>
+    /// <summary>Open loop: sends the requests that are due.</summary>
+    /// <param name="nowNanoseconds">The present time.</param>
+    /// <returns>The time of the next call: when the next request is due, or soon if a due request cannot be sent yet.</returns>
     public long SendDue(long nowNanoseconds)
     {
         long next = _slots.NextDue;
@@ -88,7 +87,7 @@ internal sealed class EchoLane : ILane
         if (!_payload.Matches(reply.Body, slot.Stamp))
         {
             _recorder.RecordError(
-                LoadErrorKind.Wrong, $"A reply of {reply.Body.Length} bytes is not the {_payload.Length} bytes that were sent.",
+                LoadErrorKind.Wrong, $"A reply of {reply.Body.Length} bytes differs from the {_payload.Length} bytes that were sent.",
                 _latencies);
         }
         else if (_openLoop)
@@ -100,7 +99,7 @@ internal sealed class EchoLane : ILane
             _recorder.Record(in reply, slot, _latencies);
         }
 
-        // The closed loop's way: no lock.
+        // The closed loop takes no lock here.
         if (!_openLoop && !_slots.IsStopping && _slots.Session is { } session)
         {
             slot.Next(0);
@@ -126,7 +125,7 @@ internal sealed class EchoLane : ILane
         (ErrorCode code, string message) = reply.ReadError();
         if (code == ErrorCode.ShuttingDown)
         {
-            // The server says that it did not run the request: it goes to the next session.
+            // The server did not run the request: send it on the next session.
             _slots.Forget(slot.SentOn);
             Release(slot, refused: true);
             return;
@@ -136,7 +135,7 @@ internal sealed class EchoLane : ILane
         Release(slot, refused: false);
     }
 
-    // What idle slots can send now: what was refused before, and what is due.
+    // Sends from idle slots: requests refused before, and due requests.
     private void SendIdle()
     {
         while (_slots.TryTake(out EchoSlot? slot, out Session? session))
@@ -161,7 +160,7 @@ internal sealed class EchoLane : ILane
 
                 return;
             case SendStatus.TooLarge:
-                // Checked before the run; only another server in its place can have a smaller limit.
+                // The size was checked before the run: only a replaced server can have a smaller limit.
                 _recorder.RecordError(
                     LoadErrorKind.ErrorReply,
                     $"The server's frame limit allows bodies of {session.MaxBodyBytes} bytes, not {_payload.Length}.", _latencies);
@@ -172,7 +171,7 @@ internal sealed class EchoLane : ILane
                 _slots.Forget(session);
                 _slots.Keep(slot, refused: true);
 
-                // Another session may have begun meanwhile.
+                // A new session may have started meanwhile.
                 SendIdle();
                 return;
         }

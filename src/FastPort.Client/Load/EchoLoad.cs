@@ -5,9 +5,9 @@ using FastPort.Telemetry.Reports;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The echo load. Closed loop: each slot of each connection sends its next request when its reply has come. Open loop
-/// (<see cref="LoadSettings.Rate"/>): requests are due on a fixed schedule; one that finds no free slot waits for it, and its latency
-/// counts from when it was due.
+/// The echo load. Closed loop: each slot of each connection sends its next request when it has its reply. Open loop
+/// (<see cref="LoadSettings.Rate"/>): requests are due on a fixed schedule; a request without a free slot waits for one, and its latency
+/// starts when it was due.
 /// </summary>
 internal sealed class EchoLoad : ILoad
 {

@@ -5,9 +5,9 @@ using FastPort.Framing;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The body of every Echo message of a run, encoded once: the Protocol Buffers field, then the payload. Each request stamps its own number
-/// over the first bytes and, where there is room, the last ones, so that a reply that belongs to another request, or is mixed of two, is
-/// noticed. Immutable; shared by all connections.
+/// The body of all Echo messages of a run, encoded once: the Protocol Buffers field, then the payload. Each request writes its stamp over
+/// the first bytes and, if there is room, the last ones, to detect a reply to another request or a mixture of two replies. Immutable;
+/// shared by all connections.
 /// </summary>
 internal sealed class EchoPayload
 {
@@ -18,7 +18,7 @@ internal sealed class EchoPayload
     private readonly int _first;
     private readonly int _firstLength;
 
-    // 0 where the payload has no room for a second stamp.
+    // Index of the second stamp; 0 if the payload has no room for it.
     private readonly int _second;
 
     public EchoPayload(int size)
@@ -30,7 +30,7 @@ internal sealed class EchoPayload
         _second = size >= 2 * StampSize ? _body.Length - StampSize : 0;
         if (size == 0)
         {
-            // Proto3 leaves an empty field out.
+            // Proto3 omits an empty field.
             return;
         }
 
@@ -49,7 +49,7 @@ internal sealed class EchoPayload
     /// <summary>Bytes of the body.</summary>
     public int Length => _body.Length;
 
-    /// <summary>Bytes of the body of a payload of <paramref name="size"/> bytes.</summary>
+    /// <summary>Bytes of the body for a payload of <paramref name="size"/> bytes.</summary>
     public static int BodySize(int size)
     {
         if (size == 0)
@@ -88,7 +88,7 @@ internal sealed class EchoPayload
         }
     }
 
-    /// <summary>Whether a reply's body is, byte for byte, what the request with this stamp sent.</summary>
+    /// <summary>Whether a reply's body equals the body of the request with this stamp.</summary>
     public bool Matches(in ReadOnlySequence<byte> body, ulong stamp)
     {
         if (body.IsSingleSegment)
@@ -101,7 +101,7 @@ internal sealed class EchoPayload
             return false;
         }
 
-        // The body lies across the wrap of the receive ring: rare, so a copy is good enough.
+        // The body wraps in the receive ring. This is rare, so it is copied.
         byte[] copy = ArrayPool<byte>.Shared.Rent(_body.Length);
         body.CopyTo(copy);
         bool matches = Matches(copy.AsSpan(0, _body.Length), stamp);
@@ -128,7 +128,7 @@ internal sealed class EchoPayload
     }
 }
 
-/// <summary>An Echo body with its stamp, written straight into the send ring.</summary>
+/// <summary>An Echo body with its stamp, written in place in the send ring.</summary>
 internal readonly struct EchoBody(EchoPayload payload, ulong stamp) : IFrameBody
 {
     public int Size => payload.Length;

@@ -3,8 +3,8 @@ using FastPort.Sessions;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// One of a connection's places for a request in flight, used again and again. It belongs to its holder: the stack of idle slots
-/// (under the lane's lock), the one who sends it, and from then on the session, until it calls back.
+/// One of a connection's reusable slots for a request in flight. It has one owner at a time: the stack of idle slots (under the lock of
+/// <see cref="EchoSlots"/>), the thread that sends its request, then the session until the callback.
 /// </summary>
 internal sealed class EchoSlot(EchoLane lane, int number) : PendingReply
 {
@@ -13,10 +13,10 @@ internal sealed class EchoSlot(EchoLane lane, int number) : PendingReply
     /// <summary>The stamp of the request that the slot carries.</summary>
     public ulong Stamp { get; private set; }
 
-    /// <summary>When the request was due (open loop); 0 in the closed loop, where it is due when it can be sent.</summary>
+    /// <summary>When the request was due, in monotonic nanoseconds (open loop); 0 in the closed loop.</summary>
     public long Due { get; private set; }
 
-    /// <summary>The session that the request was last sent on.</summary>
+    /// <summary>The session on which the request was sent last.</summary>
     public Session? SentOn { get; set; }
 
     /// <summary>Gives the slot its next request.</summary>

@@ -3,10 +3,10 @@ using FastPort.Sessions;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The slots of a lane that are not in flight, and what decides whether they may be sent: the session, the schedule, the phase of the run.
-/// <see cref="_gate"/> guards all of it; <see cref="_free"/> slots have no request, <see cref="_refused"/> ones have one that could not be
-/// sent. <see cref="Session"/> and <see cref="IsStopping"/> are read without it: in the closed loop it is only taken when a session or the
-/// run begins or ends.
+/// The slots of a lane that are not in flight, and the state that decides whether they may be sent: the session, the schedule, the phase of
+/// the run. <see cref="_gate"/> guards all fields. Slots in <see cref="_free"/> have no request; slots in <see cref="_refused"/> have a
+/// request that could not be sent. <see cref="Session"/> and <see cref="IsStopping"/> are read without the gate: the closed loop takes the
+/// gate only when a session or the run begins or ends.
 /// </summary>
 internal sealed class EchoSlots
 {
@@ -25,8 +25,8 @@ internal sealed class EchoSlots
     private List<long>? _unsent;
 
     /// <param name="lane">The lane.</param>
-    /// <param name="number">Its number, from 0.</param>
-    /// <param name="count">Its slots.</param>
+    /// <param name="number">The lane's number, from 0.</param>
+    /// <param name="count">Number of slots.</param>
     /// <param name="schedule">When requests are due; null in the closed loop.</param>
     public EchoSlots(EchoLane lane, int number, int count, SendSchedule? schedule)
     {
@@ -39,10 +39,10 @@ internal sealed class EchoSlots
         }
     }
 
-    /// <summary>Completes when the lane was stopped and nothing is in flight any more.</summary>
+    /// <summary>Completes when the lane was stopped and no request is in flight.</summary>
     public Task Drained => _drained.Task;
 
-    /// <summary>The session to send on; null while there is none.</summary>
+    /// <summary>The session for requests; null while there is none.</summary>
     public Session? Session => _session;
 
     public bool IsStopping => _stopping;
@@ -79,7 +79,7 @@ internal sealed class EchoSlots
         }
     }
 
-    /// <summary>The session takes no more; the next one comes with <see cref="Connected"/>.</summary>
+    /// <summary>Stops using the session; <see cref="Connected"/> sets the next one.</summary>
     public void Forget(Session? session)
     {
         lock (_gate)
@@ -116,7 +116,7 @@ internal sealed class EchoSlots
         }
     }
 
-    /// <summary>What is in flight still will not be counted again. Returns how many requests that are.</summary>
+    /// <summary>Stops counting the requests that are in flight. Returns their number.</summary>
     public int Abandon()
     {
         lock (_gate)
@@ -126,7 +126,7 @@ internal sealed class EchoSlots
         }
     }
 
-    /// <summary>Requests that were due in [from, to) and never sent. Call after <see cref="Stop"/>.</summary>
+    /// <summary>Number of requests that were due in [from, to) and never sent. Call after <see cref="Stop"/>.</summary>
     public long CountMissed(long fromNanoseconds, long toNanoseconds)
     {
         lock (_gate)
@@ -138,7 +138,7 @@ internal sealed class EchoSlots
         }
     }
 
-    /// <summary>Takes a slot that can be sent now: one that was refused before, or one whose request is due.</summary>
+    /// <summary>Takes a slot that can be sent now: one whose request was refused before, or a free one for a due request.</summary>
     public bool TryTake(out EchoSlot? slot, out Session? session)
     {
         lock (_gate)
@@ -174,7 +174,7 @@ internal sealed class EchoSlots
 
     /// <summary>Takes back a slot that is not in flight.</summary>
     /// <param name="slot">The slot.</param>
-    /// <param name="refused">Whether its request still has to be sent.</param>
+    /// <param name="refused">Whether its request must still be sent.</param>
     public void Keep(EchoSlot slot, bool refused)
     {
         lock (_gate)
@@ -191,7 +191,7 @@ internal sealed class EchoSlots
         }
     }
 
-    /// <summary>Holds all slots back until the session has room; false where they are held back already, or the session has gone.</summary>
+    /// <summary>Holds all slots until the session has room; false if they are already held, or the session has changed.</summary>
     public bool TryBeginWait(Session session)
     {
         lock (_gate)
@@ -214,7 +214,7 @@ internal sealed class EchoSlots
         }
     }
 
-    // Under the gate, after the stop.
+    // Called under the gate, after the stop.
     private void End(EchoSlot slot, bool refused)
     {
         _ended++;

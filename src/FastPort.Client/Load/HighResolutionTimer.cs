@@ -5,8 +5,7 @@ using Microsoft.Win32.SafeHandles;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// A waitable timer of Windows that is late by half a millisecond at most (Windows 10 1803 and later). Where the system has none, waiting
-/// returns at once.
+/// A waitable timer of Windows that is at most 0.5 ms late (Windows 10 1803 and later). If the system has none, a wait returns at once.
 /// </summary>
 [SupportedOSPlatform("windows")]
 internal sealed class HighResolutionTimer : WaitHandle
@@ -21,7 +20,7 @@ internal sealed class HighResolutionTimer : WaitHandle
     /// <param name="nanoseconds">How long, above 0.</param>
     public void Wait(long nanoseconds)
     {
-        // Negative: from now on, in units of 100 ns.
+        // Negative: relative to now, in units of 100 ns.
         long due = -Math.Max(1, nanoseconds / 100);
         if (!SafeWaitHandle.IsInvalid && SetWaitableTimer(SafeWaitHandle, in due, 0, 0, 0, resume: false))
         {

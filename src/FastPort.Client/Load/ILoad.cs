@@ -3,37 +3,37 @@ using FastPort.Telemetry.Reports;
 
 namespace FastPort.Client.Load;
 
-/// <summary>One kind of load on connections of its own. Used once: connect, run, dispose.</summary>
+/// <summary>One kind of load with its connections. Used once: connect, run, dispose.</summary>
 internal interface ILoad : IAsyncDisposable
 {
     /// <summary>Messages so far, warm-up included, for the progress line.</summary>
     long Messages { get; }
 
-    /// <summary>The round trips so far, for the progress line; null where there are none.</summary>
+    /// <summary>The round trips so far, for the progress line; null if the load has none.</summary>
     LatencySnapshot? RoundTrips { get; }
 
     /// <summary>Connections made so far, for the progress line.</summary>
     int Connected { get; }
 
     /// <summary>Connects all connections.</summary>
-    /// <exception cref="LoadFailedException">The server cannot be reached, or does not take the messages of this run.</exception>
+    /// <exception cref="LoadFailedException">The server cannot be reached, or does not accept the messages of this run.</exception>
     Task ConnectAsync(CancellationToken cancellationToken);
 
-    /// <summary>Warms up, measures and lets what is in flight end.</summary>
+    /// <summary>Warms up, measures, and waits for the requests in flight.</summary>
     /// <param name="interrupted">Ends the measurement early; the run still ends in order.</param>
-    /// <exception cref="LoadFailedException">The run cannot go on.</exception>
+    /// <exception cref="LoadFailedException">The run cannot continue.</exception>
     Task<LoadMeasurement> RunAsync(CancellationToken interrupted);
 }
 
-/// <summary>What a load measured, without warm-up.</summary>
+/// <summary>The measurement of a load, without warm-up.</summary>
 /// <param name="Duration">The measured time.</param>
 /// <param name="Messages">Messages measured.</param>
-/// <param name="Latencies">Round trip, server and network time; null where the load has no replies.</param>
+/// <param name="Latencies">Round trip, server and network time; null if the load has no replies.</param>
 internal sealed record LoadMeasurement(TimeSpan Duration, long Messages, LatencyReport? Latencies)
 {
     /// <summary>Messages of the open loop's schedule that were never sent; null in other loads.</summary>
     public long? Missed { get; init; }
 
-    /// <summary>Connections that were lost and made anew.</summary>
+    /// <summary>Connections that were lost and reconnected.</summary>
     public long Reconnects { get; init; }
 }

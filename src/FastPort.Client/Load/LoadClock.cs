@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace FastPort.Client.Load;
 
-/// <summary>The monotonic clock that requests and replies are stamped with, in nanoseconds.</summary>
+/// <summary>The monotonic clock of requests and replies, in nanoseconds.</summary>
 internal static class LoadClock
 {
     private static readonly double NanosecondsPerTick = 1e9 / Stopwatch.Frequency;

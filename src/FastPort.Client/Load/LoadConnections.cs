@@ -8,7 +8,7 @@ using FastPort.Transports;
 
 namespace FastPort.Client.Load;
 
-/// <summary>The clients of a run, one per connection, all on one clock. They connect again by themselves.</summary>
+/// <summary>The clients of a run, one per connection, all on one clock. They reconnect automatically.</summary>
 internal sealed class LoadConnections : IAsyncDisposable
 {
     private const int ConnectingAtOnce = 64;
@@ -24,10 +24,10 @@ internal sealed class LoadConnections : IAsyncDisposable
 
     /// <param name="settings">The run.</param>
     /// <param name="server">The server's URI.</param>
-    /// <param name="bodySize">Bytes of the bodies that will be sent or received.</param>
-    /// <param name="watch">Told of lost connections.</param>
-    /// <param name="connected">Told of each session, with the connection's number.</param>
-    /// <param name="handlers">Makes the handlers of a connection. Defaults to none.</param>
+    /// <param name="bodySize">Bytes of the bodies to be sent or received.</param>
+    /// <param name="watch">Counts lost connections.</param>
+    /// <param name="connected">Called with each session and the connection's number.</param>
+    /// <param name="handlers">Creates the handlers of a connection. Defaults to none.</param>
     public LoadConnections(
         LoadSettings settings, string server, int bodySize, ConnectionWatch watch, Action<int, Session> connected,
         Func<int, MessageHandlers>? handlers = null)
@@ -37,7 +37,7 @@ internal sealed class LoadConnections : IAsyncDisposable
         _clients = new FastPortClient[settings.Connections];
         FastPortClientOptions options = Options(settings, server, bodySize);
 
-        // The first connection shows whether there is a server. The others keep trying: a machine that is busy with thousands of connects
+        // The first connection shows whether there is a server. The others wait longer: a machine that is busy with thousands of connects
         // may delay one.
         FastPortClientOptions patient = Options(settings, server, bodySize);
         patient.ConnectTimeout = RampPatience;
@@ -51,16 +51,16 @@ internal sealed class LoadConnections : IAsyncDisposable
         }
     }
 
-    /// <summary>Connections that were lost and made anew.</summary>
+    /// <summary>Connections that were lost; the clients reconnect them.</summary>
     public long Lost => _watch.Lost;
 
-    /// <summary>The largest body that the server takes.</summary>
+    /// <summary>The largest body that the server accepts.</summary>
     public int MaxBodyBytes => _clients[0].Session?.MaxBodyBytes ?? FrameLimits.MaxBodyBytes(FrameLimits.Maximum);
 
-    /// <summary>Connections that <see cref="ConnectAsync"/> has made so far.</summary>
+    /// <summary>Connections that <see cref="ConnectAsync"/> has opened so far.</summary>
     public int Connected => Volatile.Read(ref _connected);
 
-    /// <summary>Connects one, then the others, some at a time.</summary>
+    /// <summary>Connects one client, then the others, up to 64 at a time.</summary>
     /// <exception cref="LoadFailedException">The server cannot be reached or refuses.</exception>
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
@@ -78,8 +78,8 @@ internal sealed class LoadConnections : IAsyncDisposable
         }
     }
 
-    /// <summary>Refuses a body that the server does not take.</summary>
-    /// <exception cref="LoadFailedException">It is too large.</exception>
+    /// <summary>Throws if the server does not accept a body of this size.</summary>
+    /// <exception cref="LoadFailedException">The body is too large.</exception>
     public void RequireBody(int size)
     {
         if (size > MaxBodyBytes)
@@ -88,7 +88,7 @@ internal sealed class LoadConnections : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends the connections whose requests are not waited for any longer.</summary>
+    /// <summary>Aborts the connections.</summary>
     public void Abort()
     {
         _watch.Closing();

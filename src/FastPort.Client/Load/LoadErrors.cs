@@ -1,7 +1,7 @@
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// What went wrong in a run, by kind, with the first sentence of each. Thread-safe; errors are rare, so one lock guards all.
+/// The errors of a run by kind, with the first message of each kind. Thread-safe; errors are rare, so one lock guards all fields.
 /// </summary>
 internal sealed class LoadErrors
 {
@@ -41,7 +41,7 @@ internal sealed class LoadErrors
         }
     }
 
-    /// <summary>The kinds that happened, with count and first sentence.</summary>
+    /// <summary>The kinds with errors, with count and first message.</summary>
     public IReadOnlyList<(LoadErrorKind Kind, long Count, string First)> List()
     {
         lock (_gate)
@@ -54,15 +54,15 @@ internal sealed class LoadErrors
 /// <summary>Kinds of errors of a run.</summary>
 internal enum LoadErrorKind
 {
-    /// <summary>In flight when the connection was lost.</summary>
+    /// <summary>The request was in flight when the connection was lost.</summary>
     Lost,
 
-    /// <summary>Answered with an error.</summary>
+    /// <summary>The request was answered with an error.</summary>
     ErrorReply,
 
-    /// <summary>A reply, count or pushed message is not what was asked for.</summary>
+    /// <summary>A reply, count or message from the server is not the expected one.</summary>
     Wrong,
 
-    /// <summary>Not answered when the run had ended and its drain time was over.</summary>
+    /// <summary>The request was not answered within the drain timeout after the end of the run.</summary>
     Unanswered,
 }

@@ -2,6 +2,6 @@ using FastPort.Programs;
 
 namespace FastPort.Client.Load;
 
-/// <summary>The run cannot begin or go on.</summary>
+/// <summary>The run cannot start or continue.</summary>
 internal sealed class LoadFailedException(string message, int exitCode, Exception? inner = null) : ProgramFailedException(
     message, exitCode, inner);

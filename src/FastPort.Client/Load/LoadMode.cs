@@ -1,14 +1,14 @@
 namespace FastPort.Client.Load;
 
-/// <summary>What a load run does.</summary>
+/// <summary>The kind of a load run.</summary>
 internal enum LoadMode
 {
-    /// <summary>Requests and replies; every reply's payload is verified.</summary>
+    /// <summary>Requests and replies; the client verifies the payload of every reply.</summary>
     Echo,
 
-    /// <summary>One-way messages to the server, counted there.</summary>
+    /// <summary>One-way messages to the server, which counts them.</summary>
     Sink,
 
-    /// <summary>One-way messages from the server, counted here.</summary>
+    /// <summary>One-way messages from the server; the client counts them.</summary>
     Source,
 }

@@ -6,12 +6,11 @@ using FastPort.Telemetry;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Records replies while the measurement goes on. <see cref="LatencyStats"/> is striped by processor, so loops do not contend here.
-/// Thread-safe.
+/// Records replies during the measurement. <see cref="LatencyStats"/> is striped by processor, so loops do not contend here. Thread-safe.
 /// </summary>
-/// <param name="stats">Where latencies go.</param>
-/// <param name="errors">Where errors go.</param>
-/// <param name="measureSessions">Whether each connection has latencies of its own.</param>
+/// <param name="stats">Records the latencies.</param>
+/// <param name="errors">Records the errors.</param>
+/// <param name="measureSessions">Whether the latencies of each connection are measured.</param>
 internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool measureSessions)
 {
     private readonly LatencySeries _series = stats.ForType(DiagnosticType.Echo);
@@ -23,22 +22,20 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
 
     public LoadErrors Errors { get; } = errors;
 
-    /// <summary>
-    /// Where a connection's own latencies go; null where they are not measured. Its sessions, when it connects again, share it.
-    /// </summary>
+    /// <summary>The latency series of a connection, shared by all of its sessions; null if it is not measured.</summary>
     /// <param name="number">The connection's number, from 0; reports count from 1.</param>
     public LatencySeries? ForConnection(int number) => measureSessions ? Stats.ForSession((ulong)number + 1) : null;
 
     /// <summary>
-    /// Forgets the warm-up: the measured time begins. In the open loop it begins a moment later, so that no request which is due in it can
-    /// have been answered before it began.
+    /// Discards the warm-up: the measured time begins. In the open loop it begins 1 ms later, so that no request that is due in it was
+    /// answered before it began.
     /// </summary>
-    /// <returns>When it begins, in monotonic nanoseconds.</returns>
+    /// <returns>When the measured time begins, in monotonic nanoseconds.</returns>
     public long Begin(bool openLoop)
     {
         if (!openLoop)
         {
-            // Many sessions take a while to be set back; what is answered meanwhile belongs to the warm-up everywhere.
+            // The reset of many sessions takes time; replies during it count as warm-up in all series.
             _on = false;
             Stats.StartMeasuring();
             _on = true;
@@ -57,8 +54,8 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
         return from;
     }
 
-    /// <summary>The measured time is over. In the open loop what was due before still counts when its reply comes.</summary>
-    /// <returns>When it ended, in monotonic nanoseconds.</returns>
+    /// <summary>Ends the measured time. In the open loop a request that was due before still counts when its reply arrives.</summary>
+    /// <returns>When the measured time ended, in monotonic nanoseconds.</returns>
     public long End(bool openLoop)
     {
         _on = openLoop;
@@ -67,7 +64,7 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
         return to;
     }
 
-    /// <summary>Records the reply of a closed loop's request.</summary>
+    /// <summary>Records the reply to a request of the closed loop.</summary>
     public void Record(scoped in InboundReply reply, PendingReply request, LatencySeries? connection)
     {
         if (_on)
@@ -76,10 +73,10 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
         }
     }
 
-    /// <summary>Records the reply of an open loop's request, if that was due within the measured time.</summary>
+    /// <summary>Records the reply to a request of the open loop, if the request was due within the measured time.</summary>
     /// <param name="reply">The reply.</param>
     /// <param name="due">When the request was due, in monotonic nanoseconds.</param>
-    /// <param name="connection">The connection's own latencies.</param>
+    /// <param name="connection">The connection's latency series.</param>
     public void RecordDue(scoped in InboundReply reply, long due, LatencySeries? connection)
     {
         if (due >= Volatile.Read(ref _dueFrom) && due < Volatile.Read(ref _dueTo))
@@ -108,7 +105,7 @@ internal sealed class LoadRecorder(LatencyStats stats, LoadErrors errors, bool m
         }
         else
         {
-            // The stats' timestamps count ticks; where a tick is a nanosecond the reply's own time saves a reading of the clock.
+            // The timestamps of the statistics count ticks; if a tick is a nanosecond, the reply's time saves a clock reading.
             long serverTime = reply.Timing.ServerNanoseconds;
             _series.RecordRoundTrip(roundTrip, serverTime, Stopwatch.Frequency == 1_000_000_000 ? reply.ReceivedNanoseconds : 0);
             connection?.RecordRoundTrip(roundTrip, serverTime);

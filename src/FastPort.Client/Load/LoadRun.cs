@@ -10,17 +10,17 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Client.Load;
 
-/// <summary>One run from start to report: the server where none was named, the load, the progress line, the files.</summary>
+/// <summary>One run from start to report: the embedded server if none was given, the load, the progress line, the files.</summary>
 internal sealed class LoadRun(
     LoadSettings settings, IConfiguration configuration, ILoggerFactory loggerFactory, TextWriter output, StatusLine? status)
 {
     private readonly TimeProvider _time = TimeProvider.System;
     private readonly LoadErrors _errors = new();
 
-    /// <summary>Runs.</summary>
-    /// <param name="interrupted">Ends the measurement early; the report is made all the same.</param>
-    /// <exception cref="LoadFailedException">The run could not be made.</exception>
-    /// <exception cref="FastPortOptionsException">The configuration is wrong.</exception>
+    /// <summary>Executes the run.</summary>
+    /// <param name="interrupted">Ends the measurement early; the run still reports.</param>
+    /// <exception cref="LoadFailedException">The run failed.</exception>
+    /// <exception cref="FastPortOptionsException">The configuration is invalid.</exception>
     public async Task<LoadResult> RunAsync(CancellationToken interrupted)
     {
         Descriptors.Require(settings, DescriptorLimit.Read());
@@ -72,7 +72,7 @@ internal sealed class LoadRun(
             await writer.FinishAsync().ConfigureAwait(false);
             if (!options.EnableConsoleOutput)
             {
-                // The configuration is about the statistics' own output; a load run prints its table in any case.
+                // This option configures only the output of the statistics; a load run always prints its table.
                 await output.WriteAsync(LatencyTable.Lifetime(measured.Latencies!)).ConfigureAwait(false);
             }
 

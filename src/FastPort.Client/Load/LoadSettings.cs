@@ -2,7 +2,7 @@ using FastPort.Programs;
 
 namespace FastPort.Client.Load;
 
-/// <summary>What a load run was asked to do. Immutable.</summary>
+/// <summary>The settings of a load run. Immutable.</summary>
 internal sealed record LoadSettings
 {
     public const int MaxConnections = 100_000;
@@ -10,11 +10,12 @@ internal sealed record LoadSettings
     public const int MaxInFlight = 65_536;
 
     /// <summary>
-    /// Connections up to which each has latencies of its own: they cost about 50 KB a connection, and time at each report.
+    /// Maximum number of connections for which the latencies of each connection are measured: they cost about 50 KB per connection, and
+    /// time at each report.
     /// </summary>
     public const int MaxMeasuredSessions = 1000;
 
-    /// <summary>The server as a URI; null hosts one inside this process.</summary>
+    /// <summary>The server as a URI; null to host a server in this process.</summary>
     public string? Server { get; init; }
 
     public int Connections { get; init; } = 32;
@@ -35,19 +36,19 @@ internal sealed record LoadSettings
 
     public LoadMode Mode { get; init; }
 
-    /// <summary>Whether each connection has latencies of its own.</summary>
+    /// <summary>Whether the latencies of each connection are measured.</summary>
     public bool MeasuresSessions => Mode == LoadMode.Echo && Connections <= MaxMeasuredSessions;
 
-    /// <summary>Where the result goes as JSON; null for nowhere.</summary>
+    /// <summary>Path of the JSON result; null for none.</summary>
     public string? JsonPath { get; init; }
 
     /// <summary>
-    /// What the connections run on; a server inside this process takes it from the configuration, where the command line wins.
+    /// The transport of the connections. A server in this process reads it from the configuration, which the command line overrides.
     /// </summary>
     public TransportChoice Transport { get; init; } = new();
 
     public bool Progress { get; init; } = true;
 
-    /// <summary>How long replies in flight at the end are waited for.</summary>
+    /// <summary>How long the run waits for replies at its end.</summary>
     public TimeSpan DrainTimeout { get; init; } = TimeSpan.FromSeconds(5);
 }

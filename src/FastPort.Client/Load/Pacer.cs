@@ -1,12 +1,12 @@
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Sends what is due in an open loop, on a thread of its own: a timer of the runtime is too coarse, and a pool thread would compete with
-/// the sessions' loops.
+/// Sends due requests in an open loop, on its own thread: the runtime's timers are too coarse, and a pool thread would compete with the
+/// sessions' loops.
 /// </summary>
 internal sealed class Pacer : IDisposable
 {
-    // At most this long, so that the end of the run is noticed.
+    // Longest pause in nanoseconds, so that the thread sees the end of the run.
     private const long LongestPause = 10_000_000;
 
     private readonly EchoLane[] _lanes;

@@ -3,25 +3,25 @@ using System.Runtime.InteropServices;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// Pauses a thread for microseconds. The runtime's own sleeps and timers count milliseconds (on Windows up to 15 of them), more than most
-/// of the latencies measured, so the systems' own are called: nanosleep where there is one, on Windows a waitable timer of high resolution.
-/// Belongs to the thread that made it.
+/// Pauses a thread for microseconds. The runtime's sleeps and timers have a resolution of milliseconds (on Windows up to 15 ms), which is
+/// more than most measured latencies, so this class calls the system: nanosleep, or a high-resolution waitable timer on Windows. Used only
+/// by the thread that created it.
 /// </summary>
 internal sealed class PrecisePause : IDisposable
 {
     private const int SetTimerSlack = 29;
 
-    // How late a Windows timer may be; the thread spins for this part.
+    // Maximum lateness of a Windows timer in nanoseconds; the thread spins for this part.
     private const long WindowsLateness = 600_000;
 
     private readonly HighResolutionTimer? _timer;
 
-    /// <summary>Asks for wake-ups in time for the calling thread, where the system wants to be asked.</summary>
+    /// <summary>Requests precise wake-ups for the calling thread, on systems that need such a request.</summary>
     public PrecisePause()
     {
         if (OperatingSystem.IsLinux())
         {
-            // Otherwise the kernel delays wake-ups by up to 50 us to bundle them.
+            // Otherwise the kernel delays wake-ups by up to 50 us to combine them.
             _ = ThreadControl(SetTimerSlack, 1, 0, 0, 0);
         }
         else if (OperatingSystem.IsWindows())

@@ -1,8 +1,9 @@
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// When the messages of one connection are due in an open loop: a fixed grid laid out before the run, whatever the server does. All
-/// connections share the rate evenly, each shifted against the next, so that messages of the whole run are evenly spaced. Not thread-safe.
+/// The due times of one connection's messages in an open loop: fixed intervals from the start of the run, whatever the server does. All
+/// connections share the rate equally, each with an offset to the next, so that the messages of the whole run are evenly spaced. Not
+/// thread-safe.
 /// </summary>
 /// <param name="rate">Messages per second over all connections.</param>
 /// <param name="connections">Connections that share the rate.</param>
@@ -13,10 +14,10 @@ internal sealed class SendSchedule(double rate, int connections, int index)
     private long _start;
     private long _taken;
 
-    /// <summary>Lays the grid out from the moment the run begins, on the monotonic clock in nanoseconds.</summary>
+    /// <summary>Sets the start of the schedule, on the monotonic clock in nanoseconds.</summary>
     public void Begin(long startNanoseconds) => _start = startNanoseconds;
 
-    /// <summary>When the next message that was not taken yet is due, on the monotonic clock in nanoseconds.</summary>
+    /// <summary>When the next message is due, on the monotonic clock in nanoseconds.</summary>
     public long NextDue => DueAt(_taken);
 
     /// <summary>Messages taken so far.</summary>
@@ -35,16 +36,16 @@ internal sealed class SendSchedule(double rate, int connections, int index)
         return true;
     }
 
-    /// <summary>Messages that were due within [from, to) and have not been taken.</summary>
+    /// <summary>Number of messages that were due within [from, to) and were not taken.</summary>
     public long CountMissed(long fromNanoseconds, long toNanoseconds) =>
         Math.Max(0, CountBefore(toNanoseconds) - Math.Max(_taken, CountBefore(fromNanoseconds)));
 
-    /// <summary>Messages due before a moment, taken or not.</summary>
+    /// <summary>Number of messages due before a moment, taken or not.</summary>
     public long CountBefore(long nanoseconds)
     {
         long count = Math.Max(0, (long)Math.Floor(((nanoseconds - _start) / _interval - index) / connections));
 
-        // The estimate is within rounding of the exact count.
+        // The estimate differs from the exact count only by rounding.
         while (count > 0 && DueAt(count - 1) >= nanoseconds)
         {
             count--;

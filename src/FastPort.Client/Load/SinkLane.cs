@@ -6,12 +6,12 @@ using FastPort.Sessions;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// One connection of a sink load: one-way messages as fast as the connection takes them, then a report of the receiving side that has to
-/// agree. The counters belong to the task that sends; <see cref="_gate"/> guards the session and who waits for one.
+/// One connection of a sink load: sends one-way messages as fast as the connection takes them, then compares its count with the server's.
+/// The sending task owns the counters; <see cref="_gate"/> guards the session and the task that waits for one.
 /// </summary>
-/// <param name="body">Every message's body.</param>
-/// <param name="batchMessages">Messages sent with one flush.</param>
-/// <param name="errors">Told of what goes wrong.</param>
+/// <param name="body">The body of every message.</param>
+/// <param name="batchMessages">Messages per flush.</param>
+/// <param name="errors">Records the errors.</param>
 internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors)
 {
     private readonly Lock _gate = new();
@@ -23,10 +23,10 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
     private long _verified;
     private long _total;
 
-    /// <summary>Messages that the receiving side has confirmed, over all sessions.</summary>
+    /// <summary>Messages that the server has confirmed, over all sessions.</summary>
     public long Verified => Volatile.Read(ref _verified);
 
-    /// <summary>Messages handed to the connection, over all sessions.</summary>
+    /// <summary>Messages passed to the connection, over all sessions.</summary>
     public long Sent => Volatile.Read(ref _total);
 
     public void OnConnected(Session session)
@@ -38,7 +38,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         }
     }
 
-    /// <summary>Sends until told to stop.</summary>
+    /// <summary>Sends until the token is canceled.</summary>
     public async Task SendAsync(CancellationToken stop)
     {
         while (!stop.IsCancellationRequested)
@@ -48,12 +48,12 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
                 return;
             }
 
-            // Room is checked first: a batch is accepted while another thread is sending, however much waits already.
+            // Wait for room first: while another thread sends, a batch is accepted however many bytes wait.
             await session.WhenWritableAsync(CancellationToken.None).ConfigureAwait(false);
             switch (SendSome(session))
             {
                 case SendStatus.Queued:
-                    // Other connections share the threads.
+                    // Other connections share the pool's threads.
                     await Task.Yield();
                     break;
                 case SendStatus.Full:
@@ -65,7 +65,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         }
     }
 
-    /// <summary>Asks the receiving side for its count, after everything sent before, and compares.</summary>
+    /// <summary>Requests the server's count after all messages sent before, and compares it.</summary>
     public async Task VerifyAsync(TimeSpan timeout)
     {
         if (_countedOn is not { } session)
@@ -121,7 +121,7 @@ internal sealed class SinkLane(byte[] body, int batchMessages, LoadErrors errors
         return status;
     }
 
-    // Null where the run stops before there is a session.
+    // Null if the run stops before there is a session.
     private async ValueTask<Session?> SessionAsync(CancellationToken stop)
     {
         while (true)

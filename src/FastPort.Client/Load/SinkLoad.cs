@@ -4,7 +4,7 @@ namespace FastPort.Client.Load;
 
 /// <summary>
 /// The sink load: every connection sends one-way messages as fast as it takes them. Warm-up and measurement each end with a report of the
-/// receiving side on every connection; what it counted between the two, over the time between the two, is the result.
+/// server on every connection; the result is the messages counted between the two reports, divided by the time between them.
 /// </summary>
 internal sealed class SinkLoad : ILoad
 {

@@ -5,7 +5,7 @@ using Google.Protobuf;
 
 namespace FastPort.Client.Load;
 
-/// <summary>Waits for the receiving side's count.</summary>
+/// <summary>Waits for the server's count.</summary>
 internal sealed class SinkReportReply : PendingReply
 {
     private readonly TaskCompletionSource<(SinkReport? Report, string? Problem)> _result = new(
@@ -28,7 +28,7 @@ internal sealed class SinkReportReply : PendingReply
         }
         catch (InvalidProtocolBufferException e)
         {
-            _result.TrySetResult((null, $"The reply is no SinkReport message: {e.Message}"));
+            _result.TrySetResult((null, $"The reply is not a valid SinkReport message: {e.Message}"));
         }
     }
 

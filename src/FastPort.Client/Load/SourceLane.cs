@@ -8,9 +8,9 @@ using Google.Protobuf;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// One connection of a source load: keeps Source requests in flight, each for a piece of the stream, and counts what comes. Each session
-/// has a count of its own, written by its loop alone. <see cref="_gate"/> guards the session, the idle slots, the list of counts and the
-/// flags.
+/// One connection of a source load: keeps Source requests in flight, each for a piece of the stream, and counts the received messages. Each
+/// session has its own count, which only its loop writes. <see cref="_gate"/> guards the session, the idle slots, the list of counts and
+/// the flags.
 /// </summary>
 internal sealed class SourceLane : ILane
 {
@@ -30,8 +30,8 @@ internal sealed class SourceLane : ILane
 
     /// <param name="size">Bytes of a message.</param>
     /// <param name="inFlight">Source requests in flight.</param>
-    /// <param name="piece">Messages that each of them asks for.</param>
-    /// <param name="errors">Told of what goes wrong.</param>
+    /// <param name="piece">Messages per Source request.</param>
+    /// <param name="errors">Records the errors.</param>
     public SourceLane(int size, int inFlight, int piece, LoadErrors errors)
     {
         _size = size;
@@ -59,7 +59,7 @@ internal sealed class SourceLane : ILane
         }
     }
 
-    /// <summary>The handlers of this lane's client: the stream's messages.</summary>
+    /// <summary>The handlers of this lane's client: they count the messages of the stream.</summary>
     public static MessageHandlers Handlers() => new MessageHandlers().MapInline(
         DiagnosticType.Sink, static (ref InlineRequest request) => ((StreamCount?)request.Session.State)?.Add(request.BodySize), "Sink");
 
@@ -104,7 +104,7 @@ internal sealed class SourceLane : ILane
         }
     }
 
-    /// <summary>Compares what came with what was asked for. Call when drained or abandoned.</summary>
+    /// <summary>Compares the received with the requested messages. Call it when the lane is drained or abandoned.</summary>
     public void Verify()
     {
         lock (_gate)
@@ -212,7 +212,7 @@ internal sealed class SourceLane : ILane
         SendIdle();
     }
 
-    // Under the gate.
+    // Called under the gate.
     private void CompleteIfDrained()
     {
         if (_stopping && _idle.Count == _slots)

@@ -3,7 +3,7 @@ using FastPort.Telemetry.Histograms;
 namespace FastPort.Client.Load;
 
 /// <summary>
-/// The source load: the server streams one-way messages on every connection as fast as they are taken; they are counted here.
+/// The source load: the server streams one-way messages on every connection as fast as the connection takes them; the client counts them.
 /// </summary>
 internal sealed class SourceLoad : ILoad
 {
@@ -55,7 +55,7 @@ internal sealed class SourceLoad : ILoad
         await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
         await DrainAsync().ConfigureAwait(false);
 
-        // The streams' ends are the reports: what came until then, over the time until then.
+        // The ends of the streams end the measurement: the messages until then, divided by the time until then.
         var measured = new LoadMeasurement(_time.GetElapsedTime(from), Messages - before, null) { Reconnects = _connections.Lost };
         foreach (SourceLane lane in _lanes)
         {

@@ -2,7 +2,7 @@ using FastPort.Sessions;
 
 namespace FastPort.Client.Load;
 
-/// <summary>What one session received and ought to have; written by its loop.</summary>
+/// <summary>The received and the expected messages of one session; written by its loop.</summary>
 internal sealed class StreamCount(Session session, int size)
 {
     private long _received;
@@ -25,7 +25,7 @@ internal sealed class StreamCount(Session session, int size)
 
     public void Expect(int messages) => Volatile.Write(ref _expected, _expected + messages);
 
-    /// <summary>A stream of this session was cut: its count cannot be known.</summary>
+    /// <summary>A stream of this session was interrupted: its expected count is unknown.</summary>
     public void Lose() => _lost = true;
 
     public void Verify(LoadErrors errors, bool cut)
@@ -33,7 +33,7 @@ internal sealed class StreamCount(Session session, int size)
         long wrong = Volatile.Read(ref _wrongSize);
         if (wrong != 0)
         {
-            errors.Add(LoadErrorKind.Wrong, $"Messages of a stream had not the {size} bytes asked for.", wrong);
+            errors.Add(LoadErrorKind.Wrong, $"Messages of a stream did not have the requested {size} bytes.", wrong);
         }
 
         long expected = Volatile.Read(ref _expected);

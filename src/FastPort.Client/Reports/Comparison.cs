@@ -2,17 +2,17 @@ using System.Globalization;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>One line of a comparison: a figure before and after. A value is null where its run has no such figure.</summary>
+/// <summary>One line of a comparison: a figure before and after. A value is null if its run has no such figure.</summary>
 /// <param name="Name">The figure, with its unit.</param>
 /// <param name="Before">The value before.</param>
 /// <param name="After">The value after.</param>
-/// <param name="Format">How values are written.</param>
+/// <param name="Format">Number format of the values.</param>
 internal sealed record ComparisonRow(string Name, double? Before, double? After, string Format)
 {
-    /// <summary>The change in %; null where there is none to speak of.</summary>
+    /// <summary>The change in %; null if a value is missing or the value before is 0.</summary>
     public double? ChangePercent => Before is { } before && After is { } after && before != 0 ? (after - before) / before * 100 : null;
 
-    /// <summary>The row's texts.</summary>
+    /// <summary>The texts of the row.</summary>
     public string[] Cells => [Name, Text(Before), Text(After), ChangeText];
 
     private string ChangeText
@@ -58,7 +58,7 @@ internal sealed class Comparison
     /// <summary>The figures.</summary>
     public IReadOnlyList<ComparisonRow> Rows { get; }
 
-    /// <summary>What the two runs do not have in common, a sentence each: with any of them the figures say less.</summary>
+    /// <summary>The differences between the two runs, a sentence each. They limit what the comparison shows.</summary>
     public IReadOnlyList<string> Differences { get; }
 
     private static void AddLatency(List<ComparisonRow> rows, string name, LatencyFigures? before, LatencyFigures? after)
@@ -92,7 +92,7 @@ internal sealed class Comparison
         Compare("rate", before.Rate, after.Rate);
         if (before.Transport is not null && after.Transport is not null)
         {
-            // Results of earlier versions do not have it.
+            // Results of earlier versions have no transport.
             Compare("transport", before.Transport, after.Transport);
         }
 

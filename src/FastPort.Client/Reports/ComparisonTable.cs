@@ -2,7 +2,7 @@ using System.Text;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>Writes a comparison as an aligned text table or as Markdown.</summary>
+/// <summary>Formats a comparison as an aligned text table or as Markdown.</summary>
 internal static class ComparisonTable
 {
     private static readonly string[] Headings = ["", "before", "after", "change"];

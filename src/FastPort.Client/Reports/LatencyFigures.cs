@@ -2,14 +2,14 @@ using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>One latency of a run, in microseconds, as the JSON result has it.</summary>
+/// <summary>One latency of a run, in microseconds, as in the JSON result.</summary>
 internal sealed record LatencyFigures(
     long Count, double Min, double Avg, double P50, double P90, double P95, double P99, double P999, double Max)
 {
-    /// <summary>P99 / avg, the stability figure: 1 means that every value is alike. 0 where the average is not positive.</summary>
+    /// <summary>P99 / avg, the stability figure: 1 means that all values are equal. 0 if the average is not positive.</summary>
     public double P99OverAvg => Avg > 0 ? P99 / Avg : 0;
 
-    /// <summary>The figures of a snapshot; null for an empty one.</summary>
+    /// <summary>The figures of a snapshot; null if it is empty.</summary>
     public static LatencyFigures? From(LatencySnapshot snapshot)
     {
         LatencySummary s = snapshot.Summarize();

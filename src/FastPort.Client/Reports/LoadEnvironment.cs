@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>Where a run took place.</summary>
+/// <summary>The environment of a run.</summary>
 internal sealed record LoadEnvironment(string Os, int CpuCount, string Runtime, string Gc, string Commit)
 {
     private const string Unknown = "unknown";

@@ -3,7 +3,7 @@ using FastPort.Telemetry.Reports;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>The result of one load run, as it is written to and read from JSON. Immutable.</summary>
+/// <summary>The result of one load run, written to and read from JSON. Immutable.</summary>
 internal sealed record LoadResult
 {
     public const int CurrentSchema = 1;
@@ -18,7 +18,7 @@ internal sealed record LoadResult
 
     public required int PayloadBytes { get; init; }
 
-    /// <summary>Messages per second asked for; null in the closed loop.</summary>
+    /// <summary>Requested messages per second; null in the closed loop.</summary>
     public double? Rate { get; init; }
 
     /// <summary>Measured seconds, without warm-up.</summary>
@@ -39,7 +39,7 @@ internal sealed record LoadResult
 
     public LatencyFigures? Network { get; init; }
 
-    /// <summary>Errors by kind; empty in results read back.</summary>
+    /// <summary>Errors by kind; empty in results read from JSON.</summary>
     public IReadOnlyDictionary<LoadErrorKind, long> ErrorKinds { get; init; } = new Dictionary<LoadErrorKind, long>();
 
     /// <summary>Messages of the open loop that were never sent; null in the closed loop.</summary>
@@ -49,15 +49,13 @@ internal sealed record LoadResult
 
     public required LoadEnvironment Environment { get; init; }
 
-    /// <summary>The transport of the load client's connections, epoll or sockets; null in results of versions that did not tell.</summary>
+    /// <summary>The transport of the load client's connections, epoll or sockets; null in results of versions without this field.</summary>
     public string? Transport { get; init; }
 
-    /// <summary>
-    /// Each connection's figures in the order of their numbers; null where they were not measured, and in results read back.
-    /// </summary>
+    /// <summary>The figures of each connection, by number; null if they were not measured, and in results read from JSON.</summary>
     public IReadOnlyList<ConnectionFigures>? PerConnection { get; init; }
 
-    /// <summary>Makes the result of what was measured.</summary>
+    /// <summary>Creates the result of a measurement.</summary>
     public static LoadResult From(LoadSettings settings, string server, LoadMeasurement measured, LoadErrors errors)
     {
         double seconds = measured.Duration.TotalSeconds;

@@ -4,7 +4,7 @@ using FastPort.Programs;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>Reads a result back from JSON; fields that are unknown here are skipped, for later versions add some.</summary>
+/// <summary>Reads a result from JSON; unknown fields are skipped, because later versions may add fields.</summary>
 internal static class LoadResultReader
 {
     private static readonly JsonSerializerOptions Options = new()
@@ -16,7 +16,7 @@ internal static class LoadResultReader
 
     /// <summary>Reads a file.</summary>
     /// <exception cref="InvalidResultException">
-    /// The file cannot be read or is no result of a load run; the message says which file and why.
+    /// The file cannot be read or is not a result of a load run; the message has the file and the reason.
     /// </exception>
     public static async Task<LoadResult> ReadAsync(string path)
     {
@@ -30,12 +30,12 @@ internal static class LoadResultReader
         }
         catch (JsonException e)
         {
-            throw new InvalidResultException($"'{path}' is no result of a load run (--json): {e.Message}", e);
+            throw new InvalidResultException($"'{path}' is not a result of a load run (--json): {e.Message}", e);
         }
     }
 
     /// <summary>Reads JSON text.</summary>
-    /// <exception cref="JsonException">The text is no result.</exception>
+    /// <exception cref="JsonException">The text is not a result.</exception>
     public static LoadResult Parse(ReadOnlySpan<byte> json)
     {
         Document document = JsonSerializer.Deserialize<Document>(json, Options) ?? throw new JsonException("the file holds null.");
@@ -89,6 +89,6 @@ internal static class LoadResultReader
         long? Reconnects = null);
 }
 
-/// <summary>A file given is no result of a load run.</summary>
+/// <summary>A given file is not a result of a load run.</summary>
 internal sealed class InvalidResultException(string message, Exception inner) : ProgramFailedException(
     message, Programs.ExitCode.Usage, inner);

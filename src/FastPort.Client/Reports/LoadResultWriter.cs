@@ -55,7 +55,7 @@ internal static class LoadResultWriter
         json.WriteEndObject();
     }
 
-    // Fields that schema 1 leaves optional.
+    // The optional fields of schema 1.
     private static void WriteMore(Utf8JsonWriter json, LoadResult result)
     {
         json.WriteString("transport", result.Transport);

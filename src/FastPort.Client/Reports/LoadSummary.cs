@@ -7,7 +7,7 @@ namespace FastPort.Client.Reports;
 /// <summary>The lines before and after a run's table.</summary>
 internal static class LoadSummary
 {
-    /// <summary>What is about to run.</summary>
+    /// <summary>The settings of the run.</summary>
     public static string Heading(LoadSettings settings, string server)
     {
         string loop = settings.Mode != LoadMode.Echo ? "one-way"
@@ -32,7 +32,7 @@ internal static class LoadSummary
             """);
     }
 
-    /// <summary>What came of it.</summary>
+    /// <summary>The result of the run.</summary>
     public static string Text(LoadResult result, LoadErrors errors)
     {
         var text = new StringBuilder();

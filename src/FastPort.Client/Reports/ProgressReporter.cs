@@ -1,6 +1,6 @@
 namespace FastPort.Client.Reports;
 
-/// <summary>Shows, once a second until it is disposed, how far the work is.</summary>
+/// <summary>Shows the progress once a second, until it is disposed.</summary>
 internal sealed class ProgressReporter : IAsyncDisposable
 {
     private readonly StatusLine _line;
@@ -17,9 +17,9 @@ internal sealed class ProgressReporter : IAsyncDisposable
         _task = RunAsync();
     }
 
-    /// <summary>Begins to show; null where there is no line.</summary>
-    /// <param name="line">Where to.</param>
-    /// <param name="texts">Says how far the work is, as <see cref="StatusLine.Show"/> takes it; called by one thread at a time.</param>
+    /// <summary>Starts to show the progress; null if there is no status line.</summary>
+    /// <param name="line">The status line.</param>
+    /// <param name="texts">Returns the texts for <see cref="StatusLine.Show"/>; called by one thread at a time.</param>
     /// <param name="time">The clock.</param>
     public static ProgressReporter? Start(StatusLine? line, Func<IReadOnlyList<string>> texts, TimeProvider time) =>
         line is null ? null : new ProgressReporter(line, texts, time);

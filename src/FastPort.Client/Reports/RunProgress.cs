@@ -4,7 +4,7 @@ using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>How far a run is: what came since it was asked last. For one thread at a time.</summary>
+/// <summary>The progress of a run: the figures since the last call of <see cref="Next"/>. For one thread at a time.</summary>
 internal sealed class RunProgress
 {
     private static readonly string[] Ending =
@@ -30,14 +30,14 @@ internal sealed class RunProgress
         _begun = _lastAt = time.GetTimestamp();
     }
 
-    /// <summary>How far a run is that still connects.</summary>
+    /// <summary>The progress of a run that is connecting.</summary>
     public static IReadOnlyList<string> Connecting(int connected, int connections) =>
     [
         string.Create(CultureInfo.InvariantCulture, $"connecting: {connected:#,##0} of {connections:#,##0}"),
     ];
 
     /// <summary>
-    /// Time, rate, percentiles of the round trip where there is one, errors so far; in several lengths, the longest first.
+    /// Time, rate, percentiles of the round trip if there are any, and errors so far, as texts of several lengths, the longest first.
     /// </summary>
     public IReadOnlyList<string> Next()
     {
@@ -50,7 +50,7 @@ internal sealed class RunProgress
         LatencySnapshot? all = _load.RoundTrips;
         long messages = all?.Count ?? _load.Messages;
 
-        // The end of the warm-up sets the counts back.
+        // The end of the warm-up resets the counts.
         long added = messages >= _lastMessages ? messages - _lastMessages : messages;
         LatencySnapshot? recent = all is not null && _last is not null ? all.Since(_last) : all;
         IReadOnlyList<string> texts = Texts(

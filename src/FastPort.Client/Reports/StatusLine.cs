@@ -4,16 +4,16 @@ using System.Text;
 namespace FastPort.Client.Reports;
 
 /// <summary>
-/// Standard output with a line at the bottom of the terminal that is written over again and again. Everything else that is printed
-/// meanwhile (log lines, tables) goes through here too and goes above it. Thread-safe: <see cref="_gate"/> guards the output.
+/// Standard output with a status line at the bottom of the terminal, which is overwritten repeatedly. All other output (log lines, tables)
+/// also goes through this writer and is printed above the status line. Thread-safe: <see cref="_gate"/> guards the output.
 /// </summary>
 /// <param name="output">The terminal; not disposed.</param>
-/// <param name="columns">Its width at present, in characters; 0 or less where it cannot tell.</param>
+/// <param name="columns">The terminal's present width, in characters; 0 or less if unknown.</param>
 internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWriter(CultureInfo.InvariantCulture)
 {
     private const int UsualColumns = 80;
 
-    // The terminal itself writes ^C behind the text, and a full line would wrap.
+    // The terminal echoes ^C after the text, and a full line would wrap.
     private const int Margin = 3;
 
     private readonly Lock _gate = new();
@@ -26,8 +26,8 @@ internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWri
 
     private int Columns => columns() is var width and > 0 ? width : UsualColumns;
 
-    /// <summary>Shows a text in place of the last one.</summary>
-    /// <param name="texts">The text in several lengths, the longest first; the first one that has room is shown.</param>
+    /// <summary>Shows a text in place of the previous one.</summary>
+    /// <param name="texts">The text in several lengths, the longest first; the first one that fits is shown.</param>
     public void Show(IReadOnlyList<string> texts)
     {
         lock (_gate)
@@ -37,7 +37,7 @@ internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWri
         }
     }
 
-    /// <summary>Takes the text away.</summary>
+    /// <summary>Removes the text.</summary>
     public void Clear()
     {
         lock (_gate)
@@ -48,7 +48,7 @@ internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWri
         }
     }
 
-    /// <summary>Takes the text away for good where the process is about to end, unless another thread is just writing.</summary>
+    /// <summary>Removes the text for good before the process ends; does nothing if another thread is writing.</summary>
     public void Abandon()
     {
         if (_gate.TryEnter())
@@ -94,13 +94,13 @@ internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWri
             Erase();
             output.Write(text);
 
-            // Loggers write a line in pieces: it is not cut in two.
+            // Loggers write a line in pieces: the text must not be drawn between them.
             _unended = text[^1] != '\n';
             Draw();
         }
     }
 
-    // Under the gate, like the rest.
+    // Called under the gate, like Erase.
     private void Draw()
     {
         if (_unended || _closed || _texts.Count == 0)
@@ -123,7 +123,7 @@ internal sealed class StatusLine(TextWriter output, Func<int> columns) : TextWri
             return;
         }
 
-        // A terminal that was made narrower meanwhile has broken the text into several lines.
+        // A terminal that became narrower meanwhile has wrapped the text to several lines.
         int above = (_shown - 1) / Columns;
         output.Write(above == 0 ? "\r\u001b[K" : string.Create(CultureInfo.InvariantCulture, $"\r\u001b[{above}A\u001b[J"));
         _shown = 0;

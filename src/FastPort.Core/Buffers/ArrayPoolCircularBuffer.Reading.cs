@@ -5,11 +5,11 @@ namespace FastPort.Buffers;
 
 public sealed partial class ArrayPoolCircularBuffer
 {
-    // Made when a wrapped range is first asked for and reused from then on.
+    // Allocated for the first wrapped range, then reused.
     private RingSegment? _wrappedFirst;
     private RingSegment? _wrappedSecond;
 
-    /// <summary>The unread bytes up to the wrap: all of them where they do not wrap, empty where there are none.</summary>
+    /// <summary>The unread bytes up to the wrap: all unread bytes if they do not wrap, empty if there are none.</summary>
     public ReadOnlySpan<byte> FirstReadableSpan
     {
         get
@@ -31,7 +31,7 @@ public sealed partial class ArrayPoolCircularBuffer
 
     /// <summary>All unread bytes, oldest first.</summary>
     /// <param name="first">The unread bytes up to the wrap.</param>
-    /// <param name="second">The unread bytes behind the wrap; empty where they do not wrap.</param>
+    /// <param name="second">The unread bytes after the wrap; empty if the unread bytes do not wrap.</param>
     public void GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second)
     {
         int length = Length;
@@ -41,13 +41,13 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// A range of the unread bytes as a sequence, without a copy and, but for the first wrapped range of a ring, without an allocation.
+    /// A range of the unread bytes as a sequence. Copies nothing, and allocates only for the first wrapped range of a ring.
     /// </summary>
     /// <remarks>
-    /// Valid until the range is consumed or a member is called that may move bytes. A wrapped range lies in two segments that the ring owns
-    /// and reuses: the next wrapped range invalidates the one before it, so no more than one can be in use.
+    /// Valid until the range is consumed or a member that may move bytes is called. A wrapped range uses two segments that the ring owns
+    /// and reuses: the next wrapped range invalidates the previous one, so only one wrapped range can be in use at a time.
     /// </remarks>
-    /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
+    /// <param name="offset">Unread bytes to skip, 0 to <see cref="Length"/>.</param>
     /// <param name="length">Bytes of the range, 0 to <see cref="Length"/> less <paramref name="offset"/>.</param>
     /// <returns>The range; a single segment unless it wraps.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
@@ -66,10 +66,10 @@ public sealed partial class ArrayPoolCircularBuffer
             : GetWrappedSequence(start, beforeWrap, length);
     }
 
-    /// <summary>The same range where it lies in one piece; false where it wraps.</summary>
-    /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
+    /// <summary>As <see cref="GetReadableSequence"/>, as one span; false if the range wraps.</summary>
+    /// <param name="offset">Unread bytes to skip, 0 to <see cref="Length"/>.</param>
     /// <param name="length">Bytes of the range, 0 to <see cref="Length"/> less <paramref name="offset"/>.</param>
-    /// <param name="span">The range; empty with false.</param>
+    /// <param name="span">The range; empty if the result is false.</param>
     /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
     public bool TryGetReadableSpan(int offset, int length, out ReadOnlySpan<byte> span)
     {
@@ -87,16 +87,16 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// The oldest unread bytes in one piece, moved together where they wrap: for a protocol that needs a message, or its header, as one
-    /// span. False, and nothing moved, where fewer are unread.
+    /// The oldest unread bytes as one span, for a protocol that needs a message or its header in one piece. Moves the unread bytes if these
+    /// bytes wrap. False, with nothing moved, if fewer bytes are unread.
     /// </summary>
     /// <remarks>
-    /// Costs a copy of all unread bytes where these wrap, and nothing else. Call it again in the next burst: bytes that arrive may wrap
-    /// anew. The span is valid until the bytes are consumed or a member is called that may move bytes. Where it moves bytes, it invalidates
-    /// a region handed out before.
+    /// Copies all unread bytes if these bytes wrap, otherwise nothing. Call it again in the next burst: bytes that arrive may wrap again.
+    /// The span is valid until the bytes are consumed or a member that may move bytes is called. If this call moves bytes, it invalidates a
+    /// writable region returned earlier.
     /// </remarks>
     /// <param name="count">Bytes, 0 or more.</param>
-    /// <param name="span">Exactly so many bytes; empty with false.</param>
+    /// <param name="span">Exactly <paramref name="count"/> bytes; empty if the result is false.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative.</exception>
     public bool TryGetContiguous(int count, out ReadOnlySpan<byte> span)
     {
@@ -116,10 +116,10 @@ public sealed partial class ArrayPoolCircularBuffer
         return true;
     }
 
-    /// <summary>As <see cref="TryGetReadableSpan"/>, for what takes a memory.</summary>
-    /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
+    /// <summary>As <see cref="TryGetReadableSpan"/>, for operations that take a memory.</summary>
+    /// <param name="offset">Unread bytes to skip, 0 to <see cref="Length"/>.</param>
     /// <param name="length">Bytes of the range, 0 to <see cref="Length"/> less <paramref name="offset"/>.</param>
-    /// <param name="memory">The range; empty with false.</param>
+    /// <param name="memory">The range; empty if the result is false.</param>
     /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
     public bool TryGetReadableMemory(int offset, int length, out ReadOnlyMemory<byte> memory)
     {
@@ -135,8 +135,8 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>Copies unread bytes, across the wrap, without consuming them.</summary>
-    /// <param name="offset">Unread bytes to leave out, 0 to <see cref="Length"/>.</param>
-    /// <param name="destination">Is filled altogether; its length is at most <see cref="Length"/> less <paramref name="offset"/>.</param>
+    /// <param name="offset">Unread bytes to skip, 0 to <see cref="Length"/>.</param>
+    /// <param name="destination">Filled completely; its length is at most <see cref="Length"/> less <paramref name="offset"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException">The range does not lie within the unread bytes.</exception>
     public void CopyTo(int offset, Span<byte> destination)
     {
@@ -154,8 +154,8 @@ public sealed partial class ArrayPoolCircularBuffer
         }
     }
 
-    /// <summary>Drops the oldest unread bytes. Once all are consumed the next write has the whole array in one piece.</summary>
-    /// <remarks>A region handed out for writing stays valid: a receive may be under way while older bytes are consumed.</remarks>
+    /// <summary>Drops the oldest unread bytes. When all bytes are consumed, the next write gets the whole array in one piece.</summary>
+    /// <remarks>A writable region stays valid: a receive may be in progress while older bytes are consumed.</remarks>
     /// <param name="count">Bytes, 0 to <see cref="Length"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative or above <see cref="Length"/>.</exception>
     public void Consume(int count)
@@ -166,8 +166,8 @@ public sealed partial class ArrayPoolCircularBuffer
             ThrowConsumePastEnd(count, length);
         }
 
-        // Back to index 0 once empty is left to the next write: reset here, a region handed out before would no longer follow the unread
-        // bytes.
+        // The next write resets the head of an empty ring to 0. A reset here would break a writable region returned earlier: the region
+        // would no longer follow the unread bytes.
         int head = _head + count;
         _head = head < _capacity ? head : Wrap(head);
         _length = length - count;
@@ -176,13 +176,13 @@ public sealed partial class ArrayPoolCircularBuffer
 
     private bool TryGetBehindWrap(int start, int length, out ReadOnlyMemory<byte> memory)
     {
-        // With nothing behind the wrap that is asked for, and with no array, any range is in one piece.
+        // A range without bytes, or one that starts after the wrap, is in one piece.
         bool whole = length == 0 || start >= _capacity;
         memory = length == 0 || !whole ? default : BehindWrap(start - _capacity, length);
         return whole;
     }
 
-    // With a start behind the wrap, beforeWrap is 0 or negative.
+    // If the range starts after the wrap, beforeWrap is 0 or negative.
     private ReadOnlySequence<byte> GetWrappedSequence(int start, int beforeWrap, int length)
     {
         if (beforeWrap <= 0)

@@ -1,23 +1,24 @@
 namespace FastPort.Buffers;
 
 /// <content>
-/// Showing bytes that belong to others as if they were the ring's: in two pieces, as if the second lay behind the wrap. All reading members
-/// work as always and copy nothing. While showing, <see cref="_array"/> is not the ring's to return, <see cref="_capacity"/> is where its
-/// piece ends (no power of two, so no reading member may use it as a mask), and <see cref="_limit"/> is 0: no write fits, so the first one
-/// moves what is unread to an array of the ring's own. </content>
+/// Shows bytes of other rings as if this ring held them: in two pieces, the second in place of the bytes after the wrap. All reading
+/// members work as usual and copy nothing. While the ring shows such bytes, it must not return <see cref="_array"/>;
+/// <see cref="_capacity"/> is the end of the first piece (not a power of two, so no reading member may use it as a mask), and
+/// <see cref="_limit"/> is 0: no write fits, so the first write copies the unread bytes to an array that the ring rents.
+/// </content>
 public sealed partial class ArrayPoolCircularBuffer
 {
     private bool _isShowing;
 
-    // Where bytes that follow will lie, if that is not here.
+    // The ring that receives the bytes that follow; null if this ring does.
     private ArrayPoolCircularBuffer? _reservesIn;
 
-    // The second piece; what is in _array before the wrap is the first.
+    // The second piece; the first is in _array, before the wrap.
     private ReadOnlyMemory<byte> _next;
 
     /// <summary>
-    /// Shows bytes in place of own ones, of which none may be unread. They must stay until they are consumed, or until
-    /// <see cref="StopShowing"/>.
+    /// Shows bytes of other arrays; the ring itself must have no unread bytes. The shown bytes must stay unchanged until they are consumed
+    /// or until <see cref="StopShowing"/>.
     /// </summary>
     /// <param name="first">Bytes in an array, not empty.</param>
     /// <param name="second">Bytes that follow, in an array; empty for none.</param>
@@ -25,7 +26,7 @@ public sealed partial class ArrayPoolCircularBuffer
     {
         if (!TryReleaseWhenEmpty())
         {
-            throw new InvalidOperationException($"The ring holds {Length} unread bytes; it shows others only when it is empty.");
+            throw new InvalidOperationException($"The ring holds {Length} unread bytes; it can show other bytes only when it is empty.");
         }
 
         _array = first.Array;
@@ -37,12 +38,12 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// While a protocol is offered this ring though the next bytes, with those that it leaves unread, will come in another: that one, whose
-    /// room <see cref="TryReserve"/> is to reserve. Null to reserve here.
+    /// Sets the ring in which <see cref="TryReserve"/> reserves room: the ring that will receive the next bytes together with the bytes
+    /// that the protocol leaves unread here. Null to reserve in this ring.
     /// </summary>
     internal void ReserveIn(ArrayPoolCircularBuffer? other) => _reservesIn = other;
 
-    /// <summary>Lets go of what is shown, unread or not. Bytes that a write has made the ring's own stay.</summary>
+    /// <summary>Drops the shown bytes, unread or not. Bytes that a write has copied to the ring's own array stay.</summary>
     internal void StopShowing()
     {
         if (_isShowing)
@@ -53,7 +54,7 @@ public sealed partial class ArrayPoolCircularBuffer
         }
     }
 
-    // Where the reading goes on that has come to the end of the array, or beyond.
+    // The index at which reading continues after the end of the array.
     private int Wrap(int index)
     {
         index -= _capacity;

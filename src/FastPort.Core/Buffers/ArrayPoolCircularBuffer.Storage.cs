@@ -5,11 +5,11 @@ namespace FastPort.Buffers;
 public sealed partial class ArrayPoolCircularBuffer
 {
     /// <summary>
-    /// Returns the array to the pool where nothing is unread, so that an idle connection holds none, and gives up what was reserved. The
-    /// next write rents again.
+    /// Returns the array to the pool if no byte is unread, so that an idle connection holds no array, and cancels a reservation. The next
+    /// write rents an array again.
     /// </summary>
-    /// <remarks>Where it returns an array, it invalidates a region handed out before.</remarks>
-    /// <returns>Whether the ring holds no array now; false where unread bytes keep it.</returns>
+    /// <remarks>If this call returns an array, a region returned earlier becomes invalid.</remarks>
+    /// <returns>Whether the ring now holds no array; false if it has unread bytes.</returns>
     public bool TryReleaseWhenEmpty()
     {
         if (Length != 0)
@@ -22,7 +22,7 @@ public sealed partial class ArrayPoolCircularBuffer
         return true;
     }
 
-    /// <summary>Before waiting for bytes: gives back what is neither unread nor reserved.</summary>
+    /// <summary>Called before a wait for bytes: releases memory that is neither unread nor reserved.</summary>
     internal void ReleaseWhenIdle()
     {
         if (_reservedTo > _readPosition || !TryReleaseWhenEmpty())
@@ -32,13 +32,14 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// Falls back to a smaller array after a burst: where the unread bytes and those that <see cref="TryReserve"/> has promised room for
-    /// fit a quarter of the capacity, they move to one that they fill by half at most, never below the minimum. An empty ring above its
-    /// minimum just returns its array and rents the minimum on the next write.
+    /// Moves to a smaller array after a burst. If the unread and reserved bytes fit a quarter of the capacity, the ring rents an array of
+    /// at least twice their size, not below the minimum. An empty ring above its minimum returns its array and rents the minimum on the
+    /// next write.
     /// </summary>
     /// <remarks>
-    /// Two comparisons where there is nothing to do. Meant for a moment of rest (a heartbeat, an idle tick), not for every message: a load
-    /// that comes in bursts would otherwise grow anew each time. Where it shrinks, it invalidates a region handed out before.
+    /// Costs two comparisons if there is nothing to do. Call it when the connection is idle (at a heartbeat or an idle tick), not after
+    /// every message: a load that comes in bursts would otherwise grow the ring again each time. If the ring shrinks, a region returned
+    /// earlier becomes invalid.
     /// </remarks>
     /// <returns>Whether the capacity became smaller.</returns>
     public bool TryShrink()
@@ -61,14 +62,14 @@ public sealed partial class ArrayPoolCircularBuffer
         return true;
     }
 
-    /// <summary>Changes <see cref="MaximumCapacity"/>, to no less than the unread bytes; up to what the constructor was told.</summary>
+    /// <summary>Changes <see cref="MaximumCapacity"/>: at least the unread bytes, at most the constructor's value.</summary>
     internal void LimitTo(int maximumCapacity)
     {
         MaximumCapacity = maximumCapacity;
         _limit = Math.Min(_capacity, maximumCapacity);
     }
 
-    // The power of two to rent so that this many bytes fit.
+    // The size to rent, a power of two, so that this many bytes fit.
     private int ArrayFor(int bytes) => Math.Max(_minimumArray, (int)BitOperations.RoundUpToPowerOf2((uint)bytes));
 
     private void Grow(int count)
@@ -81,7 +82,7 @@ public sealed partial class ArrayPoolCircularBuffer
         Reallocate(ArrayFor(_length + count));
     }
 
-    // Only unread bytes in the middle of the array split what is free; those that wrap leave it in one piece.
+    // Only unread bytes in the middle of the array split the free bytes; unread bytes that wrap leave the free bytes in one piece.
     private void MakeContiguous(int needed)
     {
         if (needed > _limit - _length)
@@ -90,7 +91,7 @@ public sealed partial class ArrayPoolCircularBuffer
         }
         else if (_length > _capacity / 2 && _capacity < _maximumArray)
         {
-            // A ring that is mostly full would move much for little, again and again: doubling pays for itself as growth always does.
+            // A ring that is more than half full would move many bytes for little room, repeatedly. Doubling has amortized constant cost.
             Reallocate(_capacity * 2);
         }
         else
@@ -101,7 +102,7 @@ public sealed partial class ArrayPoolCircularBuffer
         }
     }
 
-    // Rents before it touches anything: where the pool throws, the ring is as it was.
+    // Rents first: if the pool throws, the ring is unchanged.
     private void Reallocate(int capacity)
     {
         byte[] array = _pool.Rent(capacity);

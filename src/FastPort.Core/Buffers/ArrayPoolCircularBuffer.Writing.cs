@@ -6,17 +6,17 @@ namespace FastPort.Buffers;
 public sealed partial class ArrayPoolCircularBuffer
 {
     /// <summary>
-    /// A free region in one piece, moving the unread bytes to the front of the array or growing where the wrap or a lack of room is in the
-    /// way.
+    /// A free region in one piece. If the free bytes wrap or are too few, moves the unread bytes to the front of the array or grows the
+    /// array.
     /// </summary>
-    /// <remarks>Invalidates a region handed out before. Writes count only once <see cref="Advance"/> commits them.</remarks>
+    /// <remarks>Invalidates a region returned earlier. Written bytes become readable when <see cref="Advance"/> commits them.</remarks>
     /// <param name="sizeHint">
-    /// Bytes needed at least, in one piece; 0 asks for whatever is free without moving anything, at least 1 byte.
+    /// Minimum number of bytes, in one piece. 0 asks for the contiguous free bytes, at least 1; nothing moves unless the ring is full.
     /// </param>
-    /// <returns>At least <paramref name="sizeHint"/> bytes and never empty. Its contents are left over from earlier use.</returns>
+    /// <returns>At least <paramref name="sizeHint"/> bytes and never empty. The contents are undefined.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="sizeHint"/> is negative.</exception>
     /// <exception cref="RingCapacityExceededException">
-    /// Unread and asked-for bytes together exceed <see cref="MaximumCapacity"/>; the ring is unchanged.
+    /// Unread and requested bytes together exceed <see cref="MaximumCapacity"/>; the ring is unchanged.
     /// </exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> GetWritableSpan(int sizeHint = 0)
@@ -40,15 +40,15 @@ public sealed partial class ArrayPoolCircularBuffer
     public Memory<byte> GetMemory(int sizeHint = 0) => GetWritableMemory(sizeHint);
 
     /// <summary>
-    /// All free bytes of the array held now, without growing or moving anything; a ring that holds none rents its minimum. Both are empty
-    /// where the ring is full: call <see cref="TryReserve"/> first where room is needed.
+    /// All free bytes of the present array. Grows and moves nothing; a ring without an array rents its minimum. Both spans are empty if the
+    /// ring is full: call <see cref="TryReserve"/> first if room is needed.
     /// </summary>
     /// <remarks>
-    /// Invalidates a region handed out before. <see cref="Advance"/> commits from the start of <paramref name="first"/> on into
+    /// Invalidates a region returned earlier. <see cref="Advance"/> commits from the start of <paramref name="first"/> on into
     /// <paramref name="second"/>.
     /// </remarks>
     /// <param name="first">The free bytes that follow the unread ones, up to the wrap.</param>
-    /// <param name="second">The free bytes behind the wrap; empty where they do not wrap.</param>
+    /// <param name="second">The free bytes after the wrap; empty if the free bytes do not wrap.</param>
     public void GetWritableSpans(out Span<byte> first, out Span<byte> second)
     {
         int length = Length;
@@ -65,18 +65,17 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// Grows, where that is needed, so that more bytes fit, and keeps that room until so many bytes have been written: the ring neither
-    /// shrinks below it nor, while a connection waits for input, gives its array back. The next call replaces what was reserved before; 0
-    /// gives it up.
+    /// Grows if necessary so that more bytes fit, and keeps this room until the bytes have been written: the ring does not shrink below it
+    /// and does not return its array while a connection waits for input. The next call replaces an earlier reservation; 0 cancels it.
     /// </summary>
     /// <remarks>
-    /// Where it grows, it invalidates a region handed out before and leaves the free bytes in one piece. On the ring of input that a
-    /// connection offers it reserves where the next bytes will lie. A protocol that reserves what a peer asks for holds that much memory
-    /// for each such peer: check the length against a limit before.
+    /// If the ring grows, a region returned earlier becomes invalid and the free bytes are in one piece. On the input ring that a
+    /// connection passes to its protocol, the room is reserved in the ring that receives the next bytes. A protocol that reserves the
+    /// length that a peer announced holds that much memory for each such peer: check the length against a limit first.
     /// </remarks>
-    /// <param name="count">Bytes to be written besides those unread, 0 or more.</param>
+    /// <param name="count">Bytes to be written in addition to the unread bytes, 0 or more.</param>
     /// <returns>
-    /// False where unread bytes and <paramref name="count"/> together exceed <see cref="MaximumCapacity"/>; the ring is then unchanged.
+    /// False if unread bytes and <paramref name="count"/> together exceed <see cref="MaximumCapacity"/>; the ring is then unchanged.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative.</exception>
     public bool TryReserve(int count)
@@ -96,7 +95,7 @@ public sealed partial class ArrayPoolCircularBuffer
         return true;
     }
 
-    /// <summary>As <see cref="TryReserve"/>, for bytes that are written before anybody waits: nothing is promised.</summary>
+    /// <summary>As <see cref="TryReserve"/>, for bytes that are written at once: reserves nothing.</summary>
     internal bool TryMakeRoom(int count)
     {
         int length = Length;
@@ -113,7 +112,9 @@ public sealed partial class ArrayPoolCircularBuffer
         return true;
     }
 
-    /// <summary>As <see cref="TryReserve"/> and <see cref="GetWritableSpan"/> in one, for exactly as many bytes.</summary>
+    /// <summary>
+    /// As <see cref="TryMakeRoom"/> and <see cref="GetWritableSpan"/> in one call, for exactly <paramref name="count"/> bytes.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryGetWritableSpan(int count, out Span<byte> span)
     {
@@ -130,14 +131,12 @@ public sealed partial class ArrayPoolCircularBuffer
         return true;
     }
 
-    /// <summary>
-    /// Makes bytes written to the region handed out last readable. What is left of the region can still be written and committed.
-    /// </summary>
-    /// <param name="count">Bytes, 0 to what is left of the region; 0 is allowed without one.</param>
+    /// <summary>Makes bytes written to the latest region readable. The rest of the region can still be written and committed.</summary>
+    /// <param name="count">Bytes, 0 to the rest of the region; 0 is allowed without a region.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="count"/> is negative.</exception>
     /// <exception cref="InvalidOperationException">
-    /// <paramref name="count"/> exceeds what is left of the region, or none is valid: none was asked for, or a write, a rewind or a move
-    /// has invalidated it since.
+    /// <paramref name="count"/> exceeds the rest of the region, or there is no valid region: none was requested, or a write, a rewind or a
+    /// move has invalidated it.
     /// </exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Advance(int count)
@@ -152,8 +151,8 @@ public sealed partial class ArrayPoolCircularBuffer
         _length = length + count;
     }
 
-    /// <summary>Copies bytes in behind the unread ones, across the wrap, growing where they do not fit.</summary>
-    /// <remarks>Invalidates a region handed out before.</remarks>
+    /// <summary>Appends bytes to the unread ones, across the wrap. Grows if the bytes do not fit.</summary>
+    /// <remarks>Invalidates a region returned earlier.</remarks>
     /// <param name="source">The bytes; must not lie in this ring.</param>
     /// <exception cref="RingCapacityExceededException">
     /// Unread and new bytes together exceed <see cref="MaximumCapacity"/>; the ring is unchanged.
@@ -173,10 +172,10 @@ public sealed partial class ArrayPoolCircularBuffer
     }
 
     /// <summary>
-    /// Overwrites bytes already written and still unread, across the wrap: a length prefix or a time stamp known only afterwards.
+    /// Overwrites unread bytes, across the wrap, for example with a length prefix or a time stamp that is known only afterwards.
     /// </summary>
     /// <param name="position">
-    /// Absolute position of the first byte, as <see cref="WritePosition"/> told it before that byte was written.
+    /// Absolute position of the first byte: the value of <see cref="WritePosition"/> before that byte was written.
     /// </param>
     /// <param name="bytes">The bytes; must not lie in this ring.</param>
     /// <exception cref="ArgumentOutOfRangeException">Not all bytes to overwrite are unread.</exception>
@@ -191,17 +190,17 @@ public sealed partial class ArrayPoolCircularBuffer
 
         if (_isShowing)
         {
-            // They are another's.
+            // The shown bytes belong to another ring: patch a copy.
             Reallocate(ArrayFor(length));
         }
 
         CopyIn(WriteIndex((int)offset), bytes);
     }
 
-    /// <summary>Drops the unread bytes written at and after a position, where an encoder failed half way.</summary>
-    /// <remarks>Invalidates a region handed out before.</remarks>
+    /// <summary>Drops the unread bytes at and after a position, for an encoder that failed halfway.</summary>
+    /// <remarks>Invalidates a region returned earlier.</remarks>
     /// <param name="position">
-    /// Absolute position that <see cref="WritePosition"/> goes back to, <see cref="ReadPosition"/> to <see cref="WritePosition"/>.
+    /// Absolute position that <see cref="WritePosition"/> is reset to, <see cref="ReadPosition"/> to <see cref="WritePosition"/>.
     /// </param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="position"/> is outside its range.</exception>
     public void RewindTo(long position)
@@ -247,7 +246,7 @@ public sealed partial class ArrayPoolCircularBuffer
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int WriteIndex(int offset) => (_head + offset) & (_capacity - 1);
 
-    // What is free behind the unread bytes in one piece. Unread bytes that reach the end of the array leave all that is free in one piece
+    // The contiguous free bytes after the unread ones. If the unread bytes reach the end of the array, all free bytes are in one piece
     // before them.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int ContiguousFree(int length)
@@ -280,7 +279,7 @@ public sealed partial class ArrayPoolCircularBuffer
     {
         ArgumentOutOfRangeException.ThrowIfNegative(count);
         throw new InvalidOperationException(
-            $"Cannot advance {count} bytes: {_granted} are left of the region handed out last. Ask for a region, write to it, then "
+            $"Cannot advance {count} bytes: {_granted} are left of the latest region. Get a region, write to it, then "
             + $"advance.");
     }
 

@@ -6,44 +6,43 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Buffers;
 
 /// <summary>
-/// A byte ring in one array rented from an <see cref="ArrayPool{T}"/>: a socket reads straight into it and a protocol decodes in place,
-/// or a protocol encodes in place and a socket sends from it.
+/// A byte ring in one array rented from an <see cref="ArrayPool{T}"/>: a socket receives into the ring and a protocol decodes in place, or
+/// a protocol encodes in place and a socket sends from the ring.
 /// </summary>
 /// <remarks>
 /// <para>
-/// The ring rents on the first write, doubles while it must, gives memory back through <see cref="TryShrink"/> and
-/// <see cref="TryReleaseWhenEmpty"/>, and returns every array to its pool exactly once, the last one in <see cref="Dispose"/>.
-/// Only the power of two that was asked for is used, even where the pool hands out a longer array. Arrays are neither cleared when rented
-/// nor when returned.
+/// The ring rents an array on the first write, doubles it when necessary, releases memory through <see cref="TryShrink"/> and
+/// <see cref="TryReleaseWhenEmpty"/>, and returns every array to its pool exactly once, the last one in <see cref="Dispose"/>. The ring
+/// uses only the requested power of two, even if the pool returns a longer array. Arrays are not cleared when rented or returned.
 /// </para>
 /// <para>
 /// Spans, memories and sequences point into the rented array. <see cref="Consume"/>, <see cref="Advance"/>, <see cref="Patch"/>,
 /// <see cref="RewindTo"/>, <see cref="GetWritableSpans"/> and all reading members never move bytes. <see cref="GetWritableSpan"/>,
 /// <see cref="GetWritableMemory"/>, <see cref="GetSpan"/>, <see cref="GetMemory"/>, <see cref="Write"/>, <see cref="TryReserve"/>,
 /// <see cref="TryGetContiguous"/> and <see cref="TryShrink"/> may move them, and with <see cref="TryReleaseWhenEmpty"/> and
-/// <see cref="Dispose"/> may return the array: none of these may be called while a socket operation still uses memory of this ring.
+/// <see cref="Dispose"/> may return the array: do not call any of these while a socket operation uses memory of this ring.
 /// </para>
 /// <para>
-/// A ring that a connection offers may show bytes that lie elsewhere (an in-process peer's); to its reader that makes no difference. Bytes
-/// to be read are never to be written to.
+/// A ring that a connection passes to its protocol may show the bytes of another ring (an in-process peer's); the reader sees no
+/// difference. Readers must not write to unread bytes.
 /// </para>
 /// <para>
-/// Not thread-safe: one owner at a time, or a lock around every member. Any use after <see cref="Dispose"/> throws
+/// Not thread-safe: use it from one thread at a time, or with a lock around every member. Any use after <see cref="Dispose"/> throws
 /// <see cref="ObjectDisposedException"/>.
 /// </para>
 /// </remarks>
 public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisposable
 {
-    /// <summary>The capacity, in bytes, that is rented first unless the constructor is told otherwise: 4 KiB.</summary>
+    /// <summary>Default of the capacity, in bytes, that the ring rents first: 4 KiB.</summary>
     public const int DefaultMinimumCapacity = 4 * 1024;
 
-    /// <summary>The most unread bytes a ring holds unless the constructor is told otherwise: 4 MiB.</summary>
+    /// <summary>Default of the maximum number of unread bytes: 4 MiB.</summary>
     public const int DefaultMaximumCapacity = 4 * 1024 * 1024;
 
-    // The largest power of two an array of bytes can have; head + length then still fits an int.
+    // The largest power of two that a byte array can have; head + length fits an int.
     private const int LargestCapacity = 1 << 30;
 
-    // Kept in _length, so that the load every member does anyway also tells that the ring is gone.
+    // A value of _length: every member loads _length, so the check for disposal costs no extra load.
     private const int DisposedLength = -1;
 
     private readonly ArrayPool<byte> _pool;
@@ -52,36 +51,36 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
 
     private byte[]? _array;
 
-    // The part of _array in use as the ring: a power of two, 0 while no array is held.
+    // The part of _array that the ring uses: a power of two, 0 while the ring holds no array.
     private int _capacity;
 
-    // Unread bytes that fit without growing: _capacity, or MaximumCapacity where that is no power of two and less.
+    // Unread bytes that fit without growing: the smaller one of _capacity and MaximumCapacity.
     private int _limit;
 
-    // Index of the first unread byte; always 0 while no array is held.
+    // Index of the first unread byte; 0 while the ring holds no array.
     private int _head;
 
     // Unread bytes.
     private int _length;
 
-    // What Advance may still commit of the region handed out last.
+    // Bytes of the latest region that Advance may still commit.
     private int _granted;
 
     private long _readPosition;
 
-    // Absolute position up to which TryReserve has promised room; not above the write position where nothing is promised any more.
+    // Absolute position up to which TryReserve has reserved room; at or below the write position if nothing is reserved.
     private long _reservedTo;
 
-    /// <summary>Makes an empty ring that holds no array yet.</summary>
+    /// <summary>Creates an empty ring without an array.</summary>
     /// <param name="minimumCapacity">
     /// Bytes rented on the first write and never shrunk below, rounded up to a power of two; 1 to <paramref name="maximumCapacity"/>.
     /// Defaults to <see cref="DefaultMinimumCapacity"/>.
     /// </param>
     /// <param name="maximumCapacity">
-    /// The most unread bytes the ring ever holds, kept exactly; only the array behind it is rounded up to a power of two; 1 to 2^30.
-    /// Defaults to <see cref="DefaultMaximumCapacity"/>.
+    /// Maximum number of unread bytes, an exact limit; only the array is rounded up to a power of two. 1 to 2^30. Defaults to
+    /// <see cref="DefaultMaximumCapacity"/>.
     /// </param>
-    /// <param name="pool">Where arrays come from and go back to. Defaults to <see cref="ArrayPool{T}.Shared"/>.</param>
+    /// <param name="pool">The pool that arrays are rented from and returned to. Defaults to <see cref="ArrayPool{T}.Shared"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException">A capacity is outside its range.</exception>
     public ArrayPoolCircularBuffer(
         int minimumCapacity = DefaultMinimumCapacity, int maximumCapacity = DefaultMaximumCapacity, ArrayPool<byte>? pool = null)
@@ -116,7 +115,7 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
     /// <summary>Whether no byte is unread.</summary>
     public bool IsEmpty => Length == 0;
 
-    /// <summary>Bytes of the array in use, a power of two; 0 while no array is held.</summary>
+    /// <summary>Bytes of the array in use, a power of two; 0 while the ring holds no array of its own.</summary>
     public int Capacity
     {
         get
@@ -126,10 +125,10 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
         }
     }
 
-    /// <summary>The most unread bytes the ring ever holds.</summary>
+    /// <summary>Maximum number of unread bytes.</summary>
     public int MaximumCapacity { get; private set; }
 
-    /// <summary>Bytes ever consumed: the absolute position of the first unread byte.</summary>
+    /// <summary>Total bytes consumed: the absolute position of the first unread byte.</summary>
     public long ReadPosition
     {
         get
@@ -140,12 +139,12 @@ public sealed partial class ArrayPoolCircularBuffer : IBufferWriter<byte>, IDisp
     }
 
     /// <summary>
-    /// Bytes ever written and not rewound: the absolute position the next byte will have, to be given to <see cref="Patch"/> or
-    /// <see cref="RewindTo"/> later.
+    /// Total bytes written and not rewound: the absolute position of the next byte, for a later call of <see cref="Patch"/> or
+    /// <see cref="RewindTo"/>.
     /// </summary>
     public long WritePosition => _readPosition + Length;
 
-    /// <summary>Returns the array to its pool. Unread bytes are lost. A second call does nothing.</summary>
+    /// <summary>Returns the array to its pool. Unread bytes are lost. A second call is ignored.</summary>
     public void Dispose()
     {
         if (_length < 0)

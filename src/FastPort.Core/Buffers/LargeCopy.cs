@@ -3,20 +3,20 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Buffers;
 
 /// <summary>
-/// Copies large blocks in pieces. From a size of its own on the C library copies with <c>rep movsb</c>, which on some processors has little
-/// more than half the rate of its loop for what is smaller, as long as source and destination are in the cache. Ring buffers are there; see
-/// docs/performance.md for the figures.
+/// Copies large blocks in pieces. Above a threshold the C library copies with <c>rep movsb</c>. On some processors this has little more
+/// than half the throughput of the C library's loop for smaller blocks while source and destination are in the cache, as ring buffers are.
+/// The figures are in docs/performance.md.
 /// </summary>
 internal static class LargeCopy
 {
     /// <summary>
-    /// Bytes. A multiple of the widest vector, and the most that glibc copies with its loop on x64 with vectors of 32 bytes; with those of
-    /// 64 it is twice that.
+    /// Bytes of a piece. A multiple of the widest vector, and the largest size that glibc copies with its loop on x64 with 32-byte vectors;
+    /// with 64-byte vectors that size is twice as large.
     /// </summary>
     public const int Piece = 4096;
 
-    /// <summary>Copies all of the source to the beginning of the destination.</summary>
-    /// <param name="source">May be empty. Does not overlap the destination.</param>
+    /// <summary>Copies the source to the start of the destination.</summary>
+    /// <param name="source">May be empty. Must not overlap the destination.</param>
     /// <param name="destination">At least as long.</param>
     /// <exception cref="ArgumentException">The destination is shorter than the source; nothing was copied.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -32,7 +32,7 @@ internal static class LargeCopy
         }
     }
 
-    // Not into its caller, where small copies are made.
+    // Not inlined, to keep the path of small copies short.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void CopyPieces(ReadOnlySpan<byte> source, Span<byte> destination)
     {

@@ -2,14 +2,11 @@ using System.Buffers;
 
 namespace FastPort.Buffers;
 
-/// <summary>
-/// Owns one rented array and with it a copy of some bytes that outlive the ring they came from: the body of a queued request.
-/// </summary>
+/// <summary>Owns one rented array with a copy of bytes that must outlive their ring, such as the body of a queued request.</summary>
 /// <remarks>
-/// A mutable struct, so that owning a body allocates nothing beyond the array. Exactly one variable may own the array: a copy of the struct
-/// is a second owner, and disposing both returns the array twice, which corrupts the pool. Keep it in one non-readonly field, pass it by
-/// ref, and when ownership moves to another variable set the old one to default. Not thread-safe. The default value owns nothing and is
-/// empty.
+/// A mutable struct, so that it allocates nothing but the array. Exactly one variable may own the array: a copy of the struct is a second
+/// owner, and disposing both returns the array twice, which corrupts the pool. Keep the struct in one non-readonly field, pass it by ref,
+/// and set the old variable to default when ownership moves. Not thread-safe. The default value is empty and owns no array.
 /// </remarks>
 public struct RentedBuffer : IDisposable
 {
@@ -45,9 +42,9 @@ public struct RentedBuffer : IDisposable
     /// <exception cref="ObjectDisposedException">The buffer was disposed.</exception>
     public readonly Memory<byte> Memory => new(_array, 0, Length);
 
-    /// <summary>Copies bytes into an array rented for them; none is rented for no bytes.</summary>
-    /// <param name="source">The bytes, at most <see cref="Array.MaxLength"/> of them.</param>
-    /// <param name="pool">Where the array comes from and goes back to. Defaults to <see cref="ArrayPool{T}.Shared"/>.</param>
+    /// <summary>Copies bytes into a rented array; rents none if there are no bytes.</summary>
+    /// <param name="source">The bytes, at most <see cref="Array.MaxLength"/>.</param>
+    /// <param name="pool">The pool that the array is rented from and returned to. Defaults to <see cref="ArrayPool{T}.Shared"/>.</param>
     /// <returns>The owner of the copy; the caller disposes it.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="source"/> is longer than an array can be.</exception>
     public static RentedBuffer CopyOf(ReadOnlySequence<byte> source, ArrayPool<byte>? pool = null)
@@ -65,7 +62,7 @@ public struct RentedBuffer : IDisposable
         return new RentedBuffer(pool, array, length);
     }
 
-    /// <summary>Returns the array to its pool. A second call on the same variable does nothing.</summary>
+    /// <summary>Returns the array to its pool. A second call on the same variable is ignored.</summary>
     public void Dispose()
     {
         byte[]? array = _array;

@@ -1,16 +1,16 @@
 namespace FastPort.Buffers;
 
 /// <summary>
-/// How many bytes the next burst is likely to need: as many as the last one held. The room made for a large burst falls back by an eighth
-/// with each smaller one, so that bursts of changing sizes do not grow an array anew each time. Not thread-safe. <c>default</c> has seen
-/// none.
+/// Estimates the bytes of the next burst: as many as the last burst had. After a large burst the estimate falls by an eighth with each
+/// smaller one, so that bursts of changing sizes do not grow an array each time. Not thread-safe. <c>default</c> is the state before the
+/// first burst.
 /// </summary>
 internal struct SizeEstimate
 {
-    /// <summary>Bytes, 0 before the first burst.</summary>
+    /// <summary>Estimated bytes, 0 before the first burst.</summary>
     public int Expected { get; private set; }
 
-    /// <summary>To be told of each burst.</summary>
-    /// <param name="bytes">What it held.</param>
+    /// <summary>Records a burst.</summary>
+    /// <param name="bytes">Bytes of the burst.</param>
     public void Saw(int bytes) => Expected = Math.Max(bytes, Expected - (Expected >> 3));
 }

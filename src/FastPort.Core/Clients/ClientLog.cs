@@ -13,7 +13,7 @@ internal static partial class ClientLog
     [LoggerMessage(4001, LogLevel.Information, "Disconnected: {Session}: {Reason}")]
     public static partial void Disconnected(ILogger logger, Session session, CloseReason reason);
 
-    [LoggerMessage(4002, LogLevel.Warning, "Connecting to {Endpoint} failed; trying again. {Message}")]
+    [LoggerMessage(4002, LogLevel.Warning, "Connecting to {Endpoint} failed; the client retries. {Message}")]
     public static partial void ConnectFailed(ILogger logger, string endpoint, string message);
 
     [LoggerMessage(4003, LogLevel.Error, "{Session}: a subscriber of {Event} threw")]

@@ -5,7 +5,7 @@ using FastPort.Sessions.Logging;
 
 namespace FastPort.Clients;
 
-// The one task that owns connecting, and the events of the sessions it opens.
+// The task that connects, and the events of the sessions that it opens.
 public sealed partial class FastPortClient
 {
     void ISessionHost.OnOpened(Session session)
@@ -18,7 +18,7 @@ public sealed partial class FastPortClient
 
     private async Task RunAsync(TaskCompletionSource connected, CancellationToken cancellationToken)
     {
-        // Not on the caller's thread, which holds the lock.
+        // The caller's thread holds the lock.
         await Task.Yield();
         Session session;
         try
@@ -31,12 +31,12 @@ public sealed partial class FastPortClient
         {
             lock (_gate)
             {
-                // Before the caller hears of it, who may call ConnectAsync again at once.
+                // Set before the caller's task fails: the caller may call ConnectAsync again at once.
                 _running = null;
                 _slot.Refuse($"The client is not connected: {e.Message}");
             }
 
-            // An attempt that fails in the moment of a cancel or a close counts as ended by it.
+            // An attempt that fails at the same time as a cancel or a close counts as canceled.
             bool wasEnded = e is OperationCanceledException || cancellationToken.IsCancellationRequested || _slot.HasEnded;
             connected.TrySetException(wasEnded ? new OperationCanceledException(e.Message, e, cancellationToken) : e);
             return;
@@ -53,7 +53,7 @@ public sealed partial class FastPortClient
                 return;
             }
 
-            // A server that drops each session at once (an id that two clients fight for, a broken proxy) must not be tried in a tight
+            // If a server drops each session at once (two clients use the same id, a broken proxy), the client must not retry in a tight
             // loop.
             if (_clock.PreciseMilliseconds - since >= _options.MaxReconnectDelay.TotalMilliseconds)
             {
@@ -73,7 +73,8 @@ public sealed partial class FastPortClient
         }
     }
 
-    // Whatever goes wrong (no server, no descriptors, a refused token): only the user ends it. A Hello that is too large stays so.
+    // Retries after any error (no server, no descriptors, a refused token) until the user cancels or closes. A Hello that is too large is
+    // not retried.
     private async Task<Session> KeepTryingAsync(CancellationToken cancellationToken)
     {
         while (true)
@@ -114,7 +115,7 @@ public sealed partial class FastPortClient
         return session;
     }
 
-    // False where the client was closed meanwhile; the session is ended then, and neither event is raised.
+    // False if the client was closed meanwhile; then the session is closed and no event is raised.
     private bool TryPublish(Session session)
     {
         if (_slot.TryEnter(session) is not { } ready)
@@ -129,7 +130,7 @@ public sealed partial class FastPortClient
         ready.TrySetResult(session);
         if (session.IsClosed)
         {
-            // Lost before it was published: its OnClosed found nothing to retire.
+            // The session was lost before it was published: its OnClosed found nothing to retire.
             _slot.Retire(session);
         }
 

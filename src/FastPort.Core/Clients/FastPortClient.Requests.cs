@@ -4,17 +4,19 @@ using FastPort.Sessions;
 
 namespace FastPort.Clients;
 
-// Requests and one-way messages: each waits for a session and for room, within one limit.
+// Requests and one-way messages: each waits for a session and for room, within one time limit.
 public sealed partial class FastPortClient
 {
     /// <summary>Sends a request and reads its reply.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="reader">Reads the reply's body, on the session's loop.</param>
-    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
-    /// <param name="cancellationToken">Gives the request up; the server is told.</param>
+    /// <param name="timeout">
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the request; the client sends Cancel to the server.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came; the exception says which.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
     public async Task<TResult> RequestAsync<TBody, TResult>(
         ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
@@ -46,7 +48,7 @@ public sealed partial class FastPortClient
                         catch (RequestFailedException) when (
                             pending.WasRefusedByStop && _options.Reconnect && !_closing.IsCancellationRequested)
                         {
-                            // The server has not run it: it may go to the next session.
+                            // The server has not run the request: retry it on the next session.
                             _slot.Retire(session);
                             continue;
                         }
@@ -76,10 +78,12 @@ public sealed partial class FastPortClient
     /// <summary>Sends a request of raw bytes and copies the reply's body.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
-    /// <param name="cancellationToken">Gives the request up; the server is told.</param>
+    /// <param name="timeout">
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the request; the client sends Cancel to the server.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came; the exception says which.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
     public Task<byte[]> RequestAsync(
         ushort type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         RequestAsync(
@@ -92,7 +96,7 @@ public sealed partial class FastPortClient
     /// <summary>Sends a one-way message, waiting for a connection and for room in the send queue.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
     public ValueTask SendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
@@ -102,10 +106,10 @@ public sealed partial class FastPortClient
     public ValueTask SendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
         SendAsync(type, new SequenceBody(new ReadOnlySequence<byte>(body)), cancellationToken);
 
-    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status where the body is too large.</summary>
+    /// <summary>As <see cref="SendAsync{TBody}"/>, with a status instead of an exception if the body is too large.</summary>
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <returns>Queued, Dropped or TooLarge.</returns>
     /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
     public async ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
@@ -154,7 +158,7 @@ public sealed partial class FastPortClient
         }
     }
 
-    // Zero means no limit, so what is left of a limit is at least a millisecond.
+    // Zero means no limit, so the rest of a limit is at least 1 ms.
     private TimeSpan Left(TimeSpan limit, long started) => limit == TimeSpan.Zero
         ? TimeSpan.Zero
         : TimeSpan.FromMilliseconds(Math.Max(1, limit.TotalMilliseconds - (_clock.PreciseMilliseconds - started)));

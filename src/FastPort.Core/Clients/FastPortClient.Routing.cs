@@ -6,22 +6,26 @@ using FastPort.Sessions.Logging;
 
 namespace FastPort.Clients;
 
-// Messages to other peers through the server, and from them.
+// Messages to and from other peers, through the server.
 public sealed partial class FastPortClient
 {
     private readonly ClientRouting _routing = new();
 
-    /// <summary>Hands a message to the session with a routing id. Ends when the target's send queue at the server has taken it.</summary>
+    /// <summary>
+    /// Sends a message to the session with a routing id. Completes when the target's send queue at the server has taken the message.
+    /// </summary>
     /// <param name="to">The routing id.</param>
-    /// <param name="type">A type of the application's own; the target finds its handler by it.</param>
+    /// <param name="type">The application's message type, by which the target finds its handler.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
-    /// <param name="cancellationToken">Gives up; it may have been handed over all the same.</param>
+    /// <param name="timeout">
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the call; the server may still have passed the message on.</param>
     /// <exception cref="RequestFailedException">
-    /// NotFound: nobody has the id. Overloaded: the target's queue is full and drops. UnknownType: the server does not relay. Or no reply
-    /// came.
+    /// NotFound: no session has the id. Overloaded: the target's queue is full and drops messages. UnknownType: the server does not relay.
+    /// Or no reply came.
     /// </exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
     public Task RelayAsync<TBody>(string to, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
@@ -35,12 +39,13 @@ public sealed partial class FastPortClient
         RelayAsync(to, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
     /// <summary>
-    /// Hands a message to the session with a routing id, one-way: what the server cannot hand over is counted there and nobody is told.
+    /// Sends a message to the session with a routing id, one-way: the server counts a message that it cannot pass on, and the sender gets
+    /// no error.
     /// </summary>
     /// <param name="to">The routing id.</param>
-    /// <param name="type">A type of the application's own; the target finds its handler by it.</param>
+    /// <param name="type">The application's message type, by which the target finds its handler.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
     public ValueTask RelayOneWayAsync<TBody>(string to, uint type, TBody body, CancellationToken cancellationToken = default)
@@ -51,32 +56,34 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Handles what other peers relay to this one. Register before connecting where nothing may be missed: a message without a handler is
-    /// counted as a one-way failure and dropped.
+    /// Registers a handler of messages that other peers relay to this one. Register it before connecting to miss no message: a message
+    /// without a handler is counted as a one-way failure and dropped.
     /// </summary>
-    /// <param name="type">The type that the sender gave the message.</param>
+    /// <param name="type">The sender's message type.</param>
     /// <param name="handler">The handler.</param>
-    /// <exception cref="ArgumentException">The type has a handler.</exception>
+    /// <exception cref="ArgumentException">The type already has a handler.</exception>
     public void OnRelayed(uint type, RoutedHandler handler)
     {
         ArgumentNullException.ThrowIfNull(handler);
         if (!_routing.TryAdd(type, handler))
         {
-            throw new ArgumentException($"Relayed messages of type {type} have a handler already; a type has one.", nameof(type));
+            throw new ArgumentException($"Relayed messages of type {type} already have a handler; a type has one handler.", nameof(type));
         }
     }
 
-    /// <summary>Publishes: every session subscribed to a prefix of the topic gets the message, this one included.</summary>
+    /// <summary>Publishes: every session that is subscribed to a prefix of the topic gets the message, this one included.</summary>
     /// <param name="topic">The topic.</param>
-    /// <param name="type">A type of the application's own.</param>
+    /// <param name="type">The application's message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
-    /// <param name="cancellationToken">Gives up; it may have been published all the same.</param>
-    /// <returns>How many sessions' send queues at the server took it; one that had no room does not get it.</returns>
+    /// <param name="timeout">
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the call; the server may still have published the message.</param>
+    /// <returns>The number of sessions whose send queues at the server took the message; a session without room does not get it.</returns>
     /// <exception cref="RequestFailedException">
     /// MalformedBody: the topic is too long. UnknownType: the server has no topics. Or no reply came.
     /// </exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
     public Task<int> PublishAsync<TBody>(
         string topic, uint type, TBody body, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
@@ -90,11 +97,11 @@ public sealed partial class FastPortClient
         string topic, uint type, ReadOnlyMemory<byte> body, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         PublishAsync(topic, type, new SequenceBody(new ReadOnlySequence<byte>(body)), timeout, cancellationToken);
 
-    /// <summary>Publishes one-way: nobody is told how many got it.</summary>
+    /// <summary>Publishes one-way: the server reports no number of deliveries.</summary>
     /// <param name="topic">The topic.</param>
-    /// <param name="type">A type of the application's own.</param>
+    /// <param name="type">The application's message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     /// <exception cref="RequestFailedException">Nothing was sent: there was no connection in time, or the client is closed.</exception>
     public ValueTask PublishOneWayAsync<TBody>(
@@ -106,32 +113,34 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Subscribes to all topics with a prefix. The subscription outlives the connection: each new session is subscribed before it takes
-    /// requests (what is published in between is missed). A message whose topic has several subscribed prefixes comes once and goes to the
-    /// handler of each.
+    /// Subscribes to all topics with a prefix. The subscription outlives the connection: the client subscribes each new session before
+    /// requests use it. Messages published in between are missed. A message whose topic has several subscribed prefixes is received once
+    /// and passed to the handler of each.
     /// </summary>
-    /// <param name="prefix">What the topics begin with; empty for all topics.</param>
+    /// <param name="prefix">The prefix of the topics; empty for all topics.</param>
     /// <param name="handler">The handler.</param>
-    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
-    /// <param name="cancellationToken">Gives up; not subscribed then.</param>
+    /// <param name="timeout">
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the call; then the client is not subscribed.</param>
     /// <exception cref="InvalidOperationException">
-    /// This client is subscribed to the prefix, or its UnsubscribeAsync has not ended yet.
+    /// This client is already subscribed to the prefix, or UnsubscribeAsync of the prefix has not ended yet.
     /// </exception>
     /// <exception cref="RequestFailedException">
-    /// Overloaded: the session has as many topics as it may have. MalformedBody: the prefix is too long. UnknownType: the server has no
-    /// topics. Or no reply came. Not subscribed then.
+    /// Overloaded: the session has the maximum number of topics. MalformedBody: the prefix is too long. UnknownType: the server has no
+    /// topics. Or no reply came. Then the client is not subscribed.
     /// </exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
     public async Task SubscribeAsync(
         string prefix, RoutedHandler handler, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(prefix);
         ArgumentNullException.ThrowIfNull(handler);
 
-        // First, as messages may come before the reply.
+        // Added first: messages can arrive before the reply.
         if (!_routing.TryAdd(prefix, handler))
         {
-            throw new InvalidOperationException($"This client is subscribed to '{prefix}' already; a prefix has one handler.");
+            throw new InvalidOperationException($"This client is already subscribed to '{prefix}'; a prefix has one handler.");
         }
 
         try
@@ -140,7 +149,7 @@ public sealed partial class FastPortClient
         }
         catch
         {
-            // The server may have taken it. First, so that nobody else can be subscribed by then.
+            // The server may have subscribed the session. Unsubscribe before the prefix is free for another subscription.
             Session?.TrySend(ControlType.Unsubscribe, new TopicBody(prefix));
             _routing.Forget(prefix);
             throw;
@@ -148,13 +157,15 @@ public sealed partial class FastPortClient
     }
 
     /// <summary>
-    /// Ends a subscription. The handler is not called any more, whatever becomes of the request. Does nothing where there is none.
+    /// Ends a subscription. The handler is not called any more, even if the request fails. Ignored if there is no subscription.
     /// </summary>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="timeout">
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
     public async Task UnsubscribeAsync(string prefix, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(prefix);
@@ -169,20 +180,24 @@ public sealed partial class FastPortClient
         }
         finally
         {
-            // Not before: a new subscription must not be ended by this request.
+            // Only now: this request must not end a new subscription.
             _routing.Forget(prefix);
         }
     }
 
-    /// <summary>Lists the sessions that have routing ids, in the ordinal order of those, a page at a time.</summary>
-    /// <param name="prefix">Only ids that begin with it. Defaults to all.</param>
-    /// <param name="limit">Peers of the page at most; the server may send fewer. Defaults to 0: the server's default.</param>
-    /// <param name="after">Only ids that come after it: the last one of the page before. Defaults to the beginning.</param>
-    /// <param name="timeout">Time for all of it. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.</param>
-    /// <param name="cancellationToken">Gives the request up.</param>
-    /// <returns>The page; empty behind the last one.</returns>
+    /// <summary>Lists the sessions that have routing ids, in ordinal order of the ids, a page at a time.</summary>
+    /// <param name="prefix">Only ids with this prefix. Defaults to all.</param>
+    /// <param name="limit">
+    /// Maximum number of peers of the page, 0 or more; the server may send fewer. Defaults to 0: the server's default.
+    /// </param>
+    /// <param name="after">Only ids after this one: the last id of the previous page. Defaults to empty: the first page.</param>
+    /// <param name="timeout">
+    /// Time for the whole call. Defaults to <see cref="FastPortClientOptions.RequestTimeout"/>; zero for no limit.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the request.</param>
+    /// <returns>The page; empty after the last one.</returns>
     /// <exception cref="RequestFailedException">UnknownType: the server does not list its peers. Or no reply came.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="OperationCanceledException">Canceled.</exception>
     public Task<IReadOnlyList<PeerInfo>> ListPeersAsync(
         string prefix = "", int limit = 0, string after = "", TimeSpan? timeout = null, CancellationToken cancellationToken = default)
     {
@@ -192,7 +207,7 @@ public sealed partial class FastPortClient
         return RequestAsync(ControlType.Peers, new PeersQueryBody(prefix, (uint)limit, after), ReadPeers, timeout, cancellationToken);
     }
 
-    // Saying it twice does no harm, so a connection that is lost meanwhile costs a second try and no failure.
+    // The request is idempotent, so it is retried when the connection is lost meanwhile.
     private async Task RequestTopicAsync(ushort type, string prefix, TimeSpan? timeout, CancellationToken cancellationToken)
     {
         TimeSpan limit = timeout ?? _options.RequestTimeout;
@@ -206,13 +221,13 @@ public sealed partial class FastPortClient
             }
             catch (RequestFailedException e) when (e.Failure == RequestFailure.ConnectionLost && _options.Reconnect)
             {
-                // The next session.
+                // Retried on the next session.
             }
         }
     }
 
-    // Before the session takes requests: what is published through it comes back to it. What the server refuses now is logged, as it had
-    // taken it before, and is asked for again on the session after.
+    // Runs before requests use the session, so that messages published through it come back to it. A refusal is logged, not thrown: the
+    // server accepted the subscription before. The client subscribes again on the next session.
     private async Task SubscribeAgainAsync(Session session, CancellationToken cancellationToken)
     {
         List<(string Prefix, AwaitedReply<bool> Reply)> requests = [];
@@ -254,5 +269,5 @@ public sealed partial class FastPortClient
         PeerListBody.TryRead(reply.Body.ToArray(), out List<PeerInfo> peers) ? peers : throw Malformed("PeerList");
 
     private static RequestFailedException Malformed(string message) =>
-        new(ErrorCode.MalformedBody, $"The server's reply is no {message} message.");
+        new(ErrorCode.MalformedBody, $"The server's reply is not a valid {message} message.");
 }

@@ -11,12 +11,12 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace FastPort.Clients;
 
 /// <summary>
-/// A client that stays connected: many requests in flight on one session, pushes to handlers, heartbeats, and a new session after a loss.
-/// A request in flight when the connection is lost fails and is never sent again; a request made while there is no connection waits within
-/// its own timeout. Safe from any thread.
+/// A client that keeps a session open: many requests in flight, handlers for messages that the server sends unsolicited, heartbeats, and a
+/// new session after a connection loss. A request in flight when the connection is lost fails and is never retried; a request made without
+/// a connection waits for one, within its own timeout. Safe from any thread.
 /// <para>
-/// One task (<see cref="RunAsync"/>) owns connecting; <see cref="_slot"/> has the session that requests may use. <see cref="_gate"/> guards
-/// the two tasks, <see cref="_running"/> and <see cref="_closed"/>; the slot's lock may be taken under it, never the other way round.
+/// One task (<see cref="RunAsync"/>) connects; <see cref="_slot"/> holds the session of requests. <see cref="_gate"/> guards the two tasks,
+/// <see cref="_running"/> and <see cref="_closed"/>; the slot's lock may be taken under it, never the reverse.
 /// </para>
 /// </summary>
 public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
@@ -33,13 +33,16 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     private Task? _running;
     private Task? _closed;
 
-    /// <summary>Creates a client; it connects with <see cref="ConnectAsync"/>.</summary>
-    /// <param name="options">Options; checked here, not to be changed afterwards.</param>
-    /// <param name="handlers">Handlers for what the server sends unasked. Defaults to none.</param>
-    /// <param name="loggerFactory">Where to log. Defaults to nowhere.</param>
-    /// <param name="clock">A clock shared by many clients of a process; not disposed here. Defaults to one of its own.</param>
-    /// <param name="transport">The transport, perhaps a <see cref="TransportCollection"/>. Defaults to the library's own, as the options
-    /// name it.</param>
+    /// <summary>Creates a client; <see cref="ConnectAsync"/> connects it.</summary>
+    /// <param name="options">Options, checked here. Do not change them afterwards.</param>
+    /// <param name="handlers">Handlers for messages that the server sends unsolicited. Defaults to none.</param>
+    /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
+    /// <param name="clock">
+    /// A clock to share between clients of a process; the client does not dispose it. Defaults to the client's own clock.
+    /// </param>
+    /// <param name="transport">
+    /// The transport, or several as a <see cref="TransportCollection"/>. Defaults to the library's transports, chosen by the options.
+    /// </param>
     /// <exception cref="ArgumentException">Options are out of range; the message lists all.</exception>
     public FastPortClient(
         FastPortClientOptions options,
@@ -87,33 +90,35 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         _delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay, new Random());
     }
 
-    /// <summary>A session is ready for requests; raised once per session. Must not block.</summary>
+    /// <summary>A session is ready for requests; raised once per session. A handler must not block.</summary>
     public event Action<Session>? Connected;
 
-    /// <summary>A session that was ready has ended, with the reason; raised once per <see cref="Connected"/>. Must not block.</summary>
+    /// <summary>
+    /// A session that was ready has ended, with the reason; raised once per <see cref="Connected"/>. A handler must not block.
+    /// </summary>
     public event Action<Session, CloseReason>? Disconnected;
 
-    /// <summary>What the client counts, over all its sessions.</summary>
+    /// <summary>The client's counters, over all of its sessions.</summary>
     public ServerCounters Counters { get; } = new();
 
-    /// <summary>The session requests go to; null while there is none.</summary>
+    /// <summary>The session of requests; null while there is none.</summary>
     public Session? Session => _slot.Current;
 
     /// <summary>
-    /// Connects and begins to stay connected. Makes one attempt, or with <see cref="FastPortClientOptions.RetryConnect"/> as many as it
-    /// takes. Where it throws, requests that waited for the connection fail as <see cref="RequestFailure.NotConnected"/>, as do new ones
-    /// until it is called again.
+    /// Connects; afterwards the client reconnects after each loss. Makes one attempt, or with
+    /// <see cref="FastPortClientOptions.RetryConnect"/> retries until it is connected. If it throws, requests that waited for the
+    /// connection fail with <see cref="RequestFailure.NotConnected"/>, as do new ones until it is called again.
     /// </summary>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="cancellationToken">Stops connecting.</param>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="RequestFailedException">The server refused the Hello.</exception>
     /// <exception cref="TimeoutException">The server did not answer within <see cref="FastPortClientOptions.ConnectTimeout"/>.</exception>
-    /// <exception cref="FastPortOptionsException">
-    /// The Hello (routing id, token, name) exceeds the frame limit; never tried again.
-    /// </exception>
-    /// <exception cref="OperationCanceledException">Cancelled, or the client was closed meanwhile.</exception>
+    /// <exception cref="FastPortOptionsException">The Hello (routing id, token, name) exceeds the frame limit; never retried.</exception>
+    /// <exception cref="OperationCanceledException">Canceled, or the client was closed meanwhile.</exception>
     /// <exception cref="ObjectDisposedException">The client was closed before.</exception>
-    /// <exception cref="InvalidOperationException">It is connecting, or has been connected: it reconnects by itself.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The client is connecting, or was connected before: it reconnects automatically.
+    /// </exception>
     public async Task ConnectAsync(CancellationToken cancellationToken = default)
     {
         var connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -123,11 +128,11 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             if (_running is not null)
             {
                 throw new InvalidOperationException(
-                    "The client is connecting or was connected already; it reconnects by itself. Call ConnectAsync again only where it "
-                    + "has failed.");
+                    "The client is connecting or was connected before; it reconnects automatically. Call ConnectAsync again only if it has "
+                    + "failed.");
             }
 
-            // From here on requests wait for this attempt, and so does a close.
+            // From now on requests and CloseAsync wait for this attempt.
             _slot.Expect();
             _running = RunAsync(connected, cancellationToken);
         }
@@ -136,9 +141,9 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     }
 
     /// <summary>
-    /// Closes in order: Goodbye, replies in flight until <see cref="FastPortClientOptions.CloseTimeout"/>, then the connection ends.
-    /// Requests that still wait for a connection fail, and so do new ones. When it is over, every <see cref="Disconnected"/> has been
-    /// raised. Always ends; idempotent. Not to be awaited in an event or handler of this client.
+    /// Closes in order: sends Goodbye, waits for replies in flight until <see cref="FastPortClientOptions.CloseTimeout"/>, then ends the
+    /// connection. Requests that wait for a connection and new requests fail. When the task completes, every <see cref="Disconnected"/> has
+    /// been raised. The task always completes; idempotent. Do not await it in an event or handler of this client.
     /// </summary>
     public Task CloseAsync()
     {
@@ -146,7 +151,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         {
             if (_closed is null)
             {
-                // Requests made from here on fail, and no session becomes current any more.
+                // From now on requests fail, and no session becomes current.
                 _slot.End("The client was closed.");
                 _closed = CloseCoreAsync();
             }
@@ -160,7 +165,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 
     private async Task CloseCoreAsync()
     {
-        // Not on the caller's thread, which holds the lock.
+        // The caller's thread holds the lock.
         await Task.Yield();
         await _closing.CancelAsync().ConfigureAwait(false);
         Task? running;

@@ -8,9 +8,9 @@ using Microsoft.Extensions.DependencyInjection;
 namespace FastPort.Clients;
 
 /// <summary>
-/// What
+/// The return value of
 /// <see cref="FastPortClientRegistration.AddFastPortClient(IServiceCollection, Microsoft.Extensions.Configuration.IConfiguration,
-/// Action{FastPortClientOptions}?)"/> returns: where handlers and subscriptions are added. Used while the host is being built.
+/// Action{FastPortClientOptions}?)"/>: adds handlers and subscriptions. Used while the host is being built.
 /// </summary>
 public sealed class FastPortClientBuilder
 {
@@ -27,11 +27,11 @@ public sealed class FastPortClientBuilder
     /// <summary>The host's services.</summary>
     public IServiceCollection Services { get; }
 
-    /// <summary>The client's name; empty for the host's one without.</summary>
+    /// <summary>The client's name; empty for the client without a name.</summary>
     public string Name { get; }
 
-    /// <summary>Registers handlers for what the server sends unasked.</summary>
-    /// <param name="map">Gets the root service provider and the handler table, when the client is made.</param>
+    /// <summary>Registers handlers for messages that the server sends unsolicited.</summary>
+    /// <param name="map">Gets the root service provider and the handler table, when the client is created.</param>
     public FastPortClientBuilder Map(Action<IServiceProvider, MessageHandlers> map)
     {
         ArgumentNullException.ThrowIfNull(map);
@@ -39,8 +39,8 @@ public sealed class FastPortClientBuilder
         return this;
     }
 
-    /// <summary>Registers handlers for what the server sends unasked.</summary>
-    /// <param name="map">Gets the handler table, when the client is made.</param>
+    /// <summary>Registers handlers for messages that the server sends unsolicited.</summary>
+    /// <param name="map">Gets the handler table, when the client is created.</param>
     public FastPortClientBuilder Map(Action<MessageHandlers> map)
     {
         ArgumentNullException.ThrowIfNull(map);
@@ -65,9 +65,11 @@ public sealed class FastPortClientBuilder
         return this;
     }
 
-    /// <summary>Gives the client a transport, or several and aliases of schemes as a <see cref="TransportCollection"/>. Defaults to the
-    /// library's own.</summary>
-    /// <param name="transport">Gets the root service provider, when the client is made.</param>
+    /// <summary>
+    /// Sets the client's transport, or several transports and scheme aliases as a <see cref="TransportCollection"/>. Defaults to the
+    /// library's transports.
+    /// </summary>
+    /// <param name="transport">Gets the root service provider, when the client is created.</param>
     public FastPortClientBuilder UseTransport(Func<IServiceProvider, ITransport> transport)
     {
         ArgumentNullException.ThrowIfNull(transport);

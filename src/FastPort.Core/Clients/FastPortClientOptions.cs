@@ -5,8 +5,10 @@ using FastPort.Transports.Epoll;
 
 namespace FastPort.Clients;
 
-/// <summary>Options of a client; in a host bound from configuration section <c>FastPortClient</c>. Every value has a default and is
-/// checked when the client is made.</summary>
+/// <summary>
+/// Options of a client; a host binds them from configuration section <c>FastPortClient</c>. Every value has a default and is checked when
+/// the client is created.
+/// </summary>
 public sealed class FastPortClientOptions
 {
     /// <summary>The configuration section.</summary>
@@ -16,81 +18,81 @@ public sealed class FastPortClientOptions
     public string Endpoint { get; set; } = "tcp://127.0.0.1:6628";
 
     /// <summary>
-    /// What carries TCP and Unix sockets, unless the client is given a transport. With Epoll all clients of the process that have the same
+    /// The transport of TCP and Unix sockets, unless the client gets a transport. With Epoll all clients of the process that have the same
     /// <see cref="Loops"/>, <see cref="SpinMicroseconds"/> and <see cref="PinLoops"/> share one set of event loops. Defaults to
     /// <see cref="TransportKind.Auto"/>.
     /// </summary>
     public TransportKind Transport { get; set; } = TransportKind.Auto;
 
     /// <summary>
-    /// Event loops of the Epoll transport, each one thread; 0 to 256, 0 for one per core the process may use. They are those of all clients
-    /// with the same values here, in <see cref="SpinMicroseconds"/> and in <see cref="PinLoops"/>, not this client's own: a thousand such
-    /// clients with 1 have one thread. Other values are a set of their own, with so many threads more while it has connections, so give
-    /// clients of one process the same. A transport of one's own shares nothing. Defaults to 0.
+    /// Event loops of the Epoll transport, each one thread; 0 to 256, 0 for one per core that the process may use. All clients with the
+    /// same values here, in <see cref="SpinMicroseconds"/> and in <see cref="PinLoops"/> share the loops: a thousand such clients with 1
+    /// use one thread. Each other combination of values uses its own loops and threads while it has connections, so give the clients of one
+    /// process the same values. A transport passed to the client is not shared. Defaults to 0.
     /// </summary>
     public int Loops { get; set; }
 
     /// <summary>
-    /// How long an event loop, or this end of an <c>inproc://</c> link, looks for work before it sleeps, in microseconds, 0 to 1,000,000.
-    /// Defaults to null: adaptive (<see cref="EpollOptions.SpinMicroseconds"/>).
+    /// How long an event loop, or this end of an <c>inproc://</c> link, spins before it sleeps, in microseconds, 0 to 1,000,000. Defaults
+    /// to null: adaptive (<see cref="EpollOptions.SpinMicroseconds"/>).
     /// </summary>
     public int? SpinMicroseconds { get; set; }
 
     /// <summary>
-    /// Whether each event loop is bound to a core: loop n to the n-th that the process may use, as those of a server in the same process
-    /// with this option are. Defaults to false.
+    /// Whether each event loop is pinned to a core: loop n to the n-th core that the process may use. The loops of a server in the same
+    /// process with this option use the same cores. Defaults to false.
     /// </summary>
     public bool PinLoops { get; set; }
 
-    /// <summary>Time for one attempt to connect and to be welcomed; above 0. Defaults to 5 s.</summary>
+    /// <summary>Time for one attempt, from connecting to the server's Welcome; above 0. Defaults to 5 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Whether connecting is tried again from the start, at the delays of reconnecting: <see cref="FastPortClient.ConnectAsync"/> then ends
-    /// with a session or by being cancelled, and requests wait meanwhile. For programs that may start before their server. Defaults to
-    /// false: one attempt, whose error is thrown.
+    /// Whether the first connect is retried, with the delays of reconnecting: <see cref="FastPortClient.ConnectAsync"/> then ends only with
+    /// a session or by cancellation, and requests wait meanwhile. For programs that may start before their server. Defaults to false: one
+    /// attempt, whose error is thrown.
     /// </summary>
     public bool RetryConnect { get; set; }
 
     /// <summary>
-    /// Time for a request, waiting for a connection included, where the call names none; zero for no limit. Defaults to 30 s.
+    /// Timeout of a request, including the wait for a connection, if the call has none; zero for no limit. Defaults to 30 s.
     /// </summary>
     public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Time a closing client waits for replies in flight. Defaults to 5 s.</summary>
     public TimeSpan CloseTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Routing id to ask for; empty for none. Defaults to none.</summary>
+    /// <summary>Routing id to request; empty for none. Defaults to empty.</summary>
     public string RoutingId { get; set; } = string.Empty;
 
-    /// <summary>Token for the server's authenticator; empty for none. Defaults to none.</summary>
+    /// <summary>Token for the server's authenticator; empty for none. Defaults to empty.</summary>
     public string Token { get; set; } = string.Empty;
 
-    /// <summary>This client's name for itself, shown in the server's logs and peer lists. Defaults to the process's name.</summary>
+    /// <summary>The client's name in the server's logs and peer lists. Defaults to the process's name.</summary>
     public string ClientName { get; set; } = AppDomain.CurrentDomain.FriendlyName;
 
     /// <summary>
-    /// Whether to connect again after a loss or the server's Goodbye, until the client is closed; without, the client ends with its first
+    /// Whether the client reconnects after a loss or the server's Goodbye, until it is closed; if false, the client ends with its first
     /// session. Defaults to true.
     /// </summary>
     public bool Reconnect { get; set; } = true;
 
     /// <summary>
-    /// First delay between attempts to reconnect (the very first is made at once); doubles up to <see cref="MaxReconnectDelay"/>, jittered.
+    /// Delay before the second attempt to reconnect; the first has no delay. Doubles up to <see cref="MaxReconnectDelay"/>, with jitter.
     /// Defaults to 100 ms.
     /// </summary>
     public TimeSpan ReconnectDelay { get; set; } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Longest delay between attempts. Defaults to 1 s.</summary>
+    /// <summary>Maximum delay between attempts. Defaults to 1 s.</summary>
     public TimeSpan MaxReconnectDelay { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Whether requests ask for timing blocks, so that server and network time can be told apart. Defaults to false.</summary>
+    /// <summary>Whether requests ask for timing blocks, which separate server time from network time. Defaults to false.</summary>
     public bool Timing { get; set; }
 
     /// <summary>Limits and deadlines of the session.</summary>
     public SessionOptions Session { get; } = new();
 
-    /// <summary>Every problem as one sentence with key, value and allowed range; empty where all is well.</summary>
+    /// <summary>Checks every value. Returns one sentence per problem, with key, value and allowed range; empty if there is none.</summary>
     public IReadOnlyList<string> Validate()
     {
         List<string> problems = [];

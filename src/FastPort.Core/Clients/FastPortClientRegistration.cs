@@ -11,15 +11,14 @@ public static class FastPortClientRegistration
 {
     /// <summary>
     /// Adds a <see cref="FastPortClient"/> that connects when the host starts and closes when it stops. Its
-    /// <see cref="FastPortClientOptions"/> come from configuration section
-    /// <c>FastPortClient</c>. Unknown keys and values out of range stop the host's start with an <see cref="OptionsValidationException"/>
-    /// that names all of them, and so does a server that
-    /// cannot be reached, unless <see cref="FastPortClientOptions.RetryConnect"/> has the client keep trying beside the host.
+    /// <see cref="FastPortClientOptions"/> come from configuration section <c>FastPortClient</c>. Unknown keys and values out of range stop
+    /// the host's start with an <see cref="OptionsValidationException"/> that names all of them. A server that cannot be reached also stops
+    /// the start, unless <see cref="FastPortClientOptions.RetryConnect"/> is set: then the client retries while the host runs.
     /// </summary>
     /// <param name="services">The host's services.</param>
-    /// <param name="configuration">The host's configuration (its root), or the client's section itself, of whatever name.</param>
-    /// <param name="configure">Changes the options after they were bound, as <c>services.Configure</c> does. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">There is such a client already.</exception>
+    /// <param name="configuration">The host's configuration (its root), or the client's section itself, of any name.</param>
+    /// <param name="configure">Changes the options after binding, as <c>services.Configure</c> does. Defaults to no change.</param>
+    /// <exception cref="InvalidOperationException">A client without a name has been added before.</exception>
     public static FastPortClientBuilder AddFastPortClient(
         this IServiceCollection services, IConfiguration configuration, Action<FastPortClientOptions>? configure = null)
     {
@@ -31,12 +30,12 @@ public static class FastPortClientRegistration
             configure);
     }
 
-    /// <summary>Adds a client with a name, of which a host may have many. Client and options are registered under that name.</summary>
+    /// <summary>Adds a client with a name; a host may have many. Client and options are registered under that name.</summary>
     /// <param name="services">The host's services.</param>
     /// <param name="name">The client's name, not empty.</param>
     /// <param name="section">The client's section, with the keys of <see cref="FastPortClientOptions"/>.</param>
-    /// <param name="configure">Changes the options after they were bound. Defaults to nothing.</param>
-    /// <exception cref="InvalidOperationException">There is a client with that name already.</exception>
+    /// <param name="configure">Changes the options after binding. Defaults to no change.</param>
+    /// <exception cref="InvalidOperationException">A client with this name has been added before.</exception>
     public static FastPortClientBuilder AddFastPortClient(
         this IServiceCollection services, string name, IConfigurationSection section, Action<FastPortClientOptions>? configure = null)
     {
@@ -71,7 +70,7 @@ public static class FastPortClientRegistration
         {
             if (retryConnect)
             {
-                // Ends with a session or by the close, whose exception nobody needs.
+                // The task ends with a session or with the close. Its exception is observed and discarded.
                 _ = client.ConnectAsync(CancellationToken.None).ContinueWith(
                     static t => t.Exception, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
             }

@@ -1,8 +1,9 @@
 namespace FastPort.Clients;
 
 /// <summary>
-/// The delays between attempts to reconnect: the first attempt at once, then doubling up to a longest delay, each jittered by a quarter
-/// either way so that many clients of a restarted server do not come back in step. For clients of any protocol. Used by one task at a time.
+/// The delays between attempts to reconnect: none before the first attempt, then doubling up to a maximum. Each delay has jitter of plus or
+/// minus a quarter, so that the clients of a restarted server do not reconnect at the same time. For clients of any protocol. Used by one
+/// task at a time.
 /// </summary>
 public sealed class ReconnectBackoff
 {
@@ -11,9 +12,9 @@ public sealed class ReconnectBackoff
     private readonly Random _random;
     private TimeSpan _next;
 
-    /// <summary>Makes the delays of one client.</summary>
+    /// <summary>Creates the delays of one client.</summary>
     /// <param name="first">Delay before the second attempt; above 0.</param>
-    /// <param name="longest">Longest delay before jitter; at least <paramref name="first"/>.</param>
+    /// <param name="longest">Maximum delay before jitter; at least <paramref name="first"/>.</param>
     /// <param name="random">Source of the jitter. Defaults to <see cref="Random.Shared"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException">A delay is outside its range.</exception>
     public ReconnectBackoff(TimeSpan first, TimeSpan longest, Random? random = null)
@@ -33,6 +34,6 @@ public sealed class ReconnectBackoff
         return delay * (0.75 + (_random.NextDouble() / 2));
     }
 
-    /// <summary>A connection worked: start anew.</summary>
+    /// <summary>Starts again with no delay, after a successful connection.</summary>
     public void Reset() => _next = TimeSpan.Zero;
 }

@@ -9,12 +9,12 @@ using FastPort.Transports;
 namespace FastPort.Clients;
 
 /// <summary>
-/// One attempt to open a session: connect, Hello, Welcome, all within <see cref="FastPortClientOptions.ConnectTimeout"/>. Used by one task
-/// at a time.
+/// Attempts to open a session: connect, Hello, Welcome, within <see cref="FastPortClientOptions.ConnectTimeout"/>. Used by one task at a
+/// time.
 /// </summary>
 internal sealed class SessionOpener(FastPortClientOptions options, SessionSettings settings, ITransportConnector connector)
 {
-    /// <summary>A session that was welcomed. Where that fails, nothing of the connection is left when the exception comes.</summary>
+    /// <summary>Returns a session after its Welcome. If this fails, the connection has ended before the exception is thrown.</summary>
     public async Task<Session> OpenAsync(CancellationToken cancellationToken)
     {
         using var attempt = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -52,7 +52,8 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
             SendStatus.TooLarge => throw new FastPortOptionsException(
                 [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(options.Session.MaxFrameBytes)}. "
                     + $"Shorten RoutingId, Token or ClientName."]),
-            _ => throw new EndpointException(Endpoint.Parse(options.Endpoint), $"The connection to {options.Endpoint} was lost at once."),
+            _ => throw new EndpointException(
+                Endpoint.Parse(options.Endpoint), $"The connection to {options.Endpoint} was lost before Hello was sent."),
         };
     }
 

@@ -3,28 +3,28 @@ using FastPort.Sessions;
 namespace FastPort.Clients;
 
 /// <summary>
-/// The session that a client's requests may use, or why there is none. Thread-safe: <see cref="_gate"/> guards all fields, and nothing is
-/// called under it. A session gets in only while none was ruled out, both under the lock: whoever ends the client either finds the session
-/// here or keeps it from getting here.
+/// The session of a client's requests, or the reason why there is none. Thread-safe: <see cref="_gate"/> guards all fields, and no other
+/// code is called under it. <see cref="TryEnter"/> and <see cref="End"/> both decide under the lock: the thread that ends the client either
+/// finds the session here or prevents it from entering.
 /// </summary>
 internal sealed class SessionSlot
 {
     private readonly Lock _gate = new();
 
-    // The sessions that were current and whose Disconnected is still to come, those that the server is leaving included.
+    // The sessions that were current and whose Disconnected was not raised yet, including those after the server's Goodbye.
     private readonly Dictionary<Session, TaskCompletionSource> _open = [];
     private TaskCompletionSource<Session> _ready = NewReady();
     private TaskCompletionSource _retired = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Session? _current;
 
-    // Why requests do not wait for a session; null while they do.
+    // Why requests fail at once; null while they wait for a session.
     private (RequestFailure Failure, string Message)? _none;
 
-    /// <summary>The session requests go to; null while there is none.</summary>
+    /// <summary>The session of requests; null while there is none.</summary>
     public Session? Current => Volatile.Read(ref _current);
 
-    /// <summary>The current session, or the next one's task.</summary>
-    /// <exception cref="RequestFailedException">Nobody looks for one.</exception>
+    /// <summary>The current session, or the task of the next one.</summary>
+    /// <exception cref="RequestFailedException">The client is not connecting, or has ended.</exception>
     public ValueTask<Session> GetAsync()
     {
         lock (_gate)
@@ -36,7 +36,7 @@ internal sealed class SessionSlot
     }
 
     /// <summary>
-    /// Makes the session current. Those who wait for it are told by the caller, through what is returned; null where none may enter.
+    /// Makes the session current. Returns the source that the caller completes to resume waiting requests; null if no session may enter.
     /// </summary>
     public TaskCompletionSource<Session>? TryEnter(Session session)
     {
@@ -53,7 +53,7 @@ internal sealed class SessionSlot
         }
     }
 
-    /// <summary>The session takes no more requests: those to come wait for the next one.</summary>
+    /// <summary>Ends the use of a session: new requests wait for the next one.</summary>
     public void Retire(Session session)
     {
         lock (_gate)
@@ -68,7 +68,7 @@ internal sealed class SessionSlot
         }
     }
 
-    /// <summary>Completes when the session is not the current one.</summary>
+    /// <summary>Completes when the session is no longer the current one.</summary>
     public Task WhenRetired(Session session)
     {
         lock (_gate)
@@ -77,7 +77,7 @@ internal sealed class SessionSlot
         }
     }
 
-    /// <summary>A session is looked for: requests wait for it. Does nothing after <see cref="End"/>.</summary>
+    /// <summary>The client is connecting: requests wait for the session. Ignored after <see cref="End"/>.</summary>
     public void Expect()
     {
         lock (_gate)
@@ -90,12 +90,10 @@ internal sealed class SessionSlot
         }
     }
 
-    /// <summary>Nobody looks for a session until the next <see cref="Expect"/>: who waits for one fails, and so do new requests.</summary>
+    /// <summary>The client is not connecting until the next <see cref="Expect"/>: waiting and new requests fail.</summary>
     public void Refuse(string message) => RuleOut(RequestFailure.NotConnected, message);
 
-    /// <summary>
-    /// There will be no session any more, whatever comes: who waits for one fails, and so do new requests. The first message given stays.
-    /// </summary>
+    /// <summary>There will be no further session: waiting and new requests fail. The first message is kept.</summary>
     public void End(string message) => RuleOut(RequestFailure.Closed, message);
 
     /// <summary>Whether <see cref="End"/> was called.</summary>
@@ -110,7 +108,7 @@ internal sealed class SessionSlot
         }
     }
 
-    /// <summary>The sessions whose <see cref="Leave"/> is still to come, each with the task that ends then.</summary>
+    /// <summary>The sessions before their <see cref="Leave"/>, each with the task that <see cref="Leave"/> completes.</summary>
     public IReadOnlyList<(Session Session, Task Left)> Open()
     {
         lock (_gate)
@@ -119,7 +117,7 @@ internal sealed class SessionSlot
         }
     }
 
-    /// <summary>The session has ended and everybody was told.</summary>
+    /// <summary>The session has ended and Disconnected was raised.</summary>
     public void Leave(Session session)
     {
         TaskCompletionSource? left;
@@ -143,7 +141,7 @@ internal sealed class SessionSlot
             _none = (failure, message);
             _ready.TrySetException(new RequestFailedException(failure, message));
 
-            // Looked at, so that it is no unobserved exception where nobody waits.
+            // Observe the exception: possibly no request waits for the task.
             _ = _ready.Task.Exception;
         }
     }

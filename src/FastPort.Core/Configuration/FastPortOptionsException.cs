@@ -1,8 +1,6 @@
 namespace FastPort.Configuration;
 
-/// <summary>
-/// Options are out of their range or of no known name; the message lists every problem with key, value and what is allowed.
-/// </summary>
+/// <summary>Options are out of range or have unknown names. The message lists every problem with key, value and allowed values.</summary>
 /// <param name="problems">One sentence per problem.</param>
 public sealed class FastPortOptionsException(IReadOnlyList<string> problems)
     : ArgumentException(string.Join(Environment.NewLine, problems))

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Options;
 
 namespace FastPort.Configuration;
 
-/// <summary>Services and options of a server or client by its name: keyed where it has one, plain where the name is empty.</summary>
+/// <summary>Services and options of a server or client by its name: keyed services, or plain ones if the name is empty.</summary>
 internal static class Named
 {
     public static void AddSingleton<TService>(IServiceCollection services, string name, Func<IServiceProvider, TService> create)
@@ -31,14 +31,14 @@ internal static class Named
         where TOptions : class =>
         provider.GetRequiredService<IOptionsMonitor<TOptions>>().Get(name);
 
-    /// <summary>Refuses a second one of the same name.</summary>
+    /// <summary>Throws if the services already have a <typeparamref name="TService"/> with the same name.</summary>
     public static void Refuse<TService>(IServiceCollection services, string name)
     {
         if (services.Any(s => s.ServiceType == typeof(TService) && (name.Length == 0 ? !s.IsKeyedService : name.Equals(s.ServiceKey))))
         {
             string named = name.Length == 0 ? string.Empty : $" named '{name}'";
             throw new InvalidOperationException(
-                $"A {typeof(TService).Name}{named} has been added already. Give this one a name of its own.");
+                $"A {typeof(TService).Name}{named} was already added. Give this one another name.");
         }
     }
 

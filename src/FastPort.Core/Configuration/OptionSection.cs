@@ -5,9 +5,9 @@ using Microsoft.Extensions.Configuration;
 namespace FastPort.Configuration;
 
 /// <summary>
-/// One pass over the options of a section. Each option is named once, with what is allowed. If the configuration has its key, the value is
-/// read from there; otherwise it stays. Then it is checked. So a value that cannot be read gets the same sentence as one out of range, and
-/// keys that no option asked for are reported as unknown. Without a configuration a pass only checks.
+/// One pass over the options of a section. The description names each option once, with its allowed values. If the configuration has the
+/// key, the pass reads the value from it; otherwise the value stays. Then the pass checks the value. So an unreadable value gets the same
+/// message as a value out of range, and keys without an option are reported as unknown. Without a configuration a pass only checks.
 /// </summary>
 internal sealed class OptionSection
 {
@@ -27,11 +27,11 @@ internal sealed class OptionSection
 
     private delegate bool Parser<T>(string text, out T value);
 
-    /// <summary>Makes a pass.</summary>
-    /// <param name="path">The section's path, for the sentences.</param>
-    /// <param name="problems">Receives a sentence for every unknown key and every value that is not allowed.</param>
-    /// <param name="configured">Where values are read from; null to check only.</param>
-    /// <param name="describe">Names each option of the section and takes its value.</param>
+    /// <summary>Runs a pass.</summary>
+    /// <param name="path">The section's path, for the messages.</param>
+    /// <param name="problems">Receives a message for every unknown key and every value that is not allowed.</param>
+    /// <param name="configured">The configuration with the values; null to only check.</param>
+    /// <param name="describe">Names each option of the section and stores its value.</param>
     public static void Visit(string path, ICollection<string> problems, IConfigurationSection? configured, Action<OptionSection> describe)
     {
         if (configured is { Value: { Length: > 0 } text })
@@ -64,7 +64,7 @@ internal sealed class OptionSection
             static (string text, out int number) => int.TryParse(text, CultureInfo.InvariantCulture, out number),
             number => number >= minimum && number <= maximum);
 
-    /// <summary>A number that may be left out; an empty text is none.</summary>
+    /// <summary>A number that may be omitted; an empty text means none.</summary>
     public int? OptionalNumber(string key, int? value, int minimum, int maximum, string allowed) =>
         Value(
             key,
@@ -80,7 +80,7 @@ internal sealed class OptionSection
 
     public bool Flag(string key, bool value) => Value(key, value, "allowed are true, false", bool.TryParse, static _ => true);
 
-    /// <summary>A deadline that zero turns off, up to a day.</summary>
+    /// <summary>A timeout of up to a day; zero turns it off.</summary>
     public TimeSpan Timeout(string key, TimeSpan value) =>
         Time(key, value, static time => time >= TimeSpan.Zero && time <= LongestTimeout, "allowed are 00:00:00 (off) to 1.00:00:00");
 
@@ -118,7 +118,7 @@ internal sealed class OptionSection
             },
             isAllowed);
 
-    /// <summary>The values of a list, unchecked.</summary>
+    /// <summary>The values of a list, not checked.</summary>
     public IList<string> List(string key, IList<string> value, string allowed)
     {
         _known.Add(key);
@@ -132,7 +132,7 @@ internal sealed class OptionSection
             Refuse(key, Shown(text), allowed);
         }
 
-        // A list in code is replaced, not appended to.
+        // The configured list replaces the list set in code.
         string?[] given = [.. list.GetChildren().Select(static item => item.Value)];
         if (given.Contains(null))
         {
@@ -142,13 +142,13 @@ internal sealed class OptionSection
         return given.Length == 0 ? value : [.. given.OfType<string>()];
     }
 
-    /// <summary>Adds a sentence about a value.</summary>
+    /// <summary>Adds a message about a value.</summary>
     /// <param name="key">The option.</param>
     /// <param name="shown">Its value.</param>
-    /// <param name="allowed">What to do, as in "allowed are 1 to 5".</param>
+    /// <param name="allowed">The allowed values, as in "allowed are 1 to 5".</param>
     public void Refuse(string key, string shown, string allowed) => _problems.Add($"{_path}:{key} is {shown}; {allowed}.");
 
-    /// <summary>Adds a sentence about an option that names its value itself.</summary>
+    /// <summary>Adds a message that contains the option's value.</summary>
     public void Add(string key, string problem) => _problems.Add($"{_path}:{key}: {problem}");
 
     private T Value<T>(string key, T value, string allowed, Parser<T> parse, Predicate<T> isAllowed)

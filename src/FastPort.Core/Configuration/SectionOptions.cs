@@ -6,9 +6,8 @@ using Microsoft.Extensions.Options;
 namespace FastPort.Configuration;
 
 /// <summary>
-/// Options of one name as their description says: read from a section, and checked after everybody has configured them. Every problem is
-/// reported at once, those of the
-/// section (keys nobody knows, values that cannot be read) and those of the values that came out.
+/// Reads the options of one name from a section and checks them after all other configuration. Reports all problems together: those of the
+/// section (unknown keys, unreadable values) and those of the resulting values.
 /// </summary>
 internal sealed class SectionOptions<TOptions>(
     string name, IConfigurationSection? section, string path, Action<TOptions, OptionSection> describe)
@@ -35,7 +34,7 @@ internal sealed class SectionOptions<TOptions>(
         List<string> problems = [];
         if (section is not null)
         {
-            // Into options that nobody gets: what the section says stays wrong where code has changed the value since.
+            // Reads into options that are discarded: a wrong value in the section is reported even if code has replaced it since.
             Visit(new TOptions(), problems, section);
         }
 
@@ -50,11 +49,11 @@ internal sealed class SectionOptions<TOptions>(
 /// <summary>Registers options with their description.</summary>
 internal static class SectionOptions
 {
-    /// <summary>Adds options that are read from the section, if there is one, and checked when the host starts.</summary>
-    /// <param name="services">Where to.</param>
+    /// <summary>Adds options that are read from the section, if any, and checked when the host starts.</summary>
+    /// <param name="services">The services to add to.</param>
     /// <param name="name">The options' name.</param>
-    /// <param name="section">Where they are read from; null for nowhere.</param>
-    /// <param name="path">The section's path, for sentences about it.</param>
+    /// <param name="section">The section to read; null for none.</param>
+    /// <param name="path">The section's path, for messages.</param>
     /// <param name="describe">Names each option.</param>
     public static OptionsBuilder<TOptions> Add<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicParameterlessConstructor)] TOptions>(

@@ -3,14 +3,14 @@ using System.Buffers;
 namespace FastPort.Connections;
 
 /// <summary>
-/// Arrays for one purpose of one connection: what it has rented above <see cref="MemoryBudget.FreeBytes"/> counts in the budget.
-/// Thread-safe, as the pool below.
+/// A pool for one purpose of one connection: rented bytes above <see cref="MemoryBudget.FreeBytes"/> count in the budget. Thread-safe if
+/// the underlying pool is.
 /// </summary>
 internal sealed class BudgetedPool(ArrayPool<byte> pool, MemoryBudget budget) : ArrayPool<byte>
 {
     private long _rented;
 
-    /// <summary>Bytes that count now.</summary>
+    /// <summary>Rented bytes that count in the budget.</summary>
     public long Counted => MemoryBudget.Counted(Volatile.Read(ref _rented));
 
     public override byte[] Rent(int minimumLength)

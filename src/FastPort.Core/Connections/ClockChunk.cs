@@ -3,13 +3,13 @@ using System.Numerics;
 namespace FastPort.Connections;
 
 /// <summary>
-/// Room for 64 connections of a <see cref="ConnectionClock"/>. What a tick looks at lies close together, so that connections with nothing
-/// to do cost it no cache miss of their own.
+/// Holds up to 64 connections of a <see cref="ConnectionClock"/>. The data that a tick reads is contiguous, so that idle connections cost
+/// the tick no cache miss of their own.
 /// <para>
-/// <see cref="Add"/> and <see cref="Remove"/> run under the clock's lock, <see cref="TakeRequests"/> and <see cref="Visit"/> in its tick
-/// alone, <see cref="Request"/> and <see cref="Lower(int, long)"/> on any thread. A tick forgets a slot's time before it visits it, and all
-/// others only make it earlier. So a slot that changes its owner needs no care: the new one is visited at the next tick, and the time of an
-/// empty one is forgotten when it has come.
+/// <see cref="Add"/> and <see cref="Remove"/> run under the clock's lock, <see cref="TakeRequests"/> and <see cref="Visit"/> only in the
+/// clock's tick, <see cref="Request"/> and <see cref="Lower(int, long)"/> on any thread. The tick resets a slot's due time before it visits
+/// the slot; all other threads only lower the due time. A slot that is reused therefore needs no extra step: the next tick visits the new
+/// connection, and a tick resets the due time of an empty slot when that time has passed.
 /// </para>
 /// </summary>
 internal sealed class ClockChunk
@@ -19,22 +19,22 @@ internal sealed class ClockChunk
     private readonly long[] _due = new long[Slots];
     private readonly Connection?[] _connections = new Connection?[Slots];
 
-    // Bits of the slots: to be visited by the next tick, by the present one, and those in use.
+    // Bit sets of slots: to be visited by the next tick, to be visited by the present tick, in use.
     private ulong _requested;
     private ulong _taken;
     private ulong _used;
 
-    // No slot is due earlier.
+    // A lower bound of all due times.
     private long _nextDue = ConnectionClock.Never;
 
     public ClockChunk() => Array.Fill(_due, ConnectionClock.Never);
 
-    /// <summary>The clock's next chunk with room; its own, under its lock.</summary>
+    /// <summary>The next chunk with free slots in the clock's list. Guarded by the clock's lock.</summary>
     public ClockChunk? NextWithRoom { get; set; }
 
     public bool IsFull => _used == ulong.MaxValue;
 
-    /// <summary>Takes a connection in, to be visited by the next tick; there must be room.</summary>
+    /// <summary>Adds a connection, which the next tick visits. The chunk must not be full.</summary>
     public void Add(Connection connection)
     {
         int slot = BitOperations.TrailingZeroCount(~_used);
@@ -50,10 +50,10 @@ internal sealed class ClockChunk
         Volatile.Write(ref _connections[slot], null);
     }
 
-    /// <summary>Has the slot visited by the next tick. The caller has made the change that is to be seen there.</summary>
+    /// <summary>Requests a visit of the slot by the next tick. The caller must make its change first: the tick sees it.</summary>
     public void Request(int slot)
     {
-        // No fence between the caller's change and this look: the clock's tick has one for all threads.
+        // No fence between the caller's change and this read: the clock's tick executes a process-wide fence.
         ulong bit = 1UL << slot;
         if ((Volatile.Read(ref _requested) & bit) == 0)
         {
@@ -61,14 +61,14 @@ internal sealed class ClockChunk
         }
     }
 
-    /// <summary>Begins a tick: takes the requests. False where there are none.</summary>
+    /// <summary>Begins a tick: takes the requests. False if there are none.</summary>
     public bool TakeRequests()
     {
         _taken = Volatile.Read(ref _requested) == 0 ? 0 : Interlocked.Exchange(ref _requested, 0);
         return _taken != 0;
     }
 
-    /// <summary>Visits the connections whose requests were taken and those whose time has come.</summary>
+    /// <summary>Visits the connections whose requests were taken and those that are due.</summary>
     public void Visit(long nowMilliseconds)
     {
         ulong visit = _taken;
@@ -95,7 +95,8 @@ internal sealed class ClockChunk
             }
         }
 
-        // In this order: a time that becomes earlier meanwhile is found below, or makes this one earlier after it.
+        // This order loses no due time: a time that another thread lowers meanwhile is read below, or that thread lowers _nextDue after
+        // this exchange.
         Interlocked.Exchange(ref _nextDue, ConnectionClock.Never);
         for (int slot = 0; slot < Slots; slot++)
         {
@@ -103,7 +104,7 @@ internal sealed class ClockChunk
         }
     }
 
-    /// <summary>Has the slot visited at this time, unless it is earlier anyway. Any thread.</summary>
+    /// <summary>Lowers the slot's due time to this time; a later time is ignored. Safe from any thread.</summary>
     public void Lower(int slot, long due)
     {
         Lower(ref _due[slot], due);

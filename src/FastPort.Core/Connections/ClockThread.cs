@@ -3,30 +3,30 @@ using System.Diagnostics;
 namespace FastPort.Connections;
 
 /// <summary>
-/// A thread that ticks clocks, one after the other; all those of system time in a process share <see cref="Shared"/>. A timer would tick on
-/// the thread pool and wake a worker each time, which then looks for more work for a while: most of what an idle server cost, and on one
-/// core a disturbance of the loop. The thread lives while there are clocks.
+/// A thread that ticks clocks, one after the other. All clocks of system time in a process share <see cref="Shared"/>. A timer would tick
+/// on the thread pool and wake a worker, which then spins for more work: this was most of the CPU time of an idle server, and on one core
+/// it delayed the loop. The thread runs while there are clocks.
 /// <para>
-/// <see cref="_gate"/> guards everything; no tick runs under it, so a clock may be ticked once more while it is being removed. A tick must
-/// not block: the deadlines of all servers and clients of the process wait behind it.
+/// <see cref="_gate"/> guards all fields; no tick runs under it, so a clock may tick once more while another thread removes it. A tick must
+/// not block: it delays the deadlines of all servers and clients of the process.
 /// </para>
 /// </summary>
 internal sealed class ClockThread
 {
-    // Waited on as well, which a Lock cannot be.
+    // An object and not a Lock, because the thread waits on it with Monitor.Wait.
     private readonly object _gate = new();
 
-    // Replaced, never changed: the thread walks through it outside the lock.
+    // Replaced, never modified: the thread iterates over it outside the lock.
     private ConnectionClock[] _clocks = [];
 
-    // Calls that connections wait for, by the stopwatch's time.
+    // Calls of PostAfter by their due time, in stopwatch ticks.
     private readonly PriorityQueue<(Connection Connection, Action<object?> Callback, object? State), long> _calls = new();
     private bool _isRunning;
 
-    /// <summary>The process's.</summary>
+    /// <summary>The process's instance.</summary>
     public static ClockThread Shared { get; } = new();
 
-    /// <summary>Whether there is a thread at present.</summary>
+    /// <summary>Whether the thread runs.</summary>
     public bool IsRunning
     {
         get
@@ -38,14 +38,16 @@ internal sealed class ClockThread
         }
     }
 
-    /// <summary>Ticks the clock from now on, every <see cref="ConnectionClock.Period"/>; the first time within one.</summary>
+    /// <summary>
+    /// Adds a clock. The thread ticks it every <see cref="ConnectionClock.Period"/>, for the first time within one period.
+    /// </summary>
     public void Add(ConnectionClock clock)
     {
         lock (_gate)
         {
             if (!_isRunning)
             {
-                // It is the thread of nobody in particular: what the caller has in its execution context is not for the ticks of others.
+                // UnsafeStart: the caller's execution context must not flow into the ticks of other clocks.
                 new Thread(Run) { IsBackground = true, Name = "FastPort clock" }.UnsafeStart();
                 _isRunning = true;
             }
@@ -68,7 +70,7 @@ internal sealed class ClockThread
         }
     }
 
-    /// <summary>Ticks the clock no more, but for a tick that has begun. Nothing where it is not there.</summary>
+    /// <summary>Removes a clock. A tick that has begun still ends. Ignored if the clock was not added.</summary>
     public void Remove(ConnectionClock clock)
     {
         lock (_gate)
@@ -81,8 +83,8 @@ internal sealed class ClockThread
         }
     }
 
-    // Under the lock. Posts what has become due, and tells in how many milliseconds the next call is; posting is handing over, nothing of
-    // the connection's runs here.
+    // Called under the lock. Posts the calls that are due and returns the milliseconds until the next one. Posting only queues a call for
+    // the connection's loop; no code of the connection runs here.
     private int PostDue()
     {
         while (_calls.TryPeek(out (Connection Connection, Action<object?> Callback, object? State) call, out long due))
@@ -108,8 +110,7 @@ internal sealed class ClockThread
             ConnectionClock[] clocks;
             lock (_gate)
             {
-                // Ticks that were missed, as the process was suspended or a tick took long, are not made up for: one sees all that has
-                // become due.
+                // Missed ticks (the process was suspended, or a tick took long) are skipped: one tick handles everything that is due.
                 long now = Environment.TickCount64;
                 next = Math.Max(next + (long)ConnectionClock.Period.TotalMilliseconds, now);
                 for (; _clocks.Length != 0 && now < next; now = Environment.TickCount64)

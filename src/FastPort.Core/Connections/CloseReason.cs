@@ -1,65 +1,64 @@
 namespace FastPort.Connections;
 
-/// <summary>What ended a connection, as a small fixed set that can be counted and used as a metric tag.</summary>
+/// <summary>The kind of a connection's end: a small fixed set, for counters and metric tags.</summary>
 public enum CloseKind
 {
-    /// <summary>The peer closed its side after whole messages, or said that it was leaving.</summary>
+    /// <summary>The peer closed its side after whole messages, or announced that it would close.</summary>
     PeerClosed,
 
     /// <summary>The peer's side ended in the middle of a message.</summary>
     PeerTruncated,
 
-    /// <summary>The connection was reset or lost below us.</summary>
+    /// <summary>The operating system reported the connection as reset or lost.</summary>
     ConnectionLost,
 
-    /// <summary>This program asked for it.</summary>
+    /// <summary>This program closed the connection.</summary>
     LocalClosed,
 
-    /// <summary>The peer broke the protocol.</summary>
+    /// <summary>The peer violated the protocol.</summary>
     ProtocolError,
 
     /// <summary>The peer did not finish the handshake in time.</summary>
     HandshakeTimeout,
 
-    /// <summary>A message begun was not finished in time.</summary>
+    /// <summary>The peer did not finish a message in time.</summary>
     MessageTimeout,
 
-    /// <summary>Nothing was received for too long.</summary>
+    /// <summary>Nothing was received within the idle timeout.</summary>
     IdleTimeout,
 
-    /// <summary>The peer took nothing for too long while bytes were waiting for it.</summary>
+    /// <summary>The peer took none or too few of the waiting bytes within the write timeout.</summary>
     WriteTimeout,
 
-    /// <summary>The peer answered no heartbeat.</summary>
+    /// <summary>The peer did not answer a heartbeat.</summary>
     HeartbeatTimeout,
 
     /// <summary>The send queue was full and the policy is to disconnect.</summary>
     SlowConsumer,
 
-    /// <summary>What the peer had sent in part, or did not read, held memory that the server's budget did not have.</summary>
+    /// <summary>
+    /// The server's memory budget was exhausted, and bytes that the connection had received in part or not sent yet held a part of it.
+    /// </summary>
     MemoryLimit,
 
-    /// <summary>The peer is not who it must be.</summary>
+    /// <summary>The peer is not authenticated.</summary>
     Unauthenticated,
 
-    /// <summary>A newer connection took this one's identity over.</summary>
+    /// <summary>A newer connection took over the identity of this one.</summary>
     TakenOver,
 
     /// <summary>The server or client is stopping.</summary>
     Stopping,
 
-    /// <summary>A defect in this library or in a protocol plugged into it; the log has the exception.</summary>
+    /// <summary>A defect in this library or in a protocol; the log has the exception.</summary>
     Internal,
 }
 
 /// <summary>Why a connection ended. Immutable.</summary>
 /// <param name="Kind">The class of reason.</param>
-/// <param name="Message">One sentence for a log line, with the value that was wrong.</param>
-/// <param name="ProtocolCode">
-/// A number of the protocol's own for the same reason, which it tells the peer or was told by it. Defaults to 0: none,
-/// <paramref name="Kind"/> says it all.
-/// </param>
-/// <param name="Exception">What was thrown, if anything was. Defaults to null.</param>
+/// <param name="Message">One sentence for a log line, with the wrong value.</param>
+/// <param name="ProtocolCode">The protocol's own number for this reason, sent to or received from the peer. Defaults to 0: none.</param>
+/// <param name="Exception">The exception that caused the end. Defaults to null: none.</param>
 public sealed record CloseReason(CloseKind Kind, string Message, uint ProtocolCode = 0, Exception? Exception = null)
 {
     /// <summary>The peer closed the connection.</summary>

@@ -5,29 +5,28 @@ using FastPort.Buffers;
 namespace FastPort.Connections;
 
 /// <summary>
-/// Bytes in and out, deadlines, counters and a stop: what every transport offers and every protocol builds on. It knows no message.
+/// Receives and sends bytes, with deadlines, counters and an ordered close. Every transport implements it and every protocol uses it. It
+/// knows no messages.
 /// <para>
-/// Reading belongs to the connection's loop, which makes all calls of the <see cref="Protocol"/>, one at a time. <see cref="Post"/> brings
-/// other work there.
+/// The connection's loop reads and makes all calls of the <see cref="Protocol"/>, one at a time. <see cref="Post"/> runs other work on the
+/// loop.
 /// </para>
 /// <para>
-/// Writing is safe from any thread. Bytes leave in the order in which the writes ended: what one <see cref="EndWrite"/> has ended goes out
-/// before what a later one ends, whichever threads wrote. Two writes may be under way at the same time, the loop's and that of one other
-/// thread. A protocol that numbers its messages therefore takes a lock of its own, from its number to <see cref="EndWrite"/>.
+/// Writing is safe from any thread. Bytes are sent in the order in which the writes ended: the bytes of one <see cref="EndWrite"/> precede
+/// the bytes of a later one, whichever threads wrote. Two writes can be in progress at the same time: the loop's and that of one other
+/// thread. A protocol that numbers its messages therefore holds its own lock from the assignment of the number to <see cref="EndWrite"/>.
 /// </para>
 /// <para>
-/// A filter that changes the bytes on their way (encryption) is a protocol towards the transport and a connection towards the protocol
-/// above it.
+/// A filter that transforms the bytes (encryption) is a protocol for the transport and a connection for the protocol above it.
 /// </para>
 /// </summary>
 public abstract class Connection
 {
-    // Far more than a chunk of a batch ever holds.
-
     private static long _lastId;
     private ArrayPoolCircularBuffer? _batch;
 
-    // The place in the clock, the slot written before the chunk: null before and after, when there is nothing to visit.
+    // The connection's place in the clock. The slot is written before the chunk; the chunk is null while the clock does not hold the
+    // connection.
     private ClockChunk? _clockChunk;
     private int _clockSlot;
     private readonly TaskCompletionSource<CloseReason> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -35,96 +34,95 @@ public abstract class Connection
     /// <summary>A number unique in this process.</summary>
     public long Id { get; } = Interlocked.Increment(ref _lastId);
 
-    /// <summary>The peer's address, where the transport has one.</summary>
+    /// <summary>The peer's address; null if the transport has none.</summary>
     public abstract EndPoint? RemoteEndPoint { get; }
 
-    /// <summary>The address on this side, where the transport has one.</summary>
+    /// <summary>The local address; null if the transport has none.</summary>
     public abstract EndPoint? LocalEndPoint { get; }
 
-    /// <summary>The protocol that reads and writes here; set by <see cref="Start"/>.</summary>
+    /// <summary>The protocol of this connection; set by <see cref="Start"/>.</summary>
     public IConnectionProtocol? Protocol { get; private set; }
 
     /// <summary>Bytes received since the start.</summary>
     public abstract long BytesReceived { get; }
 
-    /// <summary>Bytes handed to the operating system since the start.</summary>
+    /// <summary>Bytes that the operating system has taken since the start.</summary>
     public abstract long BytesSent { get; }
 
-    /// <summary>Bytes written here and not yet taken by the operating system.</summary>
+    /// <summary>Bytes written that the operating system has not taken yet.</summary>
     public abstract long PendingBytes { get; }
 
     /// <summary>
-    /// Whether the operating system has refused to take more bytes for now: the peer does not read as fast as this side writes.
+    /// Whether the operating system has refused to take more bytes for now: the peer reads more slowly than this side writes.
     /// </summary>
     public abstract bool IsSendBlocked { get; }
 
-    /// <summary>Whether a close has begun; what is written from then on may be lost.</summary>
+    /// <summary>Whether a close has begun; bytes written from then on may be lost.</summary>
     public abstract bool IsClosing { get; }
 
-    /// <summary>Why it closes; null as long as it does not, and where a filter does not say.</summary>
+    /// <summary>The reason of the close; null while the connection is open, and for a filter that does not override it.</summary>
     internal virtual CloseReason? ClosingReason => null;
 
-    /// <summary>
-    /// Whether the present thread is the connection's loop, so that all calls of the protocol come on this thread, one after the other.
-    /// </summary>
+    /// <summary>Whether the calling thread is the connection's loop, which makes all calls of the protocol, one at a time.</summary>
     public abstract bool IsOnLoop { get; }
 
     /// <summary>
-    /// Runs a callback on the connection's loop: after the protocol's <see cref="IConnectionProtocol.OnOpened"/>, in order with the bursts
-    /// and with what was posted before, also when nothing arrives. What it writes is flushed afterwards. It must not block; what it throws
-    /// ends the connection, with a line in the log. Safe from any thread; with a static callback nothing is allocated.
+    /// Runs a callback on the connection's loop: after the protocol's <see cref="IConnectionProtocol.OnOpened"/>, between bursts, in the
+    /// order of the posts, also when no bytes arrive. The loop flushes what the callback writes. The callback must not block; an exception
+    /// is logged and ends the connection. Safe from any thread; with a static callback nothing is allocated.
     /// </summary>
     /// <param name="callback">Called once with <paramref name="state"/>.</param>
-    /// <param name="state">Handed to <paramref name="callback"/>.</param>
+    /// <param name="state">Passed to <paramref name="callback"/>.</param>
     /// <returns>
-    /// False where the connection has ended: then it is not called. With true it is called before
+    /// False if the connection has ended: the callback is not called. If true, the callback is called before
     /// <see cref="IConnectionProtocol.OnClosed"/>.
     /// </returns>
     public abstract bool Post(Action<object?> callback, object? state);
 
     /// <summary>
-    /// As <see cref="Post"/>, after a delay: a timer for one call. It comes up to 2 ms late, more where the loop is busy. Timers cost
-    /// nothing while none is set. A connection that has ended meanwhile does not call.
+    /// As <see cref="Post"/>, after a delay: a one-shot timer. The call is up to 2 ms late, more if the loop is busy. Timers cost nothing
+    /// while none is set. If the connection ends before the delay has passed, the callback is not called.
     /// </summary>
-    /// <param name="delay">From zero on; of <see cref="ConnectionClock.Time"/>.</param>
+    /// <param name="delay">Zero or more, measured by <see cref="ConnectionClock.Time"/>.</param>
     /// <param name="callback">Called once with <paramref name="state"/>, on the loop.</param>
-    /// <param name="state">Handed to <paramref name="callback"/>.</param>
+    /// <param name="state">Passed to <paramref name="callback"/>.</param>
     public abstract void PostAfter(TimeSpan delay, Action<object?> callback, object? state);
 
     /// <summary>
-    /// Between <see cref="BeginWrite"/> and <see cref="EndWrite"/>: whether this write is the loop's own, which excludes no other thread's.
+    /// Between <see cref="BeginWrite"/> and <see cref="EndWrite"/>: whether this write is the loop's, which does not exclude the write of
+    /// another thread.
     /// </summary>
     internal virtual bool IsLoopWrite => IsOnLoop;
 
-    /// <summary>Where rings of this class's own get their arrays.</summary>
+    /// <summary>The pool of the rings that this class creates.</summary>
     internal virtual ArrayPool<byte> RingPool => ArrayPool<byte>.Shared;
 
-    /// <summary>The most that a batch holds.</summary>
+    /// <summary>Maximum number of bytes of a batch.</summary>
     internal virtual int BatchCapacity => 1024 * 1024;
 
-    /// <summary>Bytes of the memory budget that are held for what was received; any thread, as the next two.</summary>
+    /// <summary>Bytes of the memory budget that received bytes hold. Safe from any thread, as the next two members.</summary>
     internal virtual long ReceiveMemory => 0;
 
-    /// <summary>The same for what is to be sent.</summary>
+    /// <summary>Bytes of the memory budget that bytes to be sent hold.</summary>
     internal virtual long SendMemory => 0;
 
-    /// <summary>Since when bytes wait without the peer taking enough of them, in milliseconds of its clock; -1 where none wait.</summary>
+    /// <summary>Since when the peer has taken too few of the waiting bytes, in milliseconds of the clock; -1 if none wait.</summary>
     internal virtual long SendWaitsSince => -1;
 
-    /// <summary>Who counts the connection; set before the start.</summary>
+    /// <summary>The server that counts the connection; set before the start.</summary>
     internal IConnectionOwner? Owner { get; set; }
 
-    /// <summary>Completes with the reason when the connection is over and all it held has been given back.</summary>
+    /// <summary>Completes with the reason when the connection has ended and has released all of its memory.</summary>
     public Task<CloseReason> Closed => _closed.Task;
 
-    /// <summary>Plugs the protocol in and begins to read. Call once.</summary>
+    /// <summary>Sets the protocol and begins to read. Call once.</summary>
     /// <param name="protocol">The protocol of this connection.</param>
     public void Start(IConnectionProtocol protocol)
     {
         ArgumentNullException.ThrowIfNull(protocol);
         if (Protocol is not null)
         {
-            throw new InvalidOperationException("The connection has been started already; a connection serves one protocol.");
+            throw new InvalidOperationException("The connection was already started; a connection serves one protocol.");
         }
 
         Protocol = protocol;
@@ -132,48 +130,48 @@ public abstract class Connection
     }
 
     /// <summary>
-    /// Begins to write: returns the ring to append to, or null when nothing can be sent any more. After a ring was returned,
-    /// <see cref="EndWrite"/> must follow on the same thread, soon: other threads that write wait meanwhile, the loop does not. Does not
-    /// nest.
+    /// Begins a write: returns the ring to append to, or null if nothing can be sent any more. If a ring was returned, the same thread must
+    /// call <see cref="EndWrite"/> soon: other threads that write wait for it, the loop does not. Writes do not nest.
     /// </summary>
     public abstract ArrayPoolCircularBuffer? BeginWrite();
 
     /// <summary>
-    /// Appends bytes that are sent from where they lie, without a copy, behind what was written to the ring so far and before what is
-    /// written to it from now on. Only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>; the ring must not be rewound to before
-    /// this point afterwards.
+    /// Appends bytes without a copy: the connection sends them from <paramref name="memory"/>, after the bytes written to the ring so far
+    /// and before the bytes written to it later. Call it only between <see cref="BeginWrite"/> and <see cref="EndWrite"/>; do not rewind
+    /// the ring to before this point afterwards.
     /// <para>
-    /// Ownership: with true the memory is lent and must stay unchanged until <paramref name="release"/> is called, which happens exactly
-    /// once: when the operating system has taken all of it, or when the connection has ended, before <see cref="Closed"/> completes. With
-    /// false it stays the caller's and <paramref name="release"/> is never called. Borrowed bytes count as <see cref="PendingBytes"/>.
+    /// Ownership: if the result is true, the connection borrows the memory, which must stay unchanged until <paramref name="release"/> is
+    /// called. It is called exactly once: when the operating system has taken all bytes, or when the connection has ended, before
+    /// <see cref="Closed"/> completes. If the result is false, the memory stays the caller's and <paramref name="release"/> is never
+    /// called. Borrowed bytes count as <see cref="PendingBytes"/>.
     /// </para>
     /// </summary>
-    /// <param name="memory">The bytes. Worth it from 16 KiB on; below, a copy is cheaper.</param>
+    /// <param name="memory">The bytes. Below 16 KiB a copy is cheaper.</param>
     /// <param name="release">
-    /// Called with <paramref name="state"/> on any thread, under no lock, after <see cref="EndWrite"/>, perhaps inside <see cref="Flush"/>.
-    /// Must not block; what it throws is logged. Null where nobody needs to know.
+    /// Called with <paramref name="state"/> on any thread, under no lock, after <see cref="EndWrite"/>, possibly inside
+    /// <see cref="Flush"/>. Must not block; an exception is logged. Null for no call.
     /// </param>
-    /// <param name="state">Handed to <paramref name="release"/>.</param>
+    /// <param name="state">Passed to <paramref name="release"/>.</param>
     /// <returns>
-    /// False where ring and borrowed bytes together would exceed the ring's <see cref="ArrayPoolCircularBuffer.MaximumCapacity"/>.
+    /// False if ring and borrowed bytes together would exceed the ring's <see cref="ArrayPoolCircularBuffer.MaximumCapacity"/>.
     /// </returns>
     public abstract bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state);
 
     /// <summary>
-    /// Lends a ring that the caller alone fills, on one thread, without excluding anybody: for many messages at once. What is written there
-    /// is sent after <see cref="TryAppendBatch"/> only. To be given back with <see cref="EndBatch"/>.
+    /// Returns a ring for many messages, which the calling thread fills without excluding other writers. Its bytes are sent only after
+    /// <see cref="TryAppendBatch"/>. Return the ring with <see cref="EndBatch"/>.
     /// </summary>
     public virtual ArrayPoolCircularBuffer BeginBatch() =>
         Interlocked.Exchange(ref _batch, null) ?? new ArrayPoolCircularBuffer(4096, BatchCapacity, RingPool);
 
     /// <summary>
-    /// Appends all bytes of a batch behind what was written so far and leaves it empty. Only between <see cref="BeginWrite"/> and
-    /// <see cref="EndWrite"/>, with nothing written in between; the ring must not be written to afterwards. Without anything better a
-    /// transport copies once.
+    /// Appends all bytes of a batch to the bytes written so far and empties the batch. Call it only between <see cref="BeginWrite"/> and
+    /// <see cref="EndWrite"/>, with nothing written in between; do not write to the ring afterwards. The default implementation copies
+    /// once.
     /// </summary>
     /// <param name="ring">From <see cref="BeginWrite"/>.</param>
-    /// <param name="batch">From <see cref="BeginBatch"/>; may be another one, of the same state, afterwards.</param>
-    /// <returns>False where there is no room; the batch is then as it was.</returns>
+    /// <param name="batch">From <see cref="BeginBatch"/>; the call may replace it with another ring.</param>
+    /// <returns>False if there is no room; the batch is then unchanged.</returns>
     public virtual bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch)
     {
         if (!ring.TryReserve(batch.Length))
@@ -189,11 +187,12 @@ public abstract class Connection
     }
 
     /// <summary>
-    /// From how many bytes on a batch is appended without a copy, so that one message alone is better written into one. Defaults to none.
+    /// Size in bytes from which a batch is appended without a copy, so that even a single message is cheaper as a batch. Defaults to
+    /// <see cref="int.MaxValue"/>: never.
     /// </summary>
     internal virtual int BatchesInLineFrom => int.MaxValue;
 
-    /// <summary>Gives a batch's ring back; bytes that were not appended are dropped.</summary>
+    /// <summary>Returns a batch's ring; bytes that were not appended are dropped.</summary>
     /// <param name="batch">From <see cref="BeginBatch"/>.</param>
     public virtual void EndBatch(ArrayPoolCircularBuffer batch)
     {
@@ -202,12 +201,12 @@ public abstract class Connection
         Volatile.Write(ref _batch, batch);
     }
 
-    /// <summary>Ends what <see cref="BeginWrite"/> began. The bytes leave with the next <see cref="Flush"/>.</summary>
+    /// <summary>Ends the write of <see cref="BeginWrite"/>. The next <see cref="Flush"/> sends the bytes.</summary>
     public abstract void EndWrite();
 
     /// <summary>
-    /// As <see cref="EndWrite"/>, unless a final write has ended since this one began: then nothing was written, memory that was lent is
-    /// the caller's again, and the result is false.
+    /// As <see cref="EndWrite"/>, unless a final write has ended since this one began: then the result is false, nothing was written, and
+    /// borrowed memory is the caller's again.
     /// </summary>
     internal virtual bool TryEndWrite()
     {
@@ -216,37 +215,37 @@ public abstract class Connection
     }
 
     /// <summary>
-    /// As <see cref="EndWrite"/>, on the loop, for a message that others must not follow: from now on <see cref="TryEndWrite"/> refuses
-    /// what other threads write.
+    /// As <see cref="EndWrite"/>, on the loop, for the last message of the connection: from now on <see cref="TryEndWrite"/> refuses the
+    /// writes of other threads.
     /// </summary>
     internal virtual void EndFinalWrite() => EndWrite();
 
     /// <summary>
-    /// Hands what was written to the operating system, as much as it takes now; the rest follows by itself. Never blocks.
-    /// During <see cref="IConnectionProtocol.OnReceived"/> it is not needed: the burst is flushed once at its end.
+    /// Sends written bytes, as many as the operating system takes now; the connection sends the rest later. Never blocks. It is not needed
+    /// in <see cref="IConnectionProtocol.OnReceived"/>: the loop flushes once at the end of the burst.
     /// </summary>
     public abstract void Flush();
 
     /// <summary>
-    /// As <see cref="Flush"/>, for a loop that writes to another connection: where the transport gathers what its threads send, it leaves
-    /// when this thread's present work is done.
+    /// As <see cref="Flush"/>, for a loop that writes to another connection: a transport that collects sends per thread sends the bytes
+    /// when the calling thread has finished its present work.
     /// </summary>
     public virtual void FlushSoon() => Flush();
 
     /// <summary>
-    /// Asks for one call of <see cref="IConnectionProtocol.OnOutputDrained"/> as soon as no more than this many bytes wait to be sent.
-    /// There is one such notice at a time: a further call replaces it. For any number of waiters there is <see cref="WaitForRoomAsync"/>.
+    /// Requests one call of <see cref="IConnectionProtocol.OnOutputDrained"/> as soon as at most this many bytes wait to be sent. There is
+    /// one such request at a time: a further call replaces it. For any number of waiters use <see cref="WaitForRoomAsync"/>.
     /// </summary>
     /// <param name="pendingBytes">Low-water mark in bytes, 0 or more.</param>
     public abstract void NotifyWhenDrained(long pendingBytes);
 
     /// <summary>
-    /// Flushes, and completes when no more than <paramref name="lowWater"/> bytes wait to be sent, or the connection closes. Safe from any
-    /// thread, with any number of waiters; it allocates nothing where there is room. Not to be awaited on the connection's loop, which
-    /// would have to send meanwhile. A filter passes it on to the connection below.
+    /// Flushes, and completes when at most <paramref name="lowWater"/> bytes wait to be sent, or when the connection closes. Safe from any
+    /// thread, with any number of waiters; allocates nothing if there is room. Do not await it on the connection's loop, which must send
+    /// meanwhile. A filter passes the call to the connection below.
     /// </summary>
     /// <remarks>
-    /// With it a message of any length is sent piece by piece while only little of it is in memory:
+    /// Use it to send a message of any length piece by piece, with few of its bytes in memory:
     /// <code>
     /// while (source.TryTake(Piece, out ReadOnlyMemory&lt;byte&gt; piece))
     /// {
@@ -267,50 +266,53 @@ public abstract class Connection
     ///     connection.Flush();
     /// }
     /// </code>
-    /// A low-water mark and a piece for each writer together must fit <see cref="ConnectionSettings.MaxSendBytes"/>: several writers may
-    /// find room at the same time. Where others may write between two pieces, the protocol numbers its pieces, or lets one message be under
-    /// way at a time.
+    /// The low-water mark plus one piece per writer must not exceed <see cref="ConnectionSettings.MaxSendBytes"/>: several writers may find
+    /// room at the same time. If other writers can write between two pieces, the protocol numbers its pieces, or sends one message at a
+    /// time.
     /// </remarks>
     /// <param name="lowWater">Bytes, 0 or more.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <returns>True where there is room; false where the connection is closing or over, so that nothing can be written any more.</returns>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>True if there is room; false if the connection is closing or has ended, so that nothing can be written any more.</returns>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="lowWater"/> is negative.</exception>
     /// <exception cref="OperationCanceledException">The token was canceled before.</exception>
     public abstract ValueTask<bool> WaitForRoomAsync(long lowWater, CancellationToken cancellationToken = default);
 
-    /// <summary>Goes on reading after <see cref="ReceiveOutcome.Pause"/>. Safe from any thread, at any time, also needlessly.</summary>
+    /// <summary>
+    /// Resumes reading after <see cref="ReceiveOutcome.Pause"/>. Safe from any thread, at any time, also while reading is not paused.
+    /// </summary>
     public abstract void ResumeReading();
 
     /// <summary>
-    /// Closes in order: what is written goes out, the send side is shut down, input is drained for a bounded time so that the peer gets the
-    /// last bytes instead of a reset, then the connection ends. Always ends. Safe from any thread; the first reason given stays.
+    /// Closes in order: sends the written bytes, shuts down the send side, drains input for a bounded time so that the peer receives the
+    /// last bytes instead of a reset, then ends the connection. The connection always ends in bounded time. Safe from any thread; the first
+    /// reason is kept.
     /// </summary>
     /// <param name="reason">Why.</param>
     public abstract void Close(CloseReason reason);
 
-    /// <summary>Ends the connection now; what waits to be sent is dropped. Safe from any thread; the first reason given stays.</summary>
+    /// <summary>Ends the connection now; bytes that wait to be sent are dropped. Safe from any thread; the first reason is kept.</summary>
     /// <param name="reason">Why.</param>
     public abstract void Abort(CloseReason reason);
 
     /// <summary>
-    /// Has the clock's next tick ask this connection and its protocol, whatever they answered to the last one. To be called after the
-    /// change that the tick shall see. <see cref="Flush"/>, every burst and <see cref="Close"/> do so by themselves. Safe from any thread,
-    /// and cheap. A filter passes it on to the connection below.
+    /// Requests that the clock's next tick visits this connection and its protocol, whatever time they returned at the last tick. Call it
+    /// after the change that the tick must see. <see cref="Flush"/>, every burst and <see cref="Close"/> call it. Safe from any thread, and
+    /// cheap. A filter passes the call to the connection below.
     /// </summary>
     public virtual void RequestTick() => Volatile.Read(ref _clockChunk)?.Request(_clockSlot);
 
-    /// <summary>Begins to read, after <see cref="Protocol"/> was set. Does nothing on a connection that was aborted before.</summary>
+    /// <summary>Begins to read, after <see cref="Protocol"/> was set. Ignored if the connection was aborted before.</summary>
     protected abstract void StartCore();
 
     /// <summary>
-    /// The clock's, on its thread: checks the deadlines of this layer, and where it is time for the protocol's has the loop call it.
+    /// Called by the clock on its thread: checks the transport's deadlines, and has the loop call the protocol's tick when it is due.
     /// </summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     /// <param name="requested">Whether <see cref="RequestTick"/> was called since the last tick.</param>
     /// <returns>As <see cref="IConnectionProtocol.OnTick"/>.</returns>
     internal virtual long Tick(long nowMilliseconds, bool requested) => ConnectionClock.Never;
 
-    /// <summary>The loop's: the protocol's next deadline, of which the clock learns between its visits.</summary>
+    /// <summary>Called by the loop: sets the protocol's next deadline in the clock.</summary>
     internal void TickAt(long dueMilliseconds)
     {
         if (dueMilliseconds != ConnectionClock.Never)
@@ -319,21 +321,21 @@ public abstract class Connection
         }
     }
 
-    /// <summary>The clock's: where the connection is from now on.</summary>
+    /// <summary>Called by the clock: sets the connection's place in it.</summary>
     internal void EnterClock(ClockChunk chunk, int slot)
     {
         _clockSlot = slot;
         Volatile.Write(ref _clockChunk, chunk);
     }
 
-    /// <summary>The clock's: the place to be given back; null where there is none.</summary>
+    /// <summary>Called by the clock: removes and returns the connection's place; null if there is none.</summary>
     internal ClockChunk? LeaveClock(out int slot)
     {
         slot = _clockSlot;
         return Interlocked.Exchange(ref _clockChunk, null);
     }
 
-    /// <summary>Reports the end, once; to be called by the transport as its last act.</summary>
+    /// <summary>Reports the end. The transport calls it once, as its last step.</summary>
     /// <param name="reason">Why.</param>
     protected void CompleteClosed(CloseReason reason)
     {

@@ -1,19 +1,19 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// One coarse clock for all deadlines of a server or client instead of timers per connection. A tick visits the connections that have asked
-/// for it since the last one (<see cref="Connection.RequestTick"/>) and those whose next deadline has come, as they told at their last
-/// visit. Deadlines are therefore met within one period after they pass, and an idle connection costs nothing in between. Thread-safe.
+/// One coarse clock for all deadlines of a server or client, instead of timers per connection. A tick visits the connections that have
+/// requested it since the last tick (<see cref="Connection.RequestTick"/>) and those whose next deadline, returned at their last visit, has
+/// passed. A deadline is therefore handled within one period after it passes, and an idle connection costs nothing in between. Thread-safe.
 /// </summary>
 public sealed class ConnectionClock : IDisposable
 {
     /// <summary>How often the clock ticks: 100 ms.</summary>
     public static readonly TimeSpan Period = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>In answer to a tick: again at the next one.</summary>
+    /// <summary>Return value of a tick: visit again at the next tick.</summary>
     public const long NextTick = 0;
 
-    /// <summary>In answer to a tick: not before <see cref="Connection.RequestTick"/> asks for one.</summary>
+    /// <summary>Return value of a tick: visit again only after <see cref="Connection.RequestTick"/>.</summary>
     public const long Never = long.MaxValue;
 
     private readonly TimeProvider _time;
@@ -22,18 +22,20 @@ public sealed class ConnectionClock : IDisposable
     private long _now;
     private int _ticking;
 
-    // Guards what follows, except that a tick reads the array: it is replaced, and grows only, so a connection never changes its place.
+    // Guards the fields below, except that a tick reads the array without it. The array is replaced, never modified, and only grows: a
+    // connection keeps its place.
     private readonly Lock _gate = new();
     private ClockChunk[] _chunks = [];
     private ClockChunk? _withRoom;
     private List<(long Due, Action Call)>? _calls;
 
-    // No call is due earlier. Written under the lock, looked at by every tick.
+    // The earliest due time of _calls. Written under the lock, read by every tick.
     private long _nextCall = Never;
 
     /// <summary>Creates the clock and starts it.</summary>
     /// <param name="time">
-    /// Source of time. Defaults to the system's, of which all clocks tick on one thread of the process; any other has its own timer.
+    /// Source of time. Defaults to the system's; all clocks of system time tick on one thread of the process. A clock of another source has
+    /// its own timer.
     /// </param>
     public ConnectionClock(TimeProvider? time = null)
     {
@@ -49,17 +51,18 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
-    /// <summary>The source of time behind the clock.</summary>
+    /// <summary>The clock's source of time.</summary>
     public TimeProvider Time => _time;
 
-    /// <summary>Milliseconds since the clock was made, as of its last tick.</summary>
+    /// <summary>Milliseconds since the clock was created, as of its last tick.</summary>
     public long NowMilliseconds => Volatile.Read(ref _now);
 
-    /// <summary>Milliseconds since the clock was made, read now.</summary>
+    /// <summary>Milliseconds since the clock was created, read now.</summary>
     public long PreciseMilliseconds => (long)_time.GetElapsedTime(_origin).TotalMilliseconds;
 
-    /// <summary>Takes a connection in, once; it is visited by the next tick. For transports, once the connection has its
-    /// protocol.</summary>
+    /// <summary>
+    /// Adds a connection, which the next tick visits. A transport calls it once per connection, after the protocol is set.
+    /// </summary>
     /// <param name="connection">The connection.</param>
     public void Add(Connection connection)
     {
@@ -79,7 +82,7 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
-    /// <summary>Forgets a connection, also one that was never added. A tick that runs meanwhile may still visit it once.</summary>
+    /// <summary>Removes a connection; ignored if it was not added. A tick that runs at the same time may still visit it once.</summary>
     /// <param name="connection">The connection.</param>
     public void Remove(Connection connection)
     {
@@ -101,8 +104,8 @@ public sealed class ConnectionClock : IDisposable
     }
 
     /// <summary>
-    /// Calls once, at the first tick after a delay, unless the clock is stopped before. For what must work where the process can start no
-    /// more threads, which a timer may need; rarely used. The call must neither block nor throw.
+    /// Calls once, at the first tick after a delay, unless the clock is stopped before. Rarely used: for work that must succeed when the
+    /// process cannot start more threads, which a timer may need. The call must not block or throw.
     /// </summary>
     internal void CallLater(TimeSpan delay, Action call)
     {
@@ -114,7 +117,7 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
-    /// <summary>Posts a callback to a connection after a delay, within about a millisecond.</summary>
+    /// <summary>Posts a callback to a connection after a delay; see <see cref="Connection.PostAfter"/>.</summary>
     internal void PostAfter(TimeSpan delay, Connection connection, Action<object?> callback, object? state)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(delay, TimeSpan.Zero);
@@ -128,7 +131,7 @@ public sealed class ConnectionClock : IDisposable
         timer.Start(_time, delay);
     }
 
-    /// <summary>Stops the clock. Connections that still live have no deadlines any more.</summary>
+    /// <summary>Stops the clock. Open connections have no deadlines from then on.</summary>
     public void Dispose()
     {
         if (_timer is null)
@@ -141,10 +144,10 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
-    /// <summary>One tick. By <see cref="ClockThread"/>, or by the timer of a <see cref="TimeProvider"/> of one's own.</summary>
+    /// <summary>One tick. Called by <see cref="ClockThread"/>, or by the timer of another <see cref="TimeProvider"/>.</summary>
     internal void Tick()
     {
-        // A tick that outlasts its period is not run twice at the same time; the next one sees the newer time.
+        // Two ticks never run at the same time: a tick that comes while one runs is skipped, and the next one reads the newer time.
         if (Interlocked.Exchange(ref _ticking, 1) != 0)
         {
             return;
@@ -163,8 +166,8 @@ public sealed class ConnectionClock : IDisposable
 
             if (requested)
             {
-                // Whoever found its request made already, before it was taken here, has made its change before that look: after this fence
-                // of all threads the change is seen. Some microseconds here save a fence in every flush.
+                // A thread that found its request bit already set made its change before it read the bit. After this process-wide fence the
+                // tick sees that change. The fence costs some microseconds here and saves a fence in every flush.
                 Interlocked.MemoryBarrierProcessWide();
             }
 
@@ -200,7 +203,7 @@ public sealed class ConnectionClock : IDisposable
         }
     }
 
-    // One call, by a source of time of the program's own.
+    // One call of PostAfter on a time source other than the system's.
     private sealed class TimerOfProvider(Connection connection, Action<object?> callback, object? state)
     {
         private ITimer? _timer;

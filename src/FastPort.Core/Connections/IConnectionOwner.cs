@@ -1,12 +1,11 @@
 namespace FastPort.Connections;
 
-/// <summary>Who counts a connection: a server. Called where the connection ends, its protocol's last call apart; must neither block nor
-/// throw.</summary>
+/// <summary>The server that counts a connection. Called on the thread that ends the connection; must not block or throw.</summary>
 internal interface IConnectionOwner
 {
-    /// <summary>The connection is over and its protocol is about to be told.</summary>
+    /// <summary>The connection has ended; <see cref="IConnectionProtocol.OnClosed"/> follows.</summary>
     void OnEnding();
 
-    /// <summary>The protocol was told. Also called where <see cref="OnEnding"/> was not.</summary>
+    /// <summary><see cref="IConnectionProtocol.OnClosed"/> has returned. Also called if <see cref="OnEnding"/> was not.</summary>
     void OnEnded();
 }

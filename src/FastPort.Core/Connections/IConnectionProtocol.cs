@@ -2,80 +2,82 @@ using FastPort.Buffers;
 
 namespace FastPort.Connections;
 
-/// <summary>What a protocol wants after it has looked at the unread bytes.</summary>
+/// <summary>What the connection does after a protocol has handled the unread bytes.</summary>
 public enum ReceiveOutcome
 {
-    /// <summary>Everything that could be consumed was; read on.</summary>
+    /// <summary>The protocol has consumed what it could; the connection reads on.</summary>
     Continue,
 
     /// <summary>
-    /// Stop reading (back-pressure) until <see cref="Connection.ResumeReading"/>; unread bytes stay where they are. A protocol that calls
-    /// <see cref="Connection.ResumeReading"/> before it returns this yields: it is called again as soon as others have had their turn.
+    /// The connection stops reading (back-pressure) until <see cref="Connection.ResumeReading"/>; unread bytes stay in the ring. A protocol
+    /// that calls <see cref="Connection.ResumeReading"/> before it returns this value yields: the loop calls it again after other
+    /// connections have had their turn.
     /// </summary>
     Pause,
 }
 
 /// <summary>
-/// A byte protocol plugged into a <see cref="Connection"/>: FastPort's frames are one, any other can be another. One instance serves one
-/// connection. All calls come on the connection's loop, one at a time, so what only they use needs no lock. None of them may block.
+/// A byte protocol on a <see cref="Connection"/>; FastPort's frames are one such protocol. One instance serves one connection. The
+/// connection's loop makes all calls, one at a time, so state that only these calls use needs no lock. No call may block.
 /// </summary>
 public interface IConnectionProtocol
 {
     /// <summary>
-    /// The connection is up; called once, before anything else. On the loop, never on the thread that accepted or connected.
+    /// The connection is open. Called once, before all other calls, on the loop, never on the thread that accepted or connected.
     /// </summary>
     /// <param name="connection">The connection, valid until <see cref="OnClosed"/>.</param>
     void OnOpened(Connection connection);
 
     /// <summary>
-    /// Bytes have arrived or reading was resumed. Consume every whole message from <paramref name="input"/> and leave the rest; reserve
-    /// room for a long message with <see cref="ArrayPoolCircularBuffer.TryReserve"/>, and where a message is needed in one piece, get it
-    /// with <see cref="ArrayPoolCircularBuffer.TryGetContiguous"/>. What is written meanwhile is flushed once, afterwards.
+    /// Bytes have arrived or reading was resumed. Consume every whole message from <paramref name="input"/> and leave the rest. Reserve
+    /// room for a long message with <see cref="ArrayPoolCircularBuffer.TryReserve"/>; get a message in one piece with
+    /// <see cref="ArrayPoolCircularBuffer.TryGetContiguous"/>. The loop flushes the written bytes once, after the call.
     /// </summary>
-    /// <param name="input">All unread bytes. Owned by the connection; not to be kept.</param>
+    /// <param name="input">All unread bytes. The connection owns the ring; do not keep a reference.</param>
     ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input);
 
     /// <summary>
-    /// The peer has ended its side and everything before was offered. The protocol closes the connection when it has answered.
+    /// The peer has shut down its send side, and all bytes before were passed to <see cref="OnReceived"/>. The protocol closes the
+    /// connection when it has answered.
     /// </summary>
-    /// <param name="truncated">Whether bytes are left that make no whole message.</param>
+    /// <param name="truncated">Whether bytes are left that are not a whole message.</param>
     void OnInputEnded(bool truncated);
 
-    /// <summary>The bytes waiting to be sent fell to what <see cref="Connection.NotifyWhenDrained"/> asked for.</summary>
+    /// <summary>The bytes that wait to be sent have fallen to the mark of <see cref="Connection.NotifyWhenDrained"/>.</summary>
     void OnOutputDrained();
 
     /// <summary>
-    /// The peer has taken none of the waiting bytes for too long, and the connection is closed next. What is written here goes out behind
-    /// those bytes, if the peer takes them within the drain time after all. Does nothing unless implemented.
+    /// The peer has taken none or too few of the waiting bytes within the write timeout; the connection closes after this call. Bytes
+    /// written here follow the waiting bytes, and are sent if the peer takes those within the drain time. The default does nothing.
     /// </summary>
-    /// <param name="reason">Why the connection will end.</param>
+    /// <param name="reason">Why the connection closes.</param>
     void OnWriteTimeout(CloseReason reason)
     {
     }
 
     /// <summary>
-    /// The coarse clock ticked: the place for deadlines. After the start it comes at the first tick, then at the time that was returned,
-    /// and at the tick after every burst, flush and <see cref="Connection.RequestTick"/>.
+    /// The coarse clock ticked: check deadlines here. Called at the first tick after the start, then at the returned time, and at the tick
+    /// after every burst, flush and <see cref="Connection.RequestTick"/>.
     /// </summary>
     /// <param name="nowMilliseconds">The clock's reading in milliseconds.</param>
     /// <returns>
-    /// The reading, in milliseconds, from which on it has to come again unless something asks for it earlier: the next deadline,
+    /// The reading, in milliseconds, of the next call, unless a burst, flush or request makes it earlier: the next deadline,
     /// <see cref="ConnectionClock.NextTick"/> or <see cref="ConnectionClock.Never"/>.
     /// </returns>
     long OnTick(long nowMilliseconds);
 
     /// <summary>
-    /// The server stops: the place to say goodbye and to finish what is under way. The connection is aborted when the server's time is
-    /// over.
+    /// The server stops: send a goodbye and finish work in progress here. The server aborts the connection when its stop timeout has
+    /// passed.
     /// </summary>
-    /// <param name="reason">Why the connection shall end.</param>
-    /// <returns>Whether the protocol closes the connection itself, now or later. With false, as unless implemented, the server closes it
-    /// in order at once.</returns>
+    /// <param name="reason">Why the connection must end.</param>
+    /// <returns>
+    /// True if the protocol closes the connection itself, now or later. False, the default: the server closes the connection in order at
+    /// once.
+    /// </returns>
     bool OnStopping(CloseReason reason) => false;
 
-    /// <summary>
-    /// The connection is over; called exactly once, after the last of the other calls on the loop. Nothing can be written any more.
-    /// </summary>
+    /// <summary>The connection has ended. Called exactly once, after all other calls. Nothing can be written any more.</summary>
     /// <param name="reason">Why.</param>
     void OnClosed(CloseReason reason);
 }

@@ -1,27 +1,27 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// The bytes that connections' rings, shared frames and queued requests may hold together, besides <see cref="FreeBytes"/> that each
-/// connection may have for each of receiving, sending and queueing. All servers of a process share <see cref="OfProcess"/>, unless one is
-/// given a budget of its own.
+/// A limit of the bytes that connections' rings, shared frames and queued requests hold together. For each connection
+/// <see cref="FreeBytes"/> do not count, for each of receiving, sending and queueing. All servers of a process share
+/// <see cref="OfProcess"/>, except servers with their own budget.
 /// <para>
-/// Where more is taken than there is, connections are closed: first those whose peer is not known, and of them the one whose peer has
-/// owed the rest of a message, or the reading of what was sent, for the longest time. Thread-safe; counting takes no lock,
-/// <see cref="_gate"/> guards who may have to give.
+/// When the limit is exceeded, the budget closes connections: first those with an unknown peer, and among them first the one whose peer has
+/// been late for the longest time with the rest of a message or with reading sent bytes. Thread-safe; counting takes no lock,
+/// <see cref="_gate"/> guards the list of holders.
 /// </para>
 /// </summary>
-/// <param name="limit">Bytes in all.</param>
+/// <param name="limit">The limit in bytes.</param>
 internal sealed class MemoryBudget(long limit)
 {
-    /// <summary>What a connection may always have for one purpose, and what is not counted.</summary>
+    /// <summary>Bytes per connection and purpose that do not count: 64 KiB.</summary>
     public const int FreeBytes = 64 * 1024;
 
-    // Between the excess and the first look: a burst that is being handled, and bytes that the peer is just taking, give back what they
-    // hold by themselves. From look to look where nothing could be closed it doubles.
+    // Pause before the first check after an excess: a burst in progress and bytes that the peer is reading release their memory without a
+    // close. The pause doubles after each check that could close no connection.
     private static readonly TimeSpan ShortPause = TimeSpan.FromMilliseconds(10);
     private static readonly TimeSpan LongPause = TimeSpan.FromSeconds(1);
 
-    // How long the memory of connections that were closed for it may take to come back, before it is looked for others.
+    // How long the budget waits for closed connections to release their memory before it closes others.
     private static readonly TimeSpan ReclaimPatience = TimeSpan.FromSeconds(1);
 
     private readonly Lock _gate = new();
@@ -32,13 +32,13 @@ internal sealed class MemoryBudget(long limit)
     /// <summary>The budget of this process: a quarter of the memory that the garbage collector may use.</summary>
     public static MemoryBudget OfProcess { get; } = new(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4);
 
-    /// <summary>Bytes taken and not given back.</summary>
+    /// <summary>Bytes taken and not released.</summary>
     public long Used => Volatile.Read(ref _used);
 
-    /// <summary>What part of so many bytes counts.</summary>
+    /// <summary>The part of a number of bytes that counts.</summary>
     public static long Counted(long bytes) => Math.Max(bytes - FreeBytes, 0);
 
-    /// <summary>Takes bytes whether there are any left or not, for what cannot wait. An excess is looked after on another thread.</summary>
+    /// <summary>Takes bytes even above the limit, for callers that cannot wait. The thread pool handles an excess.</summary>
     public void Take(long bytes)
     {
         if (Interlocked.Add(ref _used, bytes) > limit && Interlocked.Exchange(ref _reclaiming, 1) == 0)
@@ -61,7 +61,7 @@ internal sealed class MemoryBudget(long limit)
 
     public void Give(long bytes) => Interlocked.Add(ref _used, -bytes);
 
-    /// <summary>From now on somebody else may have to give.</summary>
+    /// <summary>Adds a holder, whose connections may be closed.</summary>
     public void Enter(IMemoryHolder holder)
     {
         lock (_gate)
@@ -78,7 +78,7 @@ internal sealed class MemoryBudget(long limit)
         }
     }
 
-    // One at a time, for as long as too much is taken.
+    // Runs while the limit is exceeded, one instance at a time.
     private async Task ReclaimAsync()
     {
         TimeSpan pause = ShortPause;
@@ -93,13 +93,13 @@ internal sealed class MemoryBudget(long limit)
             }
             catch (TimeoutException)
             {
-                // A loop is busy, or a peer slow to end its side.
+                // A loop is busy, or a peer is slow to close its side.
             }
         }
         while (Used > limit || !TryEnd());
     }
 
-    // Who takes too much from now on begins anew, or is seen here.
+    // A Take above the limit after the exchange starts a new run, or this method sees its bytes.
     private bool TryEnd()
     {
         Interlocked.Exchange(ref _reclaiming, 0);

@@ -1,32 +1,33 @@
 namespace FastPort.Connections;
 
-/// <summary>Who has connections that hold memory of a <see cref="MemoryBudget"/>: a server.</summary>
+/// <summary>A server, whose connections hold memory of a <see cref="MemoryBudget"/>.</summary>
 internal interface IMemoryHolder
 {
-    /// <summary>Its connections that would give memory back if they were closed, as of now; any thread.</summary>
+    /// <summary>The server's connections that would release memory if they were closed. Safe from any thread.</summary>
     IEnumerable<MemoryClaim> Claims { get; }
 }
 
-/// <summary>What one connection holds of a <see cref="MemoryBudget"/>.</summary>
-/// <param name="Bytes">So many bytes come back with its end, above 0.</param>
-/// <param name="IsKnown">Whether its peer is known: then it is one of the last to be closed.</param>
-/// <param name="OwedMilliseconds">For how long its peer has owed the rest of a message, or the reading of what was sent.</param>
-/// <param name="Close">Begins to close it.</param>
-/// <param name="Closed">Ends with it.</param>
+/// <summary>The memory of a <see cref="MemoryBudget"/> that one connection holds.</summary>
+/// <param name="Bytes">Bytes that the connection's end releases, above 0.</param>
+/// <param name="IsKnown">Whether the connection's peer is known; such connections are closed last.</param>
+/// <param name="OwedMilliseconds">
+/// How long, in milliseconds, the peer has been late with the rest of a message or with reading sent bytes.
+/// </param>
+/// <param name="Close">Begins to close the connection.</param>
+/// <param name="Closed">Completes when the connection has ended.</param>
 internal readonly record struct MemoryClaim(long Bytes, bool IsKnown, long OwedMilliseconds, Action Close, Task Closed);
 
-/// <summary>A protocol that knows who its peer is and what the bytes are for that it leaves unread. Any thread.</summary>
+/// <summary>A protocol that knows whether its peer is identified and whether a message is unfinished. Safe from any thread.</summary>
 internal interface IMemoryUser
 {
-    /// <summary>Whether the peer has said who it is, and that was accepted.</summary>
+    /// <summary>Whether the peer has identified itself and was accepted.</summary>
     bool IsPeerKnown { get; }
 
     /// <summary>
-    /// Since when a message is unfinished, in milliseconds of the connection's clock; -1 where none is, so that what lies unread waits for
-    /// this side.
+    /// Since when a message is unfinished, in milliseconds of the connection's clock; -1 if none is: then unread bytes wait for this side.
     /// </summary>
     long UnfinishedSince { get; }
 
-    /// <summary>Tells a known peer why, and closes.</summary>
+    /// <summary>Sends the reason to a known peer, and closes.</summary>
     void TellAndClose(CloseReason reason);
 }

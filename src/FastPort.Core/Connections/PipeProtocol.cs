@@ -8,27 +8,27 @@ namespace FastPort.Connections;
 /// A connection as an <see cref="IDuplexPipe"/>, for protocols written for System.IO.Pipelines. One instance serves one connection:
 /// <c>connection.Start(new PipeProtocol(handler, logger))</c>.
 /// <para>
-/// Input: received bytes are copied into a pipe. While the handler has more than a bound of them unread, the connection is not read and TCP
-/// holds the peer back. After the peer's last byte the reader completes; the handler can still write. A reader that the handler completes
-/// lets everything that still comes be dropped.
+/// Input: the loop copies received bytes into a pipe. While the handler has more than a bound of unread bytes, the loop does not read the
+/// connection, and TCP's flow control stops the peer. After the peer's last byte the reader completes; the handler can still write. After
+/// the handler has completed the reader, all further input is dropped.
 /// </para>
 /// <para>
-/// Output: what is flushed goes into the connection's send ring and on to the operating system. <see cref="PipeWriter.FlushAsync"/> waits
-/// while bounds on what the peer has not taken are exceeded; it says <see cref="FlushResult.IsCompleted"/> when nothing can be sent any
-/// more. Completing the writer closes the connection in order, for both directions: TCP's half-close is the peer's to use.
+/// Output: flushed bytes go into the connection's send ring and to the operating system. <see cref="PipeWriter.FlushAsync"/> waits while
+/// more bytes than the bounds allow wait to be sent; it returns <see cref="FlushResult.IsCompleted"/> when nothing can be sent any more.
+/// Completing the writer closes the connection in order, in both directions: this side has no half-close, the peer has.
 /// </para>
 /// <para>
-/// When the connection is lost, the reader throws an <see cref="IOException"/> after what had been copied, so that a stream cut off does
-/// not look like one that ended. When the handler's task ends, both pipes are completed, which closes the connection; after an exception
-/// that is with <see cref="CloseKind.Internal"/> and a line in the log.
+/// When the connection is lost, the reader throws an <see cref="IOException"/> after the bytes copied so far, so that a truncated stream
+/// differs from one that ended. When the handler's task ends, both pipes are completed, which closes the connection; after an exception it
+/// closes with <see cref="CloseKind.Internal"/>, and the exception is logged.
 /// </para>
 /// </summary>
 public sealed class PipeProtocol : IConnectionProtocol
 {
-    /// <summary>Smallest bound that may be given, in bytes: 1 KiB.</summary>
+    /// <summary>Smallest allowed bound, in bytes: 1 KiB.</summary>
     public const int MinimumBytes = 1024;
 
-    /// <summary>The bounds where none are given, in bytes: 64 KiB.</summary>
+    /// <summary>Default bound, in bytes: 64 KiB.</summary>
     public const int DefaultBytes = 64 * 1024;
 
     private readonly Func<IDuplexPipe, Connection, Task> _handler;
@@ -38,28 +38,28 @@ public sealed class PipeProtocol : IConnectionProtocol
     private readonly PipeSender _sender;
     private Connection? _connection;
 
-    // Set on the loop before it pauses, cleared by whoever runs the flush's continuation before it resumes the loop.
+    // The loop sets it before it pauses; the thread that runs the flush's continuation clears it before it resumes the loop.
     private volatile bool _inputFull;
 
-    // The handler has completed its reader: set by the loop or by the continuation above, which never run at the same time.
+    // Whether the handler has completed its reader. Set by the loop or by the continuation of the flush, which never run at the same time.
     private volatile bool _inputUnwanted;
     private volatile bool _inputEnded;
     private volatile bool _closed;
     private volatile Exception? _fault;
 
-    /// <summary>Makes the protocol of one connection.</summary>
+    /// <summary>Creates the protocol of one connection.</summary>
     /// <param name="handler">
-    /// Runs on the thread pool from the connection's start on, once. Its pipe is valid until its task ends; the connection is for
+    /// Runs once, on the thread pool, from the start of the connection. Its pipe is valid until its task ends; use the connection only for
     /// addresses, counters, <see cref="Connection.Closed"/> and <see cref="Connection.Abort"/>.
     /// </param>
-    /// <param name="logger">Where a handler's exception is logged.</param>
+    /// <param name="logger">Logs a handler's exception.</param>
     /// <param name="inputBytes">
-    /// Unread bytes in the reader from which on the connection is not read until half are left; <see cref="MinimumBytes"/> to 2^30. The
-    /// pipe holds twice as many at most. Defaults to <see cref="DefaultBytes"/>.
+    /// Unread bytes in the reader at which the loop stops reading the connection until half are left; <see cref="MinimumBytes"/> to 2^30.
+    /// The pipe holds at most twice as many. Defaults to <see cref="DefaultBytes"/>.
     /// </param>
     /// <param name="outputBytes">
-    /// Bytes in the connection's send ring from which on no more are moved there until half are left, and the same for the writer's own
-    /// pipe, from which on a flush waits; <see cref="MinimumBytes"/> to 2^30. Defaults to <see cref="DefaultBytes"/>.
+    /// Bytes in the connection's send ring above which no more are moved to it until half are left, and bytes in the writer's pipe at which
+    /// a flush waits; <see cref="MinimumBytes"/> to 2^30. Defaults to <see cref="DefaultBytes"/>.
     /// </param>
     /// <exception cref="ArgumentOutOfRangeException">A bound is outside its range.</exception>
     public PipeProtocol(
@@ -75,7 +75,7 @@ public sealed class PipeProtocol : IConnectionProtocol
         _logger = logger;
         _inputBytes = inputBytes;
 
-        // The handler goes on on the pool, never on the loop. The writing side's continuation is ours and does no more than resume the
+        // The handler continues on the thread pool, never on the loop. The writing side's continuation runs inline: it only resumes the
         // loop.
         _input = new Pipe(new PipeOptions(
             readerScheduler: PipeScheduler.ThreadPool,
@@ -91,10 +91,10 @@ public sealed class PipeProtocol : IConnectionProtocol
     {
         if (Interlocked.CompareExchange(ref _connection, connection, null) is not null)
         {
-            throw new InvalidOperationException("This PipeProtocol serves a connection already; make one for each connection.");
+            throw new InvalidOperationException("This PipeProtocol already serves a connection; create one for each connection.");
         }
 
-        // On the pool: the caller is an accept loop, which no handler may hold up.
+        // On the thread pool: the caller is the connection's loop, which a handler must not block.
         _ = Task.Run(RunAsync);
     }
 
@@ -114,12 +114,12 @@ public sealed class PipeProtocol : IConnectionProtocol
                 return ReceiveOutcome.Continue;
             }
 
-            // No more than the bound at a time, so that the pipe never holds more than twice the bound whatever the ring holds.
+            // At most the bound at a time, so that the pipe never holds more than twice the bound, however much the ring holds.
             CopyIn(input, Math.Min(input.Length, _inputBytes));
             Flush();
         }
 
-        // What does not fit stays in the ring.
+        // Bytes that do not fit stay in the ring.
         return ReceiveOutcome.Pause;
     }
 
@@ -144,7 +144,7 @@ public sealed class PipeProtocol : IConnectionProtocol
         ArgumentNullException.ThrowIfNull(reason);
         _closed = true;
         _input.Writer.Complete(
-            _inputEnded || _sender.HasEnded ? null : new IOException($"The connection is over. {reason.Message}", reason.Exception));
+            _inputEnded || _sender.HasEnded ? null : new IOException($"The connection has ended. {reason.Message}", reason.Exception));
         _sender.OnClosed();
     }
 
@@ -175,7 +175,7 @@ public sealed class PipeProtocol : IConnectionProtocol
         }
     }
 
-    // Never throws: the writer is ours, and a reader completed with an exception is one that is completed.
+    // Never throws. A reader that was completed with an exception counts as completed.
     private async Task ResumeWhenReadAsync(ValueTask<FlushResult> flush)
     {
         try
@@ -201,7 +201,7 @@ public sealed class PipeProtocol : IConnectionProtocol
         }
         catch (Exception e)
         {
-            // Before the writer's end, which closes the connection: it closes with this.
+            // Set before the writer is completed: the close that follows uses it as its reason.
             _fault = e;
             Log(e);
         }
@@ -226,7 +226,7 @@ public sealed class PipeProtocol : IConnectionProtocol
 
     private void Log(Exception fault)
     {
-        // That the connection was lost is told by its close reason; the handler only passes on what its reader threw.
+        // The close reason already reports a lost connection; the handler only passes on the exception of its reader.
         if (_closed && fault is (IOException or OperationCanceledException))
         {
             ConnectionLog.PipeHandlerCutOff(_logger, _connection!.Id, fault);

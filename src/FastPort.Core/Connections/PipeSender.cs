@@ -5,8 +5,8 @@ using FastPort.Buffers;
 namespace FastPort.Connections;
 
 /// <summary>
-/// Moves what a handler flushes from its pipe into a connection's send ring. One task (<see cref="RunAsync"/>) reads the pipe; it runs on
-/// the thread of the flush that woke it, so that a flush costs no change of threads. It waits for the peer without a thread.
+/// Moves flushed bytes from a handler's pipe into a connection's send ring. One task (<see cref="RunAsync"/>) reads the pipe. It runs on
+/// the thread of the flush that woke it, so that a flush costs no thread switch, and waits for the peer asynchronously.
 /// </summary>
 internal sealed class PipeSender
 {
@@ -32,8 +32,8 @@ internal sealed class PipeSender
     public bool HasEnded => _ended;
 
     /// <summary>
-    /// Runs until the writer is completed or nothing can be sent any more. Never throws; returns the exception the writer was completed
-    /// with.
+    /// Runs until the writer is completed or nothing can be sent any more. Never throws; returns the exception with which the writer was
+    /// completed.
     /// </summary>
     public async Task<Exception?> RunAsync(Connection connection)
     {
@@ -61,11 +61,11 @@ internal sealed class PipeSender
                     break;
                 }
 
-                // Not examined beyond what was taken: the next read returns at once with the rest.
+                // Only the taken bytes are marked as examined: the next read returns the rest at once.
                 reader.AdvanceTo(read.Buffer.GetPosition(taken));
                 connection.Flush();
 
-                // A ring that takes less than the bound takes some once it is empty.
+                // A full ring smaller than the bound has room when it is empty.
                 long room = connection.PendingBytes > _bound ? _bound / 2 : taken == 0 ? 0 : long.MaxValue;
                 if (!await connection.WaitForRoomAsync(room).ConfigureAwait(false))
                 {
@@ -81,7 +81,7 @@ internal sealed class PipeSender
         }
         finally
         {
-            // From here on flushes say that they are completed.
+            // From now on flushes return IsCompleted.
             reader.Complete();
         }
     }
@@ -92,7 +92,7 @@ internal sealed class PipeSender
         _pipe.Reader.CancelPendingRead();
     }
 
-    // Bytes copied to the send ring, 0 where it is full, -1 where nothing can be sent any more.
+    // Bytes copied to the send ring; 0 if it is full, -1 if nothing can be sent any more.
     private int TryWrite(Connection connection, in ReadOnlySequence<byte> bytes)
     {
         ArrayPoolCircularBuffer? ring = connection.BeginWrite();
@@ -103,7 +103,7 @@ internal sealed class PipeSender
 
         try
         {
-            // At least one byte fits a ring that is not full, so what is waited for comes.
+            // At least one byte fits a ring that is not full, so the wait for room ends.
             int count = (int)Math.Min(bytes.Length, Math.Min(_bound, ring.MaximumCapacity - ring.Length));
             foreach (ReadOnlyMemory<byte> segment in bytes.Slice(0, count))
             {

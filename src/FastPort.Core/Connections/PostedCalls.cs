@@ -1,8 +1,8 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// Callbacks that wait for a connection's loop, in the order in which they were posted. <see cref="_gate"/> guards all but the list that is
-/// being run, which is the loop's. Nothing is allocated once the lists have grown.
+/// Callbacks that wait for a connection's loop, in the order of their posts. <see cref="_gate"/> guards all fields but _running, which
+/// belongs to the loop. Allocates only while the lists grow.
 /// </summary>
 internal sealed class PostedCalls
 {
@@ -11,7 +11,7 @@ internal sealed class PostedCalls
     private List<(Action<object?> Callback, object? State)> _running = [];
     private bool _ended;
 
-    /// <summary>Adds a callback. False after <see cref="End"/>.</summary>
+    /// <summary>Adds a callback; false after <see cref="End"/>.</summary>
     public bool TryAdd(Action<object?> callback, object? state)
     {
         lock (_gate)
@@ -26,8 +26,8 @@ internal sealed class PostedCalls
         }
     }
 
-    /// <summary>Runs what was posted before this call. On the loop.</summary>
-    /// <param name="failed">Told what a callback threw; the others run all the same.</param>
+    /// <summary>Runs the callbacks posted before this call. Called on the loop.</summary>
+    /// <param name="failed">Called with the exception of a callback; the other callbacks still run.</param>
     public void Run(Action<Exception> failed)
     {
         lock (_gate)
@@ -50,7 +50,7 @@ internal sealed class PostedCalls
         _running.Clear();
     }
 
-    /// <summary>Accepts no more and runs what is left. On the loop, as its last act.</summary>
+    /// <summary>Refuses further callbacks and runs the rest. Called on the loop, as its last step.</summary>
     /// <inheritdoc cref="Run"/>
     public void End(Action<Exception> failed)
     {

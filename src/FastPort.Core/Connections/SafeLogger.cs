@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Connections;
 
 /// <summary>
-/// A logger that does not throw: a full disk must end neither a connection, nor a session's queue, nor an event loop. What the logger below
-/// throws is dropped with its line, as there is nowhere to tell it. Thread-safe.
+/// A logger that does not throw: a full disk must not end a connection, a session's queue or an event loop. An exception of the underlying
+/// logger is dropped together with its log line. Thread-safe if the underlying logger is.
 /// </summary>
 internal sealed class SafeLogger : ILogger
 {
@@ -38,7 +38,7 @@ internal sealed class SafeLogger : ILogger
         }
         catch (Exception)
         {
-            // Dropped.
+            // Dropped: there is no place to report it.
         }
     }
 }

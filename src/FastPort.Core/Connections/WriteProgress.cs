@@ -1,13 +1,11 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// Notices a peer that takes too little of the bytes that wait for it: in the timeout neither all that waited at its beginning, nor as much
-/// as the minimum rate asks for,
-/// at least one byte. It is asked at every tick while bytes wait, perhaps not while none do. Used by the coarse clock's thread alone;
-/// mutable, so keep it in one
-/// non-readonly field.
+/// Detects a peer that takes too few of the waiting bytes. Within the timeout the peer must take all bytes that waited at its start, or as
+/// many as the minimum rate requires, at least one. The clock calls it at every tick while bytes wait. Used only by the coarse clock's
+/// thread; mutable, so keep it in one non-readonly field.
 /// </summary>
-/// <param name="timeout">The time that is looked at; zero for never.</param>
+/// <param name="timeout">The period to check; zero to check nothing.</param>
 /// <param name="minimumRate">Bytes per second, 0 or more.</param>
 internal struct WriteProgress(TimeSpan timeout, int minimumRate)
 {
@@ -15,19 +13,17 @@ internal struct WriteProgress(TimeSpan timeout, int minimumRate)
     private long _goal;
     private long _since;
 
-    /// <summary>Whether bytes waited at the last look: the next tick has to look again.</summary>
+    /// <summary>Whether bytes waited at the last check: the next tick must check again.</summary>
     public bool IsWaiting { readonly get; private set; }
 
-    /// <summary>Since when too few of the waiting bytes were taken, as of the last look; -1 where none waited.</summary>
+    /// <summary>Since when the peer has taken too few of the waiting bytes, as of the last check; -1 if none waited.</summary>
     public readonly long WaitsSince => IsWaiting ? _since : -1;
 
     public void Start(long nowMilliseconds) => _since = nowMilliseconds;
 
-    /// <summary>
-    /// Notes how far sending has come; true where it has come no further in the timeout than a peer makes it that does not really read.
-    /// </summary>
+    /// <summary>Records the progress of sending; true if the peer has taken too few bytes within the timeout.</summary>
     /// <param name="nowMilliseconds">The clock's reading.</param>
-    /// <param name="sent">Bytes the operating system has taken since the start.</param>
+    /// <param name="sent">Bytes that the operating system has taken since the start.</param>
     /// <param name="pending">Bytes that wait.</param>
     public bool IsStuck(long nowMilliseconds, long sent, long pending)
     {
@@ -37,7 +33,7 @@ internal struct WriteProgress(TimeSpan timeout, int minimumRate)
         }
         else if (!IsWaiting)
         {
-            // The last look may be long ago. Whoever flushes asks for the next one, so the bytes have not waited for longer than a period.
+            // The last check may be long ago. Every flush requests a tick, so the bytes have waited for at most one period.
             Begin(Math.Max(_since, nowMilliseconds - (long)ConnectionClock.Period.TotalMilliseconds), sent, pending);
         }
 

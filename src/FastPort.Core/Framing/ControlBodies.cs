@@ -1,6 +1,6 @@
 namespace FastPort.Framing;
 
-/// <summary>Body of Hello (type 1): who the peer is.</summary>
+/// <summary>Body of Hello (type 1): the peer's identity.</summary>
 internal readonly record struct HelloBody(string RoutingId, string Token, string ClientName) : IFrameBody
 {
     public int Size => ProtoBody.FieldSize(RoutingId) + ProtoBody.FieldSize(Token) + ProtoBody.FieldSize(ClientName);
@@ -92,7 +92,7 @@ internal readonly record struct CodeBody(ErrorCode Code, string Text) : IFrameBo
         ProtoBody.WriteField(destination[at..], 2, Text);
     }
 
-    /// <summary>The same with its text cut where it would not fit: a code without its sentence is better than none.</summary>
+    /// <summary>This body, with its text truncated if necessary to fit.</summary>
     public CodeBody CutTo(int largestBody)
     {
         if (Size <= largestBody)

@@ -1,33 +1,33 @@
 namespace FastPort.Framing;
 
-/// <summary>The message types the session layer itself speaks. Everything else belongs to registered handlers.</summary>
+/// <summary>The message types that the framework handles. All other types belong to registered handlers.</summary>
 public static class ControlType
 {
-    /// <summary>Identifies a session; reply Welcome.</summary>
+    /// <summary>Identifies a session; the reply is Welcome.</summary>
     public const ushort Hello = 0x0001;
 
-    /// <summary>Sign of life, empty both ways.</summary>
+    /// <summary>Heartbeat; request and reply are empty.</summary>
     public const ushort Ping = 0x0002;
 
-    /// <summary>One-way: no new requests after this.</summary>
+    /// <summary>One-way: the sender sends no new requests afterwards.</summary>
     public const ushort Goodbye = 0x0003;
 
-    /// <summary>Hands a body to the session with a routing id.</summary>
+    /// <summary>Passes a body to the session with a routing id.</summary>
     public const ushort Relay = 0x0004;
 
-    /// <summary>Asks for what is published to topics with a prefix.</summary>
+    /// <summary>Subscribes to the topics with a prefix.</summary>
     public const ushort Subscribe = 0x0005;
 
     /// <summary>Ends a Subscribe.</summary>
     public const ushort Unsubscribe = 0x0006;
 
-    /// <summary>Hands a body to every session subscribed to a prefix of a topic.</summary>
+    /// <summary>Passes a body to every session that is subscribed to a prefix of the topic.</summary>
     public const ushort Publish = 0x0007;
 
     /// <summary>Lists sessions with routing ids.</summary>
     public const ushort Peers = 0x0008;
 
-    /// <summary>One-way: the requester no longer wants a reply.</summary>
+    /// <summary>One-way: cancels a request.</summary>
     public const ushort Cancel = 0x0009;
 
     /// <summary>The last type reserved for the framework.</summary>
@@ -36,7 +36,7 @@ public static class ControlType
     /// <summary>The first type an embedding application may use.</summary>
     public const ushort FirstApplication = 0x1000;
 
-    /// <summary>The name of a type that handlers of the framework serve, for logs and reports; null for others.</summary>
+    /// <summary>The name of a type that the framework's handlers serve, for logs and reports; null for other types.</summary>
     internal static string? NameOf(ushort type) => type switch
     {
         Relay => nameof(Relay),

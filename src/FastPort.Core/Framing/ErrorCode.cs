@@ -1,14 +1,14 @@
 namespace FastPort.Framing;
 
 /// <summary>
-/// Why a request failed or a connection was closed (docs/protocol.md, Errors). The numbers are on the wire and never change.
+/// Why a request failed or a connection was closed (docs/protocol.md, Errors). The numbers are part of the protocol and never change.
 /// </summary>
 public enum ErrorCode : uint
 {
     /// <summary>No error; the code of an ordinary Goodbye.</summary>
     None = 0,
 
-    /// <summary>The frame breaks the format; the connection is closed.</summary>
+    /// <summary>The frame violates the format; the connection is closed.</summary>
     MalformedFrame = 1,
 
     /// <summary>The frame's length is above the limit; the connection is closed.</summary>
@@ -17,13 +17,13 @@ public enum ErrorCode : uint
     /// <summary>No handler is registered for the type.</summary>
     UnknownType = 3,
 
-    /// <summary>The body is no valid message of the type.</summary>
+    /// <summary>The body is not a valid message of the type.</summary>
     MalformedBody = 4,
 
-    /// <summary>The peer has to say Hello with a valid token first; the connection is closed.</summary>
+    /// <summary>The peer must send Hello with a valid token first; the connection is closed.</summary>
     Unauthenticated = 5,
 
-    /// <summary>The peer's identity may not use the type.</summary>
+    /// <summary>The peer's identity is not authorized for the type.</summary>
     Forbidden = 6,
 
     /// <summary>A deadline passed.</summary>
@@ -32,7 +32,7 @@ public enum ErrorCode : uint
     /// <summary>A rate or size policy refused the request.</summary>
     Overloaded = 8,
 
-    /// <summary>The handler threw; details are in the answering side's log only.</summary>
+    /// <summary>The handler threw; only the log of the answering side has the details.</summary>
     Internal = 9,
 
     /// <summary>The answering side is stopping; the request was not run.</summary>

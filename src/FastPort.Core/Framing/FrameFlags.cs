@@ -4,21 +4,21 @@ namespace FastPort.Framing;
 [Flags]
 public enum FrameFlags : byte
 {
-    /// <summary>A request that wants a reply.</summary>
+    /// <summary>A request that expects a reply.</summary>
     None = 0,
 
     /// <summary>The frame answers the request with the same type and correlation.</summary>
     Reply = 1,
 
-    /// <summary>The reply's body is an error. Only together with <see cref="Reply"/>.</summary>
+    /// <summary>The reply's body is an error. Only with <see cref="Reply"/>.</summary>
     Error = 2,
 
     /// <summary>No reply is wanted, not even an error.</summary>
     OneWay = 4,
 
-    /// <summary>On a request: the reply shall carry a timing block. On a reply: it does.</summary>
+    /// <summary>On a request: asks for a timing block in the reply. On a reply: the frame has a timing block.</summary>
     Timing = 8,
 
-    /// <summary>Every bit this version knows.</summary>
+    /// <summary>All bits that this version knows.</summary>
     Known = Reply | Error | OneWay | Timing,
 }

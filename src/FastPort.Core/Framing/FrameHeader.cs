@@ -6,20 +6,20 @@ namespace FastPort.Framing;
 /// <summary>The fixed first 12 bytes of every frame, all integers little-endian (docs/protocol.md).</summary>
 public readonly record struct FrameHeader
 {
-    // As on the wire. One field, not four: a header is copied as a whole right after it was read. A copy of eight bytes that were just
-    // written as four pieces waits for the pieces (docs/decisions/0012).
+    // The first 8 bytes as on the wire. One field, not four: a header is copied right after it was read, and a copy of eight bytes that
+    // were just written as four pieces stalls on store forwarding (docs/decisions/0012).
     private readonly ulong _first;
 
-    // Of a plain frame: this version, and no flags but OneWay and Timing.
+    // A plain frame has this version and no flags except OneWay and Timing.
     private const ulong PlainBits = (ulong)CurrentVersion << 56;
     private const ulong PlainMask = (0xFFUL << 56) | ((ulong)(byte)~(FrameFlags.OneWay | FrameFlags.Timing) << 48);
 
-    /// <summary>Makes a header.</summary>
-    /// <param name="length">Bytes that follow the length field: 8, the timing block if any, and the body.</param>
+    /// <summary>Creates a header.</summary>
+    /// <param name="length">Bytes after the length field: 8, the timing block if any, and the body.</param>
     /// <param name="type">Message type.</param>
     /// <param name="flags">Flag bits.</param>
     /// <param name="version">Protocol version; 1.</param>
-    /// <param name="correlation">Number chosen by the requester and copied into the reply; 0 on one-way frames.</param>
+    /// <param name="correlation">Number that the requester chose and the reply repeats; 0 on one-way frames.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public FrameHeader(uint length, ushort type, FrameFlags flags, byte version, uint correlation)
         : this(length | ((ulong)type << 32) | ((ulong)(byte)flags << 48) | ((ulong)version << 56), correlation)
@@ -32,7 +32,7 @@ public readonly record struct FrameHeader
         Correlation = correlation;
     }
 
-    /// <summary>Bytes that follow the length field: 8, the timing block if any, and the body.</summary>
+    /// <summary>Bytes after the length field: 8, the timing block if any, and the body.</summary>
     public uint Length => (uint)_first;
 
     /// <summary>Message type.</summary>
@@ -44,19 +44,19 @@ public readonly record struct FrameHeader
     /// <summary>Protocol version; 1.</summary>
     public byte Version => (byte)(_first >> 56);
 
-    /// <summary>Number chosen by the requester and copied into the reply; 0 on one-way frames.</summary>
+    /// <summary>Number that the requester chose and the reply repeats; 0 on one-way frames.</summary>
     public uint Correlation { get; }
 
     /// <summary>Bytes of a header on the wire.</summary>
     public const int Size = 12;
 
-    /// <summary>Bytes of the length field, which its own value does not count.</summary>
+    /// <summary>Bytes of the length field, which <see cref="Length"/> does not count.</summary>
     public const int LengthFieldSize = 4;
 
     /// <summary>The part of the header that <see cref="Length"/> counts; no valid frame has a smaller length.</summary>
     public const int MinimumLength = Size - LengthFieldSize;
 
-    /// <summary>The version this library speaks.</summary>
+    /// <summary>The protocol version of this library.</summary>
     public const byte CurrentVersion = 1;
 
     /// <summary>Bytes of the whole frame.</summary>
@@ -65,11 +65,11 @@ public readonly record struct FrameHeader
     /// <summary>Whether the frame is a reply.</summary>
     public bool IsReply => (Flags & FrameFlags.Reply) != 0;
 
-    /// <summary>Whether the frame wants no reply.</summary>
+    /// <summary>Whether the frame gets no reply.</summary>
     public bool IsOneWay => (Flags & FrameFlags.OneWay) != 0;
 
     /// <summary>
-    /// Whether version, flags and correlation are those of a request or one-way message: one comparison for most frames there are.
+    /// Whether version, flags and correlation are those of a valid request or one-way message. One comparison decides for most frames.
     /// </summary>
     internal bool IsPlain => (_first & PlainMask) == PlainBits && (Correlation != 0 || IsOneWay);
 

@@ -7,13 +7,13 @@ namespace FastPort.Framing;
 /// <summary>What <see cref="FrameReader.TryRead"/> found at the head of the unread bytes.</summary>
 internal enum FrameReadStatus
 {
-    /// <summary>A whole frame is there.</summary>
+    /// <summary>A whole frame is available.</summary>
     Complete,
 
-    /// <summary>More bytes are needed; the size of the frame begun is known once its length field is there.</summary>
+    /// <summary>More bytes are needed. The size of the frame is known when its length field has arrived.</summary>
     Incomplete,
 
-    /// <summary>The bytes break the format: <see cref="ErrorCode.MalformedFrame"/>.</summary>
+    /// <summary>The bytes violate the format: <see cref="ErrorCode.MalformedFrame"/>.</summary>
     Malformed,
 
     /// <summary>The length is above the limit: <see cref="ErrorCode.FrameTooLarge"/>. Decided on the first 4 bytes.</summary>
@@ -21,20 +21,20 @@ internal enum FrameReadStatus
 }
 
 /// <summary>
-/// Decodes frames in place: the unread bytes are read where they lie, as at most two spans, and nothing is copied or allocated.
-/// Stateless and safe for concurrent use on different buffers.
+/// Decodes frames in place: reads the unread bytes in the ring, as at most two spans, without copies or allocations. Stateless; safe for
+/// concurrent use on different buffers.
 /// </summary>
 internal static class FrameReader
 {
-    /// <summary>Looks for one frame at the head of the unread bytes; consumes nothing.</summary>
+    /// <summary>Examines the frame at the head of the unread bytes; consumes nothing.</summary>
     /// <param name="first">Unread bytes up to the wrap of their ring.</param>
-    /// <param name="second">Unread bytes after the wrap; often empty.</param>
-    /// <param name="limit">Frame limit in bytes: the largest allowed length less the timing block.</param>
+    /// <param name="second">Unread bytes after the wrap; empty if they do not wrap.</param>
+    /// <param name="limit">Frame limit in bytes: the largest allowed length without the timing block.</param>
     /// <param name="expectsTiming">
-    /// Whether this side has asked for timing blocks. Only then may a length exceed <paramref name="limit"/> by the block's 16 bytes;
+    /// Whether this side has asked for timing blocks. Only then may a length exceed <paramref name="limit"/> by the 16 bytes of the block;
     /// otherwise 4 bytes are enough to refuse an oversized frame.
     /// </param>
-    /// <param name="header">The header, as far as it was read: all of it once 12 bytes are there, else only its length.</param>
+    /// <param name="header">The header: complete if 12 bytes are available, otherwise only its length.</param>
     public static FrameReadStatus TryRead(
         ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, bool expectsTiming, out FrameHeader header)
     {
@@ -47,7 +47,7 @@ internal static class FrameReader
         return TryReadSplit(first, second, limit, expectsTiming, out header);
     }
 
-    /// <summary>As <see cref="TryRead"/>, of what is unread in a ring.</summary>
+    /// <summary>As <see cref="TryRead"/>, for the unread bytes of a ring.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static FrameReadStatus TryReadHead(ArrayPoolCircularBuffer unread, int limit, bool expectsTiming, out FrameHeader header)
     {
@@ -64,7 +64,7 @@ internal static class FrameReader
         return TryReadSplit(first, second, limit, expectsTiming, out header);
     }
 
-    /// <summary>Copies a timing block that may lie across the wrap.</summary>
+    /// <summary>Copies a timing block, which may wrap.</summary>
     internal static FrameTiming ReadTiming(ArrayPoolCircularBuffer buffer)
     {
         Span<byte> block = stackalloc byte[FrameTiming.Size];

@@ -6,20 +6,20 @@ namespace FastPort.Framing;
 /// <summary>Encodes frames in place at the end of a ring. The caller owns the ring for the duration of the call.</summary>
 internal static class FrameWriter
 {
-    /// <summary>Whether a body of this size fits under the limit.</summary>
+    /// <summary>Whether a body of this size is within the limit.</summary>
     public static bool Fits(int bodySize, int limit) => (uint)bodySize <= (uint)FrameLimits.MaxBodyBytes(limit);
 
-    /// <summary>Appends one frame. Where the body throws, the ring is as it was.</summary>
+    /// <summary>Appends one frame. If the body throws, the ring is unchanged.</summary>
     /// <param name="output">Ring to append to.</param>
     /// <param name="type">Message type.</param>
     /// <param name="flags">
-    /// Flags; with <see cref="FrameFlags.Reply"/> and <see cref="FrameFlags.Timing"/> a timing block is written.
+    /// Flags; with both <see cref="FrameFlags.Reply"/> and <see cref="FrameFlags.Timing"/> the frame has a timing block.
     /// </param>
     /// <param name="correlation">Correlation.</param>
-    /// <param name="received">Time the request was in memory, in nanoseconds; used with a timing block only.</param>
+    /// <param name="received">When the request was in memory, in nanoseconds; used only for a timing block.</param>
     /// <param name="body">The body.</param>
-    /// <param name="bodySize">The body's size, asked by the caller once.</param>
-    /// <returns>False where the ring cannot hold it; nothing was written.</returns>
+    /// <param name="bodySize">The body's size in bytes; the caller reads it once.</param>
+    /// <returns>False if the frame does not fit the ring; nothing was written.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool TryWrite<TBody>(
         ArrayPoolCircularBuffer output, ushort type, FrameFlags flags, uint correlation, long received, scoped ref TBody body, int bodySize)
@@ -41,7 +41,7 @@ internal static class FrameWriter
 
         if (timed)
         {
-            // Stamped last: encoding the body counts as server time.
+            // Written last, so that encoding the body counts as server time.
             new FrameTiming((ulong)received, (ulong)MonotonicClock.Nanoseconds).Write(span[FrameHeader.Size..]);
         }
 
@@ -49,7 +49,7 @@ internal static class FrameWriter
         return true;
     }
 
-    /// <summary>As <see cref="TryWrite"/>, where there is room.</summary>
+    /// <summary>As <see cref="TryWrite"/>, for a ring with enough room.</summary>
     /// <inheritdoc cref="TryWrite"/>
     public static void Write<TBody>(
         ArrayPoolCircularBuffer output, ushort type, FrameFlags flags, uint correlation, long received, scoped ref TBody body, int bodySize)
@@ -61,7 +61,7 @@ internal static class FrameWriter
         }
     }
 
-    /// <summary>Appends header and timing block of a frame whose body follows from elsewhere.</summary>
+    /// <summary>Appends the header and timing block of a frame; the caller appends the body.</summary>
     /// <inheritdoc cref="Write"/>
     public static void WriteHead(
         ArrayPoolCircularBuffer output, ushort type, FrameFlags flags, uint correlation, long received, int bodySize)

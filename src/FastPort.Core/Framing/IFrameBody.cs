@@ -3,12 +3,12 @@ using FastPort.Buffers;
 namespace FastPort.Framing;
 
 /// <summary>
-/// A body that knows its size before it is written, so that a frame is encoded in place in one contiguous span: header, timing block and
-/// body, without a length to patch and without a copy. Implement it as a struct; it is used through generics and never boxed.
+/// A body that knows its size before it is written, so that header, timing block and body are encoded in place in one contiguous span,
+/// without a length to patch and without a copy. Implement it as a struct; FastPort uses it through generics and never boxes it.
 /// </summary>
 public interface IFrameBody
 {
-    /// <summary>Bytes that <see cref="Write"/> will write. Asked once per frame.</summary>
+    /// <summary>Bytes that <see cref="Write"/> writes. Read once per frame.</summary>
     int Size { get; }
 
     /// <summary>Writes the body.</summary>
@@ -17,8 +17,8 @@ public interface IFrameBody
 }
 
 /// <summary>
-/// A body of bytes that are copied as they are. Bodies of one's own may write their large parts with it: on processors where that is faster
-/// it copies in pieces.
+/// A body of raw bytes, which are copied. A custom body can write its large parts with it: it copies in pieces, which is faster on some
+/// processors.
 /// </summary>
 /// <param name="bytes">The body.</param>
 public readonly ref struct RawBody(ReadOnlySpan<byte> bytes) : IFrameBody
@@ -32,8 +32,8 @@ public readonly ref struct RawBody(ReadOnlySpan<byte> bytes) : IFrameBody
     public void Write(Span<byte> destination) => LargeCopy.Copy(_bytes, destination);
 }
 
-/// <summary>A body of bytes that lie in one or more segments, copied as they are.</summary>
-/// <param name="bytes">The body; read while the frame is encoded, not kept.</param>
+/// <summary>A body of raw bytes in one or more segments, which are copied.</summary>
+/// <param name="bytes">The body; read while the frame is encoded, not kept afterwards.</param>
 public readonly struct SequenceBody(System.Buffers.ReadOnlySequence<byte> bytes) : IFrameBody
 {
     /// <inheritdoc/>
@@ -50,7 +50,7 @@ public readonly struct SequenceBody(System.Buffers.ReadOnlySequence<byte> bytes)
     }
 }
 
-/// <summary>A body of no bytes.</summary>
+/// <summary>An empty body.</summary>
 public readonly struct EmptyBody : IFrameBody
 {
     /// <inheritdoc/>

@@ -4,8 +4,8 @@ using System.Text;
 namespace FastPort.Framing;
 
 /// <summary>
-/// The part of Protocol Buffers that the control bodies need, so that the engine depends on no serializer:
-/// varint and length-delimited fields with numbers 1 to 15, default values left out as proto3 does.
+/// The part of Protocol Buffers that the control bodies need, so that Core does not depend on a serializer: varint and length-delimited
+/// fields with numbers 1 to 15. Default values are omitted, as in proto3.
 /// </summary>
 internal static class ProtoBody
 {
@@ -32,7 +32,7 @@ internal static class ProtoBody
         return head + Encoding.UTF8.GetBytes(value, destination[head..]);
     }
 
-    /// <summary>Size of a length-delimited field of so many bytes.</summary>
+    /// <summary>Size of a length-delimited field with this many bytes of content.</summary>
     public static int BytesFieldSize(int bytes) => bytes == 0 ? 0 : 1 + VarintSize((uint)bytes) + bytes;
 
     public static int WriteField(Span<byte> destination, int field, ReadOnlySpan<byte> value)
@@ -68,29 +68,29 @@ internal static class ProtoBody
     }
 }
 
-/// <summary>Reads the fields of a control body one by one; unknown fields are skipped as Protocol Buffers demands.</summary>
+/// <summary>Reads the fields of a control body one by one; unknown fields are skipped, as Protocol Buffers requires.</summary>
 internal ref struct ProtoBodyReader(ReadOnlySpan<byte> body)
 {
     private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     private ReadOnlySpan<byte> _rest = body;
 
-    /// <summary>Number of the field read last.</summary>
+    /// <summary>Number of the current field.</summary>
     public uint Field { get; private set; }
 
-    /// <summary>Value of the field read last, if a varint.</summary>
+    /// <summary>Value of the current field if it is a number.</summary>
     public ulong Value { get; private set; }
 
-    /// <summary>Bytes of the field read last, if length-delimited.</summary>
+    /// <summary>Bytes of the current field if it is length-delimited.</summary>
     public ReadOnlySpan<byte> Bytes { get; private set; }
 
-    /// <summary>Whether the field read last is length-delimited.</summary>
+    /// <summary>Whether the current field is length-delimited.</summary>
     public bool IsBytes { get; private set; }
 
-    /// <summary>Whether the body broke the format.</summary>
+    /// <summary>Whether the body violates the format.</summary>
     public bool Malformed { get; private set; }
 
-    /// <summary>Goes to the next field; false at the end or where the body is malformed.</summary>
+    /// <summary>Advances to the next field; false at the end or if the body is malformed.</summary>
     public bool Read()
     {
         if (_rest.IsEmpty)
@@ -136,7 +136,7 @@ internal ref struct ProtoBodyReader(ReadOnlySpan<byte> body)
         }
     }
 
-    /// <summary>The field read last as text; fails on invalid UTF-8.</summary>
+    /// <summary>The current field as text; invalid UTF-8 makes the body malformed.</summary>
     public string ReadString()
     {
         try

@@ -5,8 +5,8 @@ namespace FastPort.Telemetry;
 
 /// <summary>Publishes a server's counters and durations through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
 /// <remarks>
-/// The counters are observed: they cost nothing until a listener asks. The durations are histograms in seconds, recorded only while a
-/// listener is attached. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
+/// The counters are observable instruments: they cost nothing until a listener reads them. The durations are histograms in seconds,
+/// recorded only while a listener is attached. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
 /// </remarks>
 public sealed class FastPortMeter : IDisposable
 {
@@ -27,13 +27,13 @@ public sealed class FastPortMeter : IDisposable
     private readonly Histogram<double> _queueDuration;
     private readonly Histogram<double> _handlerDuration;
 
-    /// <summary>Makes the meter and its instruments.</summary>
-    /// <param name="counters">What to publish.</param>
+    /// <summary>Creates the meter and its instruments.</summary>
+    /// <param name="counters">The counters to publish.</param>
     /// <param name="factory">
-    /// Makes and owns the meter. Defaults to none: a meter of this object's own, which <see cref="Dispose"/> ends.
+    /// Creates and owns the meter. Defaults to null: this object creates a meter, which <see cref="Dispose"/> disposes.
     /// </param>
     /// <param name="serverName">
-    /// Tag <c>fastport.server</c> of the meter, to tell several servers of a process apart. Defaults to none.
+    /// Tag <c>fastport.server</c> of the meter, which distinguishes the servers of a process. Defaults to null: no tag.
     /// </param>
     public FastPortMeter(ServerCounters counters, IMeterFactory? factory = null, string? serverName = null)
     {
@@ -47,19 +47,17 @@ public sealed class FastPortMeter : IDisposable
         ObserveTotals(counters);
         ObserveTagged(counters);
         _requestDuration = Duration(
-            "fastport.request.duration", "Last byte of a request in memory until its reply is handed to the transport");
-        _queueDuration = Duration("fastport.request.queue.duration", "Last byte of a request in memory until its handler starts");
-        _handlerDuration = Duration("fastport.request.handler.duration", "Start of a handler until its end");
+            "fastport.request.duration", "From the last byte of a request in memory until its reply is passed to the transport");
+        _queueDuration = Duration("fastport.request.queue.duration", "From the last byte of a request in memory until its handler starts");
+        _handlerDuration = Duration("fastport.request.handler.duration", "From the start of a handler to its end");
     }
 
-    /// <summary>
-    /// Whether a listener is attached to the durations; without one there is no need to call <see cref="RecordHandled"/>.
-    /// </summary>
+    /// <summary>Whether a listener is attached to the durations; without one, calls of <see cref="RecordHandled"/> are ignored.</summary>
     public bool RecordsDurations => _requestDuration.Enabled || _queueDuration.Enabled || _handlerDuration.Enabled;
 
     /// <summary>Records the durations of a handled message.</summary>
     /// <param name="messageType">
-    /// Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never a text that a peer chose.
+    /// Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never a text from a peer.
     /// </param>
     /// <param name="decodeToSend">Nanoseconds.</param>
     /// <param name="queue">Nanoseconds.</param>
@@ -77,7 +75,7 @@ public sealed class FastPortMeter : IDisposable
         _handlerDuration.Record(handler * SecondsPerNanosecond, tag);
     }
 
-    /// <summary>Ends the instruments. A meter that a factory made is ended by the factory.</summary>
+    /// <summary>Disposes the meter. The factory disposes a meter that it created.</summary>
     public void Dispose() => _meter.Dispose();
 
     private static IEnumerable<Measurement<long>> Tagged(int tags, string key, Func<int, string> name, Func<int, long> count)
@@ -108,7 +106,7 @@ public sealed class FastPortMeter : IDisposable
             "fastport.connections.open", () => counters.Snapshot().ConnectionsOpen, "{connection}", "Connections open now");
         _meter.CreateObservableUpDownCounter(
             "fastport.sessions.open", () => counters.Snapshot().SessionsOpen, "{session}", "Sessions open now");
-        Count("fastport.connections.accepted", "{connection}", "Connections let in", () => counters.Snapshot().ConnectionsAccepted);
+        Count("fastport.connections.accepted", "{connection}", "Connections accepted", () => counters.Snapshot().ConnectionsAccepted);
         Count("fastport.accept.errors", "{error}", "Accepts that failed", () => counters.Snapshot().AcceptErrors);
         Count("fastport.messages.received", "{message}", "Whole frames received", () => counters.Snapshot().MessagesIn);
         Count("fastport.messages.sent", "{message}", "Whole frames sent", () => counters.Snapshot().MessagesOut);
@@ -116,13 +114,13 @@ public sealed class FastPortMeter : IDisposable
         Count("fastport.bytes.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
         _meter.CreateObservableUpDownCounter(
             "fastport.subscriptions.open", () =>
-                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions that exist now");
-        Count("fastport.relays", "{message}", "Relays that their targets' send queues took", () => counters.Snapshot().Relayed);
-        Count("fastport.relays.waited", "{message}", "Times that a relay was held back by a full target", () =>
+                counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions at present");
+        Count("fastport.relays", "{message}", "Relays that the targets' send queues took", () => counters.Snapshot().Relayed);
+        Count("fastport.relays.waited", "{message}", "How often a full target delayed a relay", () =>
             counters.Snapshot().RelaysWaited);
         Count("fastport.publications", "{message}", "Publish messages", () => counters.Snapshot().Published);
         Count("fastport.deliveries", "{message}", "Send queues that took a Publish message", () => counters.Snapshot().Delivered);
-        Count("fastport.replies.unmatched", "{reply}", "Replies that belong to no request", () => counters.Snapshot().RepliesToNothing);
+        Count("fastport.replies.unmatched", "{reply}", "Replies without a matching request", () => counters.Snapshot().RepliesToNothing);
     }
 
     private void ObserveTagged(ServerCounters counters)
@@ -130,7 +128,7 @@ public sealed class FastPortMeter : IDisposable
         CountTagged(
             "fastport.connections.rejected",
             "{connection}",
-            "Connections turned away",
+            "Connections rejected",
             () => ByName<ConnectionRejection>("reason", counters.Snapshot().ConnectionsRejectedFor));
         CountTagged(
             "fastport.frames.dropped", "{frame}", "Frames dropped", () =>
@@ -143,7 +141,7 @@ public sealed class FastPortMeter : IDisposable
         CountTagged(
             "fastport.relays.failed",
             "{message}",
-            "Relays that their targets did not get",
+            "Relays that did not reach their targets",
             () => ByName<RelayFailure>("reason", counters.Snapshot().RelaysFailedFor));
         CountTagged("fastport.errors.sent", "{error}", "Error frames sent", () => ByCode(counters.Snapshot().ErrorsSentWith));
         CountTagged(

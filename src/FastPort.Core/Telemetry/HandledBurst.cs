@@ -3,18 +3,18 @@ using System.Runtime.CompilerServices;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// Collects the latencies of the messages that one thread handles in a row and records them together: one visit to the shared histograms
-/// per run of messages of the same type, and at most one clock reading per message, as a handler starts where the one before it ended.
-/// Messages that are handled faster than <see cref="ShortNanoseconds"/> share readings: each gets an equal part of the time between two.
-/// Where that time is longer after all, the last one gets what is more, so that a slow handler is seen as slow as it was.
-/// Belongs to one thread between <see cref="Begin"/> and <see cref="End"/>.
+/// Collects the latencies of the messages that one thread handles in a row and records them together: one access to the shared histograms
+/// per run of messages of the same type, and at most one clock reading per message, because the end of a handler is the start of the next.
+/// Messages that are handled in less than <see cref="ShortNanoseconds"/> share readings: each gets an equal part of the time between two
+/// readings, but all except the last at most <see cref="ShortNanoseconds"/>, so that a slow handler is not hidden. Used by one thread
+/// between <see cref="Begin"/> and <see cref="End"/>.
 /// </summary>
 internal sealed class HandledBurst
 {
-    /// <summary>Time up to which a message shares the next reading: a reading costs a tenth of it.</summary>
+    /// <summary>Time per message, in nanoseconds, below which messages share readings; a reading costs a tenth of it.</summary>
     public const long ShortNanoseconds = 250;
 
-    /// <summary>Messages that share a reading at most.</summary>
+    /// <summary>Maximum number of messages that share a reading.</summary>
     public const int SharedReading = 8;
 
     private const int Capacity = 64;
@@ -27,22 +27,22 @@ internal sealed class HandledBurst
     private LatencySeries? _session;
     private long _received;
 
-    // When the first of the collected messages began, and when the last one ended.
+    // When the handler of the first collected message started, and when that of the last one ended.
     private long _began;
     private long _last;
     private int _count;
 
-    // Messages since the last reading, and whether the ones before it were short. The first message of a burst always has its reading.
+    // Messages since the last reading, and whether the messages before it were short. The first message of a burst always has a reading.
     private int _unread;
     private bool _isShort;
 
-    /// <summary>When a message was handled last, as far as the clock was read; before the first, when the burst began.</summary>
+    /// <summary>The latest clock reading after a message; before the first message, when the burst began.</summary>
     public long LastReading => _last;
 
-    /// <summary>Takes this thread's instance; a burst inside a burst gets one of its own.</summary>
+    /// <summary>Takes this thread's instance; a burst within a burst gets another instance.</summary>
     /// <param name="received">When the burst's bytes were in memory, in nanoseconds of the monotonic clock.</param>
     /// <param name="now">The clock's reading: when the first handler can start.</param>
-    /// <param name="session">The session's own series, where it has one.</param>
+    /// <param name="session">The session's series; null if there is none.</param>
     public static HandledBurst Begin(long received, long now, LatencySeries? session)
     {
         HandledBurst burst = _free ?? new HandledBurst();
@@ -55,7 +55,8 @@ internal sealed class HandledBurst
     }
 
     /// <summary>
-    /// A message of this series has just been handled; false where the clock has to be read for it, see <see cref="Add"/>.
+    /// Adds a message of this series, which was handled just now, without a clock reading. False if it needs a reading: call
+    /// <see cref="Add"/>.
     /// </summary>
     public bool TryAdd(LatencySeries series)
     {
@@ -68,8 +69,8 @@ internal sealed class HandledBurst
         return true;
     }
 
-    /// <summary>A message of this series has just been handled.</summary>
-    /// <param name="series">Where it belongs.</param>
+    /// <summary>Adds a message of this series, which was handled just now.</summary>
+    /// <param name="series">The series of the message type.</param>
     /// <param name="now">The clock's reading.</param>
     public void Add(LatencySeries series, long now)
     {
@@ -88,7 +89,7 @@ internal sealed class HandledBurst
         _ends[_count++] = _last = now;
     }
 
-    /// <summary>Records what is left and gives the instance back.</summary>
+    /// <summary>Records the collected messages and releases the instance.</summary>
     public void End()
     {
         if (_unread != 0)

@@ -1,6 +1,6 @@
 namespace FastPort.Telemetry;
 
-/// <summary>Which end of a connection measures; it decides which three latencies there are.</summary>
+/// <summary>Which end of a connection measures; it determines the three latencies.</summary>
 public enum LatencyRole
 {
     /// <summary>Round trip, server time, network time.</summary>
@@ -10,7 +10,7 @@ public enum LatencyRole
     Server,
 }
 
-/// <summary>What a series of latencies belongs to.</summary>
+/// <summary>The scope of a series of latencies.</summary>
 public enum LatencyScope
 {
     /// <summary>Every message.</summary>

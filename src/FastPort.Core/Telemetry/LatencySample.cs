@@ -8,9 +8,9 @@ namespace FastPort.Telemetry;
 /// <param name="SecondPart">Client: network time. Server: handler time. Nanoseconds, or <see cref="NotMeasured"/>.</param>
 public readonly record struct LatencySample(long Timestamp, ushort MessageType, long Whole, long FirstPart, long SecondPart)
 {
-    /// <summary>Stands for a part that was not measured.</summary>
+    /// <summary>The value of a part that was not measured.</summary>
     public const long NotMeasured = long.MinValue;
 
-    /// <summary>Whether the two parts were measured: a reply without timing block has its round trip alone.</summary>
+    /// <summary>Whether the two parts were measured: a reply without a timing block has only its round trip.</summary>
     public bool HasParts => FirstPart != NotMeasured;
 }

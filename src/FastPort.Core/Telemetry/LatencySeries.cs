@@ -4,8 +4,8 @@ using FastPort.Telemetry.Reports;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// The handle through which the latencies of one message type or one session are recorded. Get it once from <see cref="LatencyStats"/>
-/// and keep it. Thread-safe; recording allocates nothing once warm.
+/// Records the latencies of one message type or one session. Get the series once from <see cref="LatencyStats"/> and keep it. Thread-safe;
+/// recording allocates nothing after the warm-up.
 /// </summary>
 public sealed class LatencySeries
 {
@@ -14,20 +14,21 @@ public sealed class LatencySeries
     private readonly RecentSamples? _samples;
     private long _errors;
 
-    // Guards what follows: a session's end is reported beside the report of all.
+    // Guards the fields below: the end of a session and a report of all sessions can run at the same time.
     private readonly Lock _gate = new();
     private long _errorsAtCut;
     private long _errorsAtStart;
     private long _intervalStart;
     private long _lifetimeStart;
 
-    /// <param name="stats">What it belongs to.</param>
+    /// <param name="stats">The statistics of the series.</param>
     /// <param name="scope">
-    /// A message type or a session. Sessions may be many, and one thread at a time records each: they are kept coarser and in one stripe.
+    /// A message type or a session. There can be many sessions, each recorded by one thread at a time: they have coarse histograms and one
+    /// stripe.
     /// </param>
     /// <param name="key">The message type, or the session id.</param>
     /// <param name="name">The name shown.</param>
-    /// <param name="samples">Where samples are kept one by one; null for nowhere.</param>
+    /// <param name="samples">Keeps the individual samples; null for none.</param>
     internal LatencySeries(LatencyStats stats, LatencyScope scope, ulong key, string name, RecentSamples? samples)
     {
         _stats = stats;
@@ -42,20 +43,22 @@ public sealed class LatencySeries
         _lifetimeStart = _intervalStart = stats.Time.GetTimestamp();
     }
 
-    /// <summary>What the series belongs to: a message type or a session.</summary>
+    /// <summary>The scope of the series: a message type or a session.</summary>
     public LatencyScope Scope { get; }
 
     /// <summary>The message type, or the session id.</summary>
     public ulong Key { get; }
 
-    /// <summary>The name shown: the message type's name where one was given, else its number, or the session id.</summary>
+    /// <summary>The name shown: the message type's name, its number if it has no name, or the session id.</summary>
     public string Name { get; }
 
-    /// <summary>Records a reply that carried a timing block; the network time is the round trip less the server time.</summary>
-    /// <param name="roundTrip">Request handed to the transport until reply decoded, nanoseconds of the client's clock.</param>
-    /// <param name="serverTime"><c>sent - received</c> of the reply's timing block, nanoseconds of the server's clock.</param>
+    /// <summary>Records a reply with a timing block; the network time is the round trip minus the server time.</summary>
+    /// <param name="roundTrip">
+    /// From the request passed to the transport until the reply is decoded, in nanoseconds of the client's clock.
+    /// </param>
+    /// <param name="serverTime"><c>sent - received</c> of the reply's timing block, in nanoseconds of the server's clock.</param>
     /// <param name="timestamp">
-    /// The moment of the reply as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: read when needed.
+    /// The moment of the reply as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: the clock is read if necessary.
     /// </param>
     /// <exception cref="InvalidOperationException">The role is not <see cref="LatencyRole.Client"/>.</exception>
     public void RecordRoundTrip(long roundTrip, long serverTime, long timestamp = 0)
@@ -64,8 +67,10 @@ public sealed class LatencySeries
         Record(roundTrip, serverTime, roundTrip - serverTime, timestamp);
     }
 
-    /// <summary>Records a reply without timing block: the round trip alone.</summary>
-    /// <param name="roundTrip">Request handed to the transport until reply decoded, nanoseconds of the client's clock.</param>
+    /// <summary>Records a reply without a timing block: only the round trip.</summary>
+    /// <param name="roundTrip">
+    /// From the request passed to the transport until the reply is decoded, in nanoseconds of the client's clock.
+    /// </param>
     /// <exception cref="InvalidOperationException">The role is not <see cref="LatencyRole.Client"/>.</exception>
     public void RecordRoundTrip(long roundTrip)
     {
@@ -86,12 +91,13 @@ public sealed class LatencySeries
 
     /// <summary>Records a handled message, in nanoseconds of the server's clock.</summary>
     /// <param name="decodeToSend">
-    /// Last byte of the request in memory until the reply is handed to the transport; of a one-way message: until its handler ended.
+    /// From the last byte of the request in memory until the reply is passed to the transport; for a one-way message until its handler has
+    /// ended.
     /// </param>
-    /// <param name="queue">Last byte of the request in memory until the handler starts.</param>
-    /// <param name="handler">Handler's start until its end.</param>
+    /// <param name="queue">From the last byte of the request in memory until the handler starts.</param>
+    /// <param name="handler">From the handler's start to its end.</param>
     /// <param name="timestamp">
-    /// The moment of the end as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: read when needed.
+    /// The moment of the end as a timestamp of <see cref="LatencyStats.Time"/>. Defaults to 0: the clock is read if necessary.
     /// </param>
     /// <exception cref="InvalidOperationException">The role is not <see cref="LatencyRole.Server"/>.</exception>
     public void RecordHandled(long decodeToSend, long queue, long handler, long timestamp = 0)
@@ -105,10 +111,10 @@ public sealed class LatencySeries
         Record(decodeToSend, queue, handler, timestamp);
     }
 
-    /// <summary>Records messages that were received together and handled one after the other, with one visit to the histograms.</summary>
-    /// <param name="received">When they were in memory. As all of these a reading of the monotonic clock, in nanoseconds.</param>
+    /// <summary>Records messages that were received together and handled one after the other, with one access to the histograms.</summary>
+    /// <param name="received">When the messages were in memory. All times are readings of the monotonic clock, in nanoseconds.</param>
     /// <param name="began">When the first handler began.</param>
-    /// <param name="ends">When each handler ended, which is when the next began.</param>
+    /// <param name="ends">When each handler ended, which is when the next one began.</param>
     internal void RecordHandled(long received, long began, ReadOnlySpan<long> ends)
     {
         Require(LatencyRole.Server);
@@ -139,13 +145,14 @@ public sealed class LatencySeries
         _samples?.RecordHandled((ushort)Key, received, began, ends);
     }
 
-    /// <summary>Counts a failed message. Its latency, if there is one, is recorded apart.</summary>
+    /// <summary>Counts a failed message. Its latency, if any, is recorded separately.</summary>
     public void RecordError() => Interlocked.Increment(ref _errors);
 
     /// <param name="cut">Whether a new interval begins.</param>
     /// <param name="now">The moment of the report.</param>
     /// <param name="since">
-    /// Start of interval and lifetime, of the whole stats for a type: its rates then add up. Defaults to the series' own.
+    /// Start of interval and lifetime. A type uses the start of the statistics, so that the rates of all types add up. Defaults to the
+    /// start of the series.
     /// </param>
     internal LatencyScopeReport Report(bool cut, long now, (long Interval, long Lifetime)? since = null)
     {

@@ -6,16 +6,16 @@ using FastPort.Telemetry.Reports;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// The latencies of one client or one server: over all, per message type, and per session where asked for; of an interval and of the whole
-/// lifetime. Thread-safe; readable while it records.
+/// The latencies of one client or one server: over all messages, per message type, and per measured session; for an interval and for the
+/// lifetime. Thread-safe; it can be read while it records.
 /// </summary>
 /// <remarks>
-/// A message is recorded once, with its type; the figures over all are merged from the types when read, so they cost nothing per message.
-/// Memory: see <see cref="StripedLatencyHistogram"/>, three histograms per message type and per session asked for.
+/// A message is recorded once, with its type; a read merges the types into the figures over all, so these cost nothing per message. Memory:
+/// see <see cref="StripedLatencyHistogram"/>, three histograms per message type and per measured session.
 /// </remarks>
 public sealed class LatencyStats
 {
-    /// <summary>Ended sessions that reports tell of until an interval is cut, those that ended first.</summary>
+    /// <summary>Maximum number of ended sessions in reports until an interval is cut: those that ended first.</summary>
     public const int MaxEndedSessions = 1000;
 
     private readonly ConcurrentDictionary<ushort, LatencySeries> _types = new();
@@ -23,12 +23,12 @@ public sealed class LatencyStats
     private readonly Func<ushort, string?>? _typeName;
     private long _otherErrors;
 
-    // Guards _ended alone, for moments: sessions end on their loops, which must not wait for a report of thousands of sessions. Taken
-    // within _readers, never the other way round.
+    // Guards only _ended, for short times: sessions end on their loops, which must not wait for a report of thousands of sessions. Taken
+    // within _readers, never the reverse.
     private readonly Lock _endedGate = new();
     private readonly List<LatencyScopeReport> _ended = [];
 
-    // Guards what follows: reports and restarts come one at a time.
+    // Guards the fields below: reports and restarts run one at a time.
     private readonly Lock _readers = new();
     private readonly LatencyHistogram _merged = new();
     private DateTimeOffset _measuringSince;
@@ -37,10 +37,12 @@ public sealed class LatencyStats
     private long _otherErrorsAtCut;
     private long _otherErrorsAtStart;
 
-    /// <summary>Begins to measure.</summary>
+    /// <summary>Creates the statistics; measuring begins.</summary>
     /// <param name="role">Which end this is.</param>
-    /// <param name="maxSamplesInMemory">Recent samples kept one by one, 0 to 10,000,000. Defaults to 0: none.</param>
-    /// <param name="typeName">Looks up the name of a message type, null where it has none; asked once per type. Defaults to none.</param>
+    /// <param name="maxSamplesInMemory">Recent samples kept individually, 0 to 10,000,000. Defaults to 0: none.</param>
+    /// <param name="typeName">
+    /// Returns the name of a message type, or null if it has none; called once per type. Defaults to null: no names.
+    /// </param>
     /// <param name="time">The clock. Defaults to <see cref="TimeProvider.System"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="maxSamplesInMemory"/> is out of range.</exception>
     public LatencyStats(LatencyRole role, int maxSamplesInMemory = 0, Func<ushort, string?>? typeName = null, TimeProvider? time = null)
@@ -59,17 +61,17 @@ public sealed class LatencyStats
     /// <summary>The clock of start times, rates and sample timestamps.</summary>
     public TimeProvider Time { get; }
 
-    /// <summary>Where durations of handled messages are published while a listener is attached; null: they are not published.</summary>
+    /// <summary>Publishes the durations of handled messages while a listener is attached; null to publish none.</summary>
     internal FastPortMeter? Meter { get; set; }
 
-    /// <summary>When this object was made.</summary>
+    /// <summary>When this object was created.</summary>
     public DateTimeOffset Started { get; }
 
     /// <summary>The most recent samples of all types.</summary>
     public RecentSamples RecentSamples { get; }
 
     /// <summary>
-    /// The handle to record messages of a type with; the same one for the same type. Ask only for known types: each costs memory.
+    /// The series of a message type; always the same object for the same type. Call it only for known types: each costs memory.
     /// </summary>
     /// <param name="messageType">The message type.</param>
     public LatencySeries ForType(ushort messageType) =>
@@ -79,8 +81,8 @@ public sealed class LatencyStats
             this);
 
     /// <summary>
-    /// The handle to record messages of a session with, besides their type's, which alone counts towards the figures over all.
-    /// End it with <see cref="EndSession"/>.
+    /// The series of a session, in addition to the series of the message types; only the latter count in the figures over all. End it with
+    /// <see cref="EndSession"/>.
     /// </summary>
     /// <param name="sessionId">The session id.</param>
     public LatencySeries ForSession(ulong sessionId) =>
@@ -91,11 +93,11 @@ public sealed class LatencyStats
             this);
 
     /// <summary>
-    /// Frees a session's series and returns its last figures. Reports show it until an interval has been cut, for
-    /// <see cref="MaxEndedSessions"/> at most; the figures over all and per type keep its messages.
+    /// Removes a session's series and returns its last figures. Reports contain the session until the next interval is cut, at most
+    /// <see cref="MaxEndedSessions"/> such sessions; the figures over all and per type keep its messages.
     /// </summary>
     /// <param name="sessionId">The session id.</param>
-    /// <returns>The session's figures, or null when none were asked for.</returns>
+    /// <returns>The session's figures; null if the session was not measured.</returns>
     public LatencyScopeReport? EndSession(ulong sessionId)
     {
         if (!_sessions.TryRemove(sessionId, out var series))
@@ -115,15 +117,15 @@ public sealed class LatencyStats
         return last;
     }
 
-    /// <summary>Counts an error that belongs to no known message type.</summary>
+    /// <summary>Counts an error without a known message type.</summary>
     public void RecordError() => Interlocked.Increment(ref _otherErrors);
 
-    /// <summary>Forgets everything up to now, the warm-up for instance: the measured time begins here.</summary>
+    /// <summary>Removes everything recorded so far, for example the warm-up: the measured time begins now.</summary>
     public void StartMeasuring()
     {
         lock (_readers)
         {
-            // Sessions may be many and take time: the types come last, close to the clock reading from which their rates are computed.
+            // Many sessions take time: the types are restarted last, close to the clock reading from which their rates are computed.
             foreach (var series in _sessions.Values.Concat(_types.Values))
             {
                 series.Restart();
@@ -142,13 +144,14 @@ public sealed class LatencyStats
     }
 
     /// <summary>
-    /// The figures of now; the interval goes on. For readers beside the one that cuts intervals; see <see cref="LatencySnapshot.Since"/>.
+    /// The present figures; the interval continues. For readers other than the one that cuts intervals; see
+    /// <see cref="LatencySnapshot.Since"/>.
     /// </summary>
     public LatencyReport Read() => Report(cut: false);
 
     /// <summary>
-    /// The figures of now over all and per type, without sessions and recent samples: cheap however many sessions there are. For code that
-    /// reads often.
+    /// The present figures over all and per type, without sessions and recent samples: the cost does not depend on the number of sessions.
+    /// For code that reads often.
     /// </summary>
     public LatencyReport ReadTotals()
     {
@@ -158,7 +161,7 @@ public sealed class LatencyStats
         }
     }
 
-    /// <summary>The figures of now; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
+    /// <summary>The present figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
     public LatencyReport CutInterval() => Report(cut: true);
 
     private LatencyReport Report(bool cut)
@@ -174,7 +177,7 @@ public sealed class LatencyStats
         }
     }
 
-    // A session that has ended since the others were looked at may be among them already.
+    // A session that has ended since the sessions were read may be in both lists.
     private void AddEnded(List<LatencyScopeReport> sessions, bool cut)
     {
         HashSet<ulong> known = [.. sessions.Select(static s => s.Key)];
@@ -188,7 +191,7 @@ public sealed class LatencyStats
         }
     }
 
-    // Under the lock.
+    // The caller holds _readers.
     private LatencyReport Report(bool cut, long now, List<LatencyScopeReport> sessions, LatencyRecentReport? recent)
     {
         var types = Reports(_types.Values, cut, now, (_intervalStart, _lifetimeStart));

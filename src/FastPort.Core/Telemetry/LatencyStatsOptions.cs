@@ -2,7 +2,7 @@ using FastPort.Configuration;
 
 namespace FastPort.Telemetry;
 
-/// <summary>How <see cref="LatencyStats"/> are kept and written: the configuration section <c>LatencyStats</c>.</summary>
+/// <summary>Options of <see cref="LatencyStats"/> and their output: the configuration section <c>LatencyStats</c>.</summary>
 public sealed class LatencyStatsOptions
 {
     /// <summary>Name of the configuration section.</summary>
@@ -14,20 +14,21 @@ public sealed class LatencyStatsOptions
     /// <summary>Highest <see cref="FileWriteIntervalSeconds"/>: a day.</summary>
     public const int MaxFileWriteIntervalSeconds = 86_400;
 
-    /// <summary>Whether tables go to the console. Defaults to true.</summary>
+    /// <summary>Whether tables are written to the console. Defaults to true.</summary>
     public bool EnableConsoleOutput { get; set; } = true;
 
     /// <summary>Whether files are written. Defaults to true.</summary>
     public bool EnableFileOutput { get; set; } = true;
 
     /// <summary>
-    /// Whether each interval's histograms also go to a file <c>.hlog</c> beside the others, in the interval log format of HdrHistogram, for
-    /// its tools and libraries. Without <see cref="EnableFileOutput"/> it is not written. Defaults to false.
+    /// Whether the histograms of each interval are also written to a file <c>.hlog</c>, in the interval log format of HdrHistogram, for its
+    /// tools and libraries. Ignored without <see cref="EnableFileOutput"/>. Defaults to false.
     /// </summary>
     public bool EnableHistogramLog { get; set; }
 
     /// <summary>
-    /// Directory of the files, made when missing; a relative path is taken from the process's working directory. Defaults to <c>Stats</c>.
+    /// Directory of the files, created if it does not exist; a relative path starts at the process's working directory. Defaults to
+    /// <c>Stats</c>.
     /// </summary>
     public string OutputDirectory { get; set; } = "Stats";
 
@@ -36,14 +37,14 @@ public sealed class LatencyStatsOptions
     /// </summary>
     public string OutputFilePrefix { get; set; } = "latency_stats";
 
-    /// <summary>Seconds between two reports, console and files alike, 1 to 86,400. Defaults to 60.</summary>
+    /// <summary>Seconds between two reports to console and files, 1 to 86,400. Defaults to 60.</summary>
     public int FileWriteIntervalSeconds { get; set; } = 60;
 
-    /// <summary>Recent samples kept one by one, 0 (none) to 10,000,000; 40 bytes each. Defaults to 10,000.</summary>
+    /// <summary>Recent samples kept individually, 0 (none) to 10,000,000; 40 bytes each. Defaults to 10,000.</summary>
     public int MaxSamplesInMemory { get; set; } = 10_000;
 
     /// <summary>Checks every value.</summary>
-    /// <returns>A message per wrong value, naming key, value and allowed range; empty when all is well.</returns>
+    /// <returns>A message per wrong value, with key, value and allowed range; empty if there is none.</returns>
     public IReadOnlyList<string> Validate()
     {
         List<string> problems = [];
@@ -73,6 +74,6 @@ public sealed class LatencyStatsOptions
             nameof(MaxSamplesInMemory), MaxSamplesInMemory, 0, MaxSamplesLimit, $"give 0 (none) to {MaxSamplesLimit} samples");
     }
 
-    // The same on every system, so that a configuration moves between them.
+    // The same on every system, so that a configuration is valid on all of them.
     private static ReadOnlySpan<char> InvalidInNames => "/\\:*?\"<>|\0\r\n\t";
 }

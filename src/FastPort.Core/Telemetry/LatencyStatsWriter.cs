@@ -4,15 +4,14 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// Writes <see cref="LatencyStats"/> to the console and to files every <see cref="LatencyStatsOptions.FileWriteIntervalSeconds"/>
-/// and once at the end.
+/// Writes <see cref="LatencyStats"/> to the console and to files every <see cref="LatencyStatsOptions.FileWriteIntervalSeconds"/> and once
+/// at the end.
 /// </summary>
 /// <remarks>
-/// No failure here reaches the traffic: an output that fails costs a warning when it begins to fail, a count in <see cref="FailedWrites"/>
-/// each time, and a line in the log when it works again; it is tried again at each interval.
-/// The files are named <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, with
-/// <see cref="LatencyStatsOptions.EnableHistogramLog"/> <c>.hlog</c> too, the start in local time.
-/// All members are thread-safe.
+/// A failed output does not affect the traffic: the writer logs a warning at the first failure, counts each failure in
+/// <see cref="FailedWrites"/>, retries at each interval, and logs when the output works again. The files are named
+/// <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, with
+/// <see cref="LatencyStatsOptions.EnableHistogramLog"/> <c>.hlog</c> too, the start in local time. Thread-safe.
 /// </remarks>
 public sealed class LatencyStatsWriter : IAsyncDisposable
 {
@@ -21,7 +20,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
     private readonly TextWriter? _console;
     private readonly PeriodicTimer _timer;
 
-    // Outputs and their state are touched by the loop alone, and after it has ended by the final report.
+    // Only _loop uses the outputs and their state; after it has ended, only the final report.
     private readonly LatencyStatsFiles? _files;
     private bool _filesFail;
     private bool _consoleFails;
@@ -34,12 +33,13 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
 
     private long _failedWrites;
 
-    /// <summary>Makes a writer that waits for <see cref="Start"/>.</summary>
-    /// <param name="stats">What to write. The writer is the one that cuts its intervals, by the stats' clock.</param>
-    /// <param name="options">Read once, here.</param>
-    /// <param name="logger">Told of outputs that fail and recover.</param>
+    /// <summary>Creates a writer; <see cref="Start"/> starts it.</summary>
+    /// <param name="stats">The statistics to write. The writer cuts their intervals, by the clock of the statistics.</param>
+    /// <param name="options">The options, read once by this constructor.</param>
+    /// <param name="logger">Logs outputs that fail and recover.</param>
     /// <param name="console">
-    /// Where tables go if <see cref="LatencyStatsOptions.EnableConsoleOutput"/>; not disposed. Defaults to <see cref="Console.Out"/>.
+    /// Receives the tables if <see cref="LatencyStatsOptions.EnableConsoleOutput"/> is set; not disposed. Defaults to
+    /// <see cref="Console.Out"/>.
     /// </param>
     /// <exception cref="ArgumentException">An option is wrong; the message names key, value and range.</exception>
     public LatencyStatsWriter(
@@ -64,10 +64,10 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         _timer = new PeriodicTimer(TimeSpan.FromSeconds(options.FileWriteIntervalSeconds), stats.Time);
     }
 
-    /// <summary>Writes of a file or to the console that failed.</summary>
+    /// <summary>Number of failed writes to files and to the console.</summary>
     public long FailedWrites => Interlocked.Read(ref _failedWrites);
 
-    /// <summary>Begins to write in the background. Without it only the final report is written.</summary>
+    /// <summary>Starts to write in the background. Without this call only the final report is written.</summary>
     /// <exception cref="InvalidOperationException">Called a second time, or after <see cref="FinishAsync"/>.</exception>
     public void Start()
     {
@@ -75,15 +75,15 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         {
             if (_loop is not null || _finish is not null)
             {
-                throw new InvalidOperationException("A LatencyStatsWriter is started once.");
+                throw new InvalidOperationException("The LatencyStatsWriter was already started or finished; start it once.");
             }
 
             _loop = Task.Run(RunAsync);
         }
     }
 
-    /// <summary>Ends the background task and writes the final report, once: later calls wait for the same.</summary>
-    /// <remarks>Waits as long as the disk makes it wait; give up with <see cref="Task.WaitAsync(CancellationToken)"/>.</remarks>
+    /// <summary>Ends the background task and writes the final report once; later calls return the same task.</summary>
+    /// <remarks>The task waits for the disk without a limit; use <see cref="Task.WaitAsync(CancellationToken)"/> for a timeout.</remarks>
     public Task FinishAsync()
     {
         lock (_lifecycle)
@@ -105,7 +105,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
 
     private async Task FinishCoreAsync()
     {
-        // Ends the wait for the next tick; a report under way is written to its end.
+        // Ends the wait for the next tick; a report in progress is completed.
         _timer.Dispose();
         if (_loop is { } loop)
         {
@@ -140,7 +140,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         }
         catch (Exception error)
         {
-            // A closed pipe, most often.
+            // Usually a closed pipe.
             Interlocked.Increment(ref _failedWrites);
             if (!_consoleFails)
             {

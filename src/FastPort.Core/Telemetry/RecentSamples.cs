@@ -2,41 +2,45 @@ using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Telemetry;
 
-/// <summary>Keeps the most recent samples one by one, for exact figures of a recent window and for dumps. Thread-safe.</summary>
+/// <summary>Keeps the most recent samples individually, for exact figures of a recent window and for dumps. Thread-safe.</summary>
 /// <remarks>
-/// <para>Writers fill a batch of 32 samples per processor and move it to the shared ring when it is full: threads meet once in 32 samples.
-/// Batches reach the ring late by at most their own length; the ring has room for all of them beyond <see cref="Capacity"/>,
-/// and a read puts samples in the order of their timestamps: what it returns are exactly the latest ones.</para>
-/// <para>Memory: 40 bytes per sample: (capacity + 32 x processors) in the ring, made when the first batch is full, and a batch per
-/// processor that recorded.</para>
+/// <para>
+/// Writers fill a batch of 32 samples per processor and move a full batch to the shared ring, so threads contend only once in 32 samples.
+/// The ring has room for the batches of all processors beyond <see cref="Capacity"/>, and a read sorts the samples by timestamp: it returns
+/// exactly the latest ones.
+/// </para>
+/// <para>
+/// Memory: 40 bytes per sample: (capacity + 32 x processors) in the ring, allocated when the first batch is full, and a batch per processor
+/// that recorded.
+/// </para>
 /// </remarks>
 public sealed class RecentSamples
 {
     private const int BatchLength = 32;
 
-    // Samples copied at a time by a reader: some microseconds, which writers can spin for.
+    // Samples that a reader copies at a time: some microseconds, for which writers spin.
     private const int PieceLength = 1024;
 
     private readonly StripeSet<SampleBatch>? _batches;
 
-    // Guards the ring. Taken while a batch is held, never the other way round. Held for a copy only, and given back by a plain store: a
-    // lock would wait until the ring's lines, which are in no cache any more, have taken what was copied.
+    // Guards the ring. Taken while a batch is held, never the reverse. Held only for a copy, and released by a plain store: a Lock's
+    // release would wait for the copied bytes to reach the ring's cache lines, which are usually not in the cache.
     private readonly RingFlag _ringFlag = new();
     private LatencySample[]? _ring;
 
-    // How many samples were written since the beginning, and how many of those were dropped.
+    // Number of samples ever written, and its value at the last Clear.
     private long _written;
     private long _forgotten;
 
-    /// <summary>Makes an empty ring.</summary>
-    /// <param name="capacity">Samples kept, 0 to 10,000,000; 0 keeps none and costs nothing.</param>
+    /// <summary>Creates an empty ring.</summary>
+    /// <param name="capacity">Maximum number of samples, 0 to 10,000,000; 0 keeps none and costs nothing.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is out of range.</exception>
     public RecentSamples(int capacity)
         : this(capacity, stripes: 0)
     {
     }
 
-    /// <summary>As the public one, with a number of stripes that does not depend on the machine.</summary>
+    /// <summary>As the public constructor, with a number of stripes that does not depend on the machine.</summary>
     internal RecentSamples(int capacity, int stripes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(capacity);
@@ -45,11 +49,11 @@ public sealed class RecentSamples
         _batches = capacity == 0 ? null : new StripeSet<SampleBatch>(static () => new SampleBatch(BatchLength), stripes);
     }
 
-    /// <summary>Samples kept at most.</summary>
+    /// <summary>Maximum number of samples kept.</summary>
     public int Capacity { get; }
 
-    /// <summary>Keeps a sample, in place of the oldest one when the ring is full.</summary>
-    /// <param name="sample">The sample; samples are ordered by their timestamps.</param>
+    /// <summary>Keeps a sample; if the ring is full, it replaces the oldest one.</summary>
+    /// <param name="sample">The sample; reads sort the samples by timestamp.</param>
     public void Record(in LatencySample sample)
     {
         if (_batches is not null)
@@ -59,7 +63,8 @@ public sealed class RecentSamples
     }
 
     /// <summary>
-    /// Keeps a sample for each of several messages that were handled one after the other; <see cref="LatencySeries"/> says what they mean.
+    /// Keeps a sample for each of several messages that were handled one after the other; <see cref="LatencySeries"/> explains the
+    /// parameters.
     /// </summary>
     internal void RecordHandled(ushort messageType, long received, long began, ReadOnlySpan<long> ends)
     {
@@ -97,7 +102,7 @@ public sealed class RecentSamples
         }
     }
 
-    /// <summary>Keeps a sample through one stripe.</summary>
+    /// <summary>Keeps a sample in one stripe.</summary>
     internal void Record(in LatencySample sample, int stripe)
     {
         var batch = _batches!.Enter(stripe);
@@ -115,12 +120,12 @@ public sealed class RecentSamples
         }
     }
 
-    /// <summary>The samples kept, oldest first: the last <see cref="Capacity"/> of all recorded.</summary>
+    /// <summary>The latest samples, at most <see cref="Capacity"/>, oldest first.</summary>
     /// <param name="since">Only samples with this timestamp or a later one. Defaults to all.</param>
     /// <returns>A new array that the caller owns.</returns>
     public LatencySample[] ToArray(long since = long.MinValue) => ToArray(since, afterPiece: null);
 
-    /// <summary>As the public one, with something to be done after each piece that was copied, while nothing is held.</summary>
+    /// <summary>As the public method, with a callback after each copied piece, while no lock is held.</summary>
     internal LatencySample[] ToArray(long since, Action? afterPiece)
     {
         if (_batches is null)
@@ -140,7 +145,7 @@ public sealed class RecentSamples
         return from == 0 ? samples : samples[from..];
     }
 
-    /// <summary>Forgets all samples recorded up to now.</summary>
+    /// <summary>Removes all samples recorded so far.</summary>
     public void Clear()
     {
         if (_batches is null)
@@ -154,8 +159,8 @@ public sealed class RecentSamples
         _ringFlag.Exit();
     }
 
-    // Copied piece by piece, so that a writer waits for one piece at most and never for an allocation. The reader copies more at a time
-    // than writers add, so it catches up: it begins with the oldest sample and ends with the newest.
+    // Copies piece by piece, so that a writer waits for at most one piece and never for an allocation. The reader copies faster than
+    // writers add, so it catches up: it starts with the oldest sample and ends with the newest.
     private LatencySample[] CopyRing(Action? afterPiece)
     {
         LatencySample[] copy = [];
@@ -175,7 +180,7 @@ public sealed class RecentSamples
                 var oldest = Math.Max(_forgotten, _written - _ring.Length);
                 if (position < oldest)
                 {
-                    // The first piece, or writers or a Clear have overtaken: what was copied is older than what they have left.
+                    // This is the first piece, or writers or a Clear have overtaken the reader: the copied samples are obsolete.
                     position = oldest;
                     count = 0;
                 }
@@ -225,7 +230,7 @@ public sealed class RecentSamples
         }
     }
 
-    // Called while the batch is held.
+    // The caller holds the batch.
     private void MoveToRing(SampleBatch batch)
     {
         _ringFlag.Enter();

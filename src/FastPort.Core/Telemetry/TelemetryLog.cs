@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.Telemetry;
 
-/// <summary>Log messages of telemetry: event ids 5000 to 5099, each kept for its message for good.</summary>
+/// <summary>Log messages of telemetry: event ids 5000 to 5099. The id of a message never changes.</summary>
 internal static partial class TelemetryLog
 {
     [LoggerMessage(5000, LogLevel.Debug, "Latency report {Number} written, final: {Final}")]
@@ -11,16 +11,16 @@ internal static partial class TelemetryLog
     [LoggerMessage(
         5001,
         LogLevel.Warning,
-        "Latency statistics cannot be written to {Path}: {Reason} Tried again at every interval; check LatencyStats:OutputDirectory")]
+        "Latency statistics cannot be written to {Path}: {Reason} Retried at every interval; check LatencyStats:OutputDirectory")]
     internal static partial void FilesFailed(ILogger logger, string path, string reason);
 
     [LoggerMessage(5002, LogLevel.Information, "Latency statistics are written to their files again")]
     internal static partial void FilesRecovered(ILogger logger);
 
-    [LoggerMessage(5003, LogLevel.Warning, "Latency statistics cannot be written to the console; tried again at every interval")]
+    [LoggerMessage(5003, LogLevel.Warning, "Latency statistics cannot be written to the console; retried at every interval")]
     internal static partial void ConsoleFailed(ILogger logger, Exception error);
 
-    [LoggerMessage(5005, LogLevel.Warning, "The last latency report was not written within {Limit}: the console or the disk takes nothing")]
+    [LoggerMessage(5005, LogLevel.Warning, "The last latency report was not written within {Limit}: the console or the disk is blocked")]
     internal static partial void ReportGivenUp(ILogger logger, TimeSpan limit);
 
     [LoggerMessage(5004, LogLevel.Information, "Latency statistics are written to the console again")]

@@ -4,16 +4,16 @@ using Google.Protobuf;
 
 namespace FastPort.Protocol.Clients;
 
-/// <summary>Requests and one-way messages that are Protocol Buffers messages.</summary>
+/// <summary>Requests and one-way messages with Protocol Buffers bodies.</summary>
 public static class ProtobufClientExtensions
 {
     /// <summary>Sends a request and parses its reply.</summary>
     /// <param name="client">The client.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="request">The request; must not change until the task ends.</param>
+    /// <param name="request">The request; do not change it until the task ends.</param>
     /// <param name="parser">The reply's parser: <c>MyReply.Parser</c>.</param>
-    /// <param name="timeout">Time for all of it. Defaults to the client's request timeout.</param>
-    /// <param name="cancellationToken">Gives the request up; the server is told.</param>
+    /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to the client's request timeout.</param>
+    /// <param name="cancellationToken">Cancels the request; the client sends Cancel to the server.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static async Task<TReply> RequestAsync<TReply>(
         this FastPortClient client,
@@ -34,11 +34,11 @@ public static class ProtobufClientExtensions
             cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Sends a one-way message, waiting for a connection and for room.</summary>
+    /// <summary>Sends a one-way message; waits for a connection and for room.</summary>
     /// <param name="client">The client.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="message">The message; must not change until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="message">The message; do not change it until the task ends.</param>
+    /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">Nothing was sent: the body is too large.</exception>
     public static ValueTask SendAsync(
         this FastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
@@ -47,11 +47,11 @@ public static class ProtobufClientExtensions
         return client.SendAsync(type, new ProtobufBody(message), cancellationToken);
     }
 
-    /// <summary>As SendAsync, with a status instead of that exception.</summary>
+    /// <summary>As SendAsync, with a status instead of <see cref="SendFailedException"/>.</summary>
     /// <param name="client">The client.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="message">The message; must not change until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="message">The message; do not change it until the task ends.</param>
+    /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     public static ValueTask<SendStatus> TrySendAsync(
         this FastPortClient client, ushort type, IMessage message, CancellationToken cancellationToken = default)
     {
@@ -59,14 +59,16 @@ public static class ProtobufClientExtensions
         return client.TrySendAsync(type, new ProtobufBody(message), cancellationToken);
     }
 
-    /// <summary>Sends a request to a session's peer and parses its reply: a server asks its client. Do not await it in an inline
-    /// handler.</summary>
-    /// <param name="session">The session; on the accepting side its peer must have said Hello.</param>
+    /// <summary>
+    /// Sends a request to a session's peer, for example from a server to its client, and parses the reply. Do not await it in an inline
+    /// handler.
+    /// </summary>
+    /// <param name="session">The session; on the accepting side its peer must have sent Hello.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="request">The request; must not change until the task ends.</param>
+    /// <param name="request">The request; do not change it until the task ends.</param>
     /// <param name="parser">The reply's parser: <c>MyReply.Parser</c>.</param>
-    /// <param name="timeout">Time for all of it; zero for no limit. Defaults to 30 s.</param>
-    /// <param name="cancellationToken">Gives the request up; the peer is told.</param>
+    /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to 30 s.</param>
+    /// <param name="cancellationToken">Cancels the request; the session sends Cancel to the peer.</param>
     /// <exception cref="RequestFailedException">The peer answered with an error, or no reply came.</exception>
     public static async Task<TReply> RequestAsync<TReply>(
         this Session session,
@@ -84,14 +86,14 @@ public static class ProtobufClientExtensions
     }
 
     /// <summary>
-    /// Sends a one-way message to a session, waiting for room where the policy says so. Do not await it in an inline handler.
+    /// Sends a one-way message to a session; waits for room if the send queue policy is to wait. Do not await it in an inline handler.
     /// </summary>
     /// <param name="session">The session.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="message">The message; must not change until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="message">The message; do not change it until the task ends.</param>
+    /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     /// <exception cref="SendFailedException">
-    /// Nothing was sent: the session is closed, its peer has not said Hello, or the body is too large.
+    /// Nothing was sent: the session is closed, its peer has not sent Hello, or the body is too large.
     /// </exception>
     public static ValueTask SendAsync(
         this Session session, ushort type, IMessage message, CancellationToken cancellationToken = default)
@@ -100,11 +102,11 @@ public static class ProtobufClientExtensions
         return session.SendAsync(type, new ProtobufBody(message), cancellationToken);
     }
 
-    /// <summary>As SendAsync, with a status instead of that exception.</summary>
+    /// <summary>As SendAsync, with a status instead of <see cref="SendFailedException"/>.</summary>
     /// <param name="session">The session.</param>
     /// <param name="type">Message type.</param>
-    /// <param name="message">The message; must not change until the task ends.</param>
-    /// <param name="cancellationToken">Gives up waiting; nothing was sent then.</param>
+    /// <param name="message">The message; do not change it until the task ends.</param>
+    /// <param name="cancellationToken">Cancels the wait; then nothing was sent.</param>
     public static ValueTask<SendStatus> TrySendAsync(
         this Session session, ushort type, IMessage message, CancellationToken cancellationToken = default)
     {
@@ -126,7 +128,7 @@ public static class ProtobufClientExtensions
     /// <param name="group">The group.</param>
     /// <param name="type">Message type.</param>
     /// <param name="message">The message.</param>
-    /// <returns>How many send queues took it.</returns>
+    /// <returns>The number of send queues that took the message.</returns>
     public static int Broadcast(this SessionGroup group, ushort type, IMessage message)
     {
         ArgumentNullException.ThrowIfNull(group);

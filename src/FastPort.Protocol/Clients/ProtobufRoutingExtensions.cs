@@ -9,20 +9,20 @@ namespace FastPort.Protocol.Clients;
 
 /// <summary>Handles a relayed or published message on the session's loop; must not block or wait.</summary>
 /// <typeparam name="TMessage">The decoded body.</typeparam>
-/// <param name="body">The decoded body; the handler's own.</param>
-/// <param name="message">Where it comes from and went to; not to be kept.</param>
+/// <param name="body">The decoded body; owned by the handler.</param>
+/// <param name="message">The message's source and target; valid only during the call.</param>
 public delegate void RoutedHandler<in TMessage>(TMessage body, scoped in RoutedMessage message);
 
-/// <summary>Messages to and from other peers whose bodies are Protocol Buffers messages.</summary>
+/// <summary>Messages to and from other peers with Protocol Buffers bodies.</summary>
 public static class ProtobufRoutingExtensions
 {
-    /// <summary>Hands a message to the session with a routing id; see <see cref="FastPortClient.RelayAsync{TBody}"/>.</summary>
+    /// <summary>Sends a message to the session with a routing id; see <see cref="FastPortClient.RelayAsync{TBody}"/>.</summary>
     /// <param name="client">The client.</param>
     /// <param name="to">The routing id.</param>
-    /// <param name="type">A type of the application's own; the target finds its handler by it.</param>
-    /// <param name="message">The message; must not change until the task ends.</param>
-    /// <param name="timeout">Time for all of it. Defaults to the client's request timeout.</param>
-    /// <param name="cancellationToken">Gives up; it may have been handed over all the same.</param>
+    /// <param name="type">The application's message type, by which the target finds its handler.</param>
+    /// <param name="message">The message; do not change it until the task ends.</param>
+    /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to the client's request timeout.</param>
+    /// <param name="cancellationToken">Cancels the call; the server may still have passed the message on.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task RelayAsync(
         this FastPortClient client, string to, uint type, IMessage message, TimeSpan? timeout = null,
@@ -33,11 +33,11 @@ public static class ProtobufRoutingExtensions
     }
 
     /// <summary>
-    /// Handles what other peers relay to this one; see <see cref="FastPortClient.OnRelayed"/>. A body that does not parse is counted as a
-    /// one-way failure.
+    /// Registers a handler of messages that other peers relay to this one; see <see cref="FastPortClient.OnRelayed"/>. A body that cannot
+    /// be parsed is counted as a one-way failure.
     /// </summary>
     /// <param name="client">The client.</param>
-    /// <param name="type">The type that the sender gave the message.</param>
+    /// <param name="type">The sender's message type.</param>
     /// <param name="parser">The body's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">The handler.</param>
     public static void OnRelayed<TMessage>(
@@ -51,11 +51,11 @@ public static class ProtobufRoutingExtensions
     /// <summary>Publishes; see <see cref="FastPortClient.PublishAsync{TBody}"/>.</summary>
     /// <param name="client">The client.</param>
     /// <param name="topic">The topic.</param>
-    /// <param name="type">A type of the application's own.</param>
-    /// <param name="message">The message; must not change until the task ends.</param>
-    /// <param name="timeout">Time for all of it. Defaults to the client's request timeout.</param>
-    /// <param name="cancellationToken">Gives up; it may have been published all the same.</param>
-    /// <returns>How many sessions' send queues at the server took it.</returns>
+    /// <param name="type">The application's message type.</param>
+    /// <param name="message">The message; do not change it until the task ends.</param>
+    /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to the client's request timeout.</param>
+    /// <param name="cancellationToken">Cancels the call; the server may still have published the message.</param>
+    /// <returns>The number of sessions whose send queues at the server took the message.</returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public static Task<int> PublishAsync(
         this FastPortClient client, string topic, uint type, IMessage message, TimeSpan? timeout = null,
@@ -65,14 +65,16 @@ public static class ProtobufRoutingExtensions
         return client.PublishAsync(topic, type, new ProtobufBody(message), timeout, cancellationToken);
     }
 
-    /// <summary>Subscribes to topics whose messages all have this form; see <see cref="FastPortClient.SubscribeAsync"/>.</summary>
+    /// <summary>Subscribes to topics whose messages all have one type; see <see cref="FastPortClient.SubscribeAsync"/>.</summary>
     /// <param name="client">The client.</param>
-    /// <param name="prefix">What the topics begin with.</param>
+    /// <param name="prefix">The prefix of the topics.</param>
     /// <param name="parser">The body's parser: <c>MyMessage.Parser</c>.</param>
     /// <param name="handler">The handler.</param>
-    /// <param name="timeout">Time for all of it. Defaults to the client's request timeout.</param>
-    /// <param name="cancellationToken">Gives up; not subscribed then.</param>
-    /// <exception cref="RequestFailedException">The server answered with an error, or no reply came. Not subscribed then.</exception>
+    /// <param name="timeout">Time for the whole call; zero for no limit. Defaults to the client's request timeout.</param>
+    /// <param name="cancellationToken">Cancels the call; then the client is not subscribed.</param>
+    /// <exception cref="RequestFailedException">
+    /// The server answered with an error, or no reply came. Then the client is not subscribed.
+    /// </exception>
     public static Task SubscribeAsync<TMessage>(
         this FastPortClient client,
         string prefix,
@@ -91,7 +93,7 @@ public static class ProtobufRoutingExtensions
     /// <param name="routingId">The id.</param>
     /// <param name="type">Message type.</param>
     /// <param name="message">The message.</param>
-    /// <returns>Queued; Full or Dropped as the target's policy says; TooLarge; NotFound where nobody has the id.</returns>
+    /// <returns>Queued; Full or Dropped, by the target's policy; TooLarge; NotFound if no session has the id.</returns>
     public static SendStatus TrySendTo(this ServerRouting routing, string routingId, ushort type, IMessage message)
     {
         ArgumentNullException.ThrowIfNull(routing);
@@ -101,9 +103,9 @@ public static class ProtobufRoutingExtensions
     /// <summary>Publishes from the server; see <see cref="ServerRouting.Publish{TBody}"/>.</summary>
     /// <param name="routing">The server's routing.</param>
     /// <param name="topic">The topic.</param>
-    /// <param name="type">A type of the application's own.</param>
+    /// <param name="type">The application's message type.</param>
     /// <param name="message">The message.</param>
-    /// <returns>How many send queues took it.</returns>
+    /// <returns>The number of send queues that took the message.</returns>
     public static int Publish(this ServerRouting routing, string topic, uint type, IMessage message)
     {
         ArgumentNullException.ThrowIfNull(routing);
@@ -124,8 +126,8 @@ public static class ProtobufRoutingExtensions
             }
             catch (InvalidProtocolBufferException)
             {
-                // Another peer's mistake: it is counted and not logged here.
-                throw new RequestRefusedException(ErrorCode.MalformedBody, $"The body is no {typeof(TMessage).Name} message.");
+                // Another peer's error: counted, not logged.
+                throw new RequestRefusedException(ErrorCode.MalformedBody, $"The body is not a valid {typeof(TMessage).Name} message.");
             }
 
             handler(body, in message);

@@ -4,12 +4,10 @@ using FastPort.Sessions;
 
 namespace FastPort.Protocol.Diagnostics;
 
-/// <summary>
-/// Echo, Sink, SinkReport and Source: for load tests and for checking whether a server works. Off unless registered.
-/// </summary>
+/// <summary>Echo, Sink, SinkReport and Source: for load tests and for checks whether a server works. Not registered by default.</summary>
 public static class DiagnosticsHandlers
 {
-    // Large enough to be worth a system call, small enough to be still in the processor's cache when it is made.
+    // Large enough for an efficient system call, small enough to stay in the processor's cache until that call.
     private const int BatchBytes = 32 * 1024;
 
     /// <summary>Registers the four diagnostics types.</summary>
@@ -41,7 +39,7 @@ public static class DiagnosticsHandlers
         }
         catch (Google.Protobuf.InvalidProtocolBufferException)
         {
-            context.Fail(ErrorCode.MalformedBody, "The body of message 0x0103 is no Source message.");
+            context.Fail(ErrorCode.MalformedBody, "The body of message 0x0103 is not a valid Source message.");
             return;
         }
 
@@ -58,15 +56,15 @@ public static class DiagnosticsHandlers
         {
             context.Aborted.ThrowIfCancellationRequested();
 
-            // Room is checked first, also under the policy that drops: a batch is accepted while another thread is sending, however much
-            // waits already.
+            // Wait for room first, also under the policy that drops: while another thread sends, a batch is accepted however many bytes
+            // wait.
             await context.Session.WhenWritableAsync(context.Aborted).ConfigureAwait(false);
             switch (SendSome(context, body, ref left))
             {
                 case SendStatus.Queued when left == 0:
                     return;
                 case SendStatus.Queued:
-                    // Other sessions share the threads.
+                    // Other sessions share the pool's threads.
                     await Task.Yield();
                     break;
                 case SendStatus.Full or SendStatus.Dropped:

@@ -4,15 +4,15 @@ using FastPort.Sessions;
 namespace FastPort.Protocol.Diagnostics;
 
 /// <summary>
-/// The Sink messages of one session. Written by inline handlers only, of which one runs at a time for a session. Kept beside the session,
-/// so that its State stays the application's.
+/// Counts the Sink messages of one session. Only inline handlers write it, of which one runs at a time per session. Stored outside the
+/// session, so that Session.State is free for the application.
 /// </summary>
 internal sealed class SinkCount
 {
     private static readonly ConditionalWeakTable<Session, SinkCount> Counts = [];
 
-    // Messages come in runs of one session. The count knows its session by number: a reference would keep it alive on a thread that has
-    // nothing else to do.
+    // The latest count of this thread: messages come in runs of one session. The count has the session's id and not a reference, which
+    // would keep the session alive on an idle thread.
     [ThreadStatic]
     private static SinkCount? _last;
 

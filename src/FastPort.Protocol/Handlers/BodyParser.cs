@@ -8,9 +8,9 @@ using Google.Protobuf;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Parses the bodies of one message type. Where bytes fields are lent, they are cut out of the body; what is left, often nothing, goes
-/// through the message's own parser, as does all of it where nothing can be cut. An object rather than a generic method: code that is
-/// shared between all messages would have to look up, call by call, for which one it runs. Thread-safe.
+/// Parses the bodies of one message type. Cuts borrowed bytes fields out of the body and passes the rest, often nothing, to the message's
+/// parser; if nothing can be cut, the parser gets the whole body. A class rather than a generic method: shared generic code would look up
+/// the message type in every call. Thread-safe.
 /// </summary>
 internal sealed class BodyParser<T>
     where T : IMessage<T>
@@ -19,7 +19,7 @@ internal sealed class BodyParser<T>
     private readonly ushort _type;
     private readonly string _name = typeof(T).Name;
 
-    // Which fields are lent, and an empty message to create others from; null where no field is lent.
+    // The borrowed fields, and an empty message to clone; null if no field is borrowed.
     private readonly BorrowedFields? _lent;
     private readonly T? _empty;
 
@@ -28,20 +28,22 @@ internal sealed class BodyParser<T>
         _type = type;
         _parser = parser;
 
-        // A parser that refuses an empty body has required fields, and has to see the whole body.
+        // A parser that refuses an empty body has required fields and must get the whole body.
         if (bytesFields == BytesFields.Borrowed && TryCopy([], out _empty) && new BorrowedFields(_empty.Descriptor) is { Any: true } fields)
         {
             _lent = fields;
         }
     }
 
-    /// <summary>What the sender of a body that does not parse is told.</summary>
-    public string ParseError => $"The body of message 0x{_type:X4} is no {_name} message.";
+    /// <summary>The text of the error reply for a body that cannot be parsed.</summary>
+    public string ParseError => $"The body of message 0x{_type:X4} is not a valid {_name} message.";
 
     /// <summary>Parses an inline handler's request.</summary>
     /// <param name="request">The request.</param>
     /// <param name="message">The message.</param>
-    /// <param name="lent">What its fields show, to be ended when the handler has; null where nothing is lent.</param>
+    /// <param name="lent">
+    /// The memory of the borrowed fields; the caller ends it when the handler has ended. Null if nothing is borrowed.
+    /// </param>
     public bool TryParse(scoped ref InlineRequest request, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
     {
         if (request.TryGetBodyMemory(out ReadOnlyMemory<byte> body))
@@ -49,8 +51,8 @@ internal sealed class BodyParser<T>
             return TryParse(body, out message, out lent);
         }
 
-        // The body lies across the wrap of the ring. Its fields are lent here too; otherwise a field that is kept wrongly would go
-        // unnoticed for these messages.
+        // The body wraps in the ring and is copied. Its fields are borrowed here too: otherwise the wrong use of a kept field would not be
+        // detected for these messages.
         if (_lent is not null)
         {
             return TryParse(request.Body.ToArray(), out message, out lent);
@@ -61,9 +63,11 @@ internal sealed class BodyParser<T>
     }
 
     /// <summary>Parses a body in one piece.</summary>
-    /// <param name="body">The body; unchanged until the handler has ended.</param>
+    /// <param name="body">The body; must stay unchanged until the handler has ended.</param>
     /// <param name="message">The message.</param>
-    /// <param name="lent">What its fields show, to be ended when the handler has; null where nothing is lent.</param>
+    /// <param name="lent">
+    /// The memory of the borrowed fields; the caller ends it when the handler has ended. Null if nothing is borrowed.
+    /// </param>
     public bool TryParse(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
     {
         if (_lent is not null && _lent.IsOnly(body.Span, out int field, out int contents))
@@ -77,7 +81,7 @@ internal sealed class BodyParser<T>
         return TryParseMixed(body, out message, out lent);
     }
 
-    // A method of its own: its room on the stack would have to be cleared for every message.
+    // A separate method: its stack space would otherwise be cleared for every message.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryParseMixed(ReadOnlyMemory<byte> body, [NotNullWhen(true)] out T? message, out BorrowedBytes? lent)
     {
@@ -107,7 +111,7 @@ internal sealed class BodyParser<T>
 
     private BorrowedBytes Lend(ReadOnlyMemory<byte> body)
     {
-        // There is no array only where a peer in the same process has lent memory of another kind.
+        // Only borrowed memory of a peer in the same process may have no array.
         ArraySegment<byte> array = MemoryMarshal.TryGetArray(body, out ArraySegment<byte> segment) ? segment : body.ToArray();
         return new BorrowedBytes(array.Array!, array.Offset, array.Count, _name);
     }

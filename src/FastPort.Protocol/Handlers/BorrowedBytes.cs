@@ -3,19 +3,18 @@ using System.Buffers;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// A body whose fields a handler may read until it has ended. One object per message, never used again: a field that was kept shows its own
-/// bytes or throws. <see cref="End"/> may be called while another thread reads; the span that thread holds then shows a buffer that is used
-/// again.
+/// The memory of a body whose fields a handler may read until it has ended. One object per message, never reused: a kept field has its own
+/// bytes or throws. If <see cref="End"/> is called while another thread reads, the span of that thread shows a buffer that is reused.
 /// </summary>
 internal sealed class BorrowedBytes(byte[] array, int offset, int length, string message) : MemoryManager<byte>
 {
-    // Null once the handler has ended.
+    // Null after the handler has ended.
     private byte[]? _array = array;
 
     /// <inheritdoc/>
     public override Memory<byte> Memory => CreateMemory(length);
 
-    /// <summary>The handler has ended: the buffer is used again from now on.</summary>
+    /// <summary>The handler has ended: the buffer is reused from now on.</summary>
     public void End() => _array = null;
 
     /// <inheritdoc/>
@@ -27,9 +26,9 @@ internal sealed class BorrowedBytes(byte[] array, int offset, int length, string
     }
 
     /// <inheritdoc/>
-    /// <exception cref="NotSupportedException">Always: pinned memory is used for longer than a handler can be asked to last.</exception>
+    /// <exception cref="NotSupportedException">Always: pinned memory could be used after the handler has ended.</exception>
     public override MemoryHandle Pin(int elementIndex = 0) => throw new NotSupportedException(
-        $"A lent bytes field of a {message} message cannot be pinned; copy it with ByteString.CopyFrom(field.Span), or register the "
+        $"A borrowed bytes field of a {message} message cannot be pinned; copy it with ByteString.CopyFrom(field.Span), or register the "
         + $"handler with BytesFields.Copied.");
 
     /// <inheritdoc/>
@@ -42,6 +41,6 @@ internal sealed class BorrowedBytes(byte[] array, int offset, int length, string
 
     private ObjectDisposedException Ended() => new(
         message,
-        $"A bytes field of a {message} message was read after the handler it was lent to had ended. Copy what is kept, with "
+        $"A bytes field of a {message} message was read after its handler had ended. Copy the field to keep it, with "
         + $"ByteString.CopyFrom(field.Span), or register the handler with BytesFields.Copied.");
 }

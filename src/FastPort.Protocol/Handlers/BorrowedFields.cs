@@ -5,13 +5,13 @@ using Google.Protobuf.Reflection;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Which fields of a message type are lent, and where they lie in a body: the singular bytes fields outside of oneofs. Cutting these out
-/// and parsing the rest comes to the same as parsing all: their place among the other fields means nothing, and where one occurs several
-/// times the last counts. Thread-safe.
+/// Finds the borrowed fields of a message type in a body: the singular, not required bytes fields outside oneofs. Cutting them out and
+/// parsing the rest has the same result as parsing the whole body: the order of fields has no meaning, and the last occurrence of a field
+/// counts. Thread-safe.
 /// </summary>
 internal sealed class BorrowedFields
 {
-    // Kept as tags: a field with another wire type is an unknown field, which the message's parser handles.
+    // Stored as tags: a field with another wire type is an unknown field, which the message's parser handles.
     private readonly uint[] _tags;
     private readonly IFieldAccessor[] _accessors;
 
@@ -26,14 +26,14 @@ internal sealed class BorrowedFields
     public bool Any => _tags.Length != 0;
 
     /// <summary>
-    /// Whether a body is nothing but one lent field, as that of a message around a payload is: the fast way to most of them.
+    /// Whether a body consists of one borrowed field, such as the body of a message with only a payload: the fast path for most messages.
     /// </summary>
     /// <param name="body">The body.</param>
     /// <param name="field">The field.</param>
-    /// <param name="contents">Where its contents begin, which go on to the end.</param>
+    /// <param name="contents">Index of the field's contents, which extend to the end of the body.</param>
     public bool IsOnly(ReadOnlySpan<byte> body, out int field, out int contents)
     {
-        // A tag of one byte, and a length of one or two.
+        // A tag of one byte, and a length of one or two bytes.
         field = contents = 0;
         if (body.Length < 4 || body[0] >= 0x80)
         {
@@ -57,13 +57,11 @@ internal sealed class BorrowedFields
         return field >= 0 && length == (uint)(body.Length - contents);
     }
 
-    /// <summary>Finds the lent fields of a body.</summary>
+    /// <summary>Finds the borrowed fields of a body.</summary>
     /// <param name="body">The body.</param>
-    /// <param name="cuts">Where they are, in their order.</param>
-    /// <param name="count">How many there are.</param>
-    /// <returns>
-    /// False where there are too many, the body is malformed, or it has a part that only the message's parser can skip.
-    /// </returns>
+    /// <param name="cuts">Receives the positions of the fields, in the body's order.</param>
+    /// <param name="count">Number of fields found.</param>
+    /// <returns>False if there are too many, the body is malformed, or it has a part that only the message's parser can skip.</returns>
     public bool TryFind(ReadOnlySpan<byte> body, ref Cuts cuts, out int count)
     {
         count = 0;
@@ -91,7 +89,7 @@ internal sealed class BorrowedFields
         return true;
     }
 
-    /// <summary>What the cuts leave of the body: a part of it where that is one piece, else an array.</summary>
+    /// <summary>The body without the cuts: a slice of the body if it is one piece, otherwise a new array.</summary>
     public static ReadOnlySpan<byte> Rest(ReadOnlySpan<byte> body, scoped ReadOnlySpan<Cut> cuts)
     {
         switch (cuts)
@@ -122,10 +120,10 @@ internal sealed class BorrowedFields
         return rest;
     }
 
-    /// <summary>Sets the fields that were cut out.</summary>
+    /// <summary>Sets the fields that were cut out of the body.</summary>
     /// <param name="message">The message, parsed from the rest.</param>
     /// <param name="body">The body.</param>
-    /// <param name="cuts">Where they are in it.</param>
+    /// <param name="cuts">The positions of the fields in the body.</param>
     public void Set(IMessage message, ReadOnlyMemory<byte> body, ReadOnlySpan<Cut> cuts)
     {
         foreach (Cut cut in cuts)
@@ -152,10 +150,10 @@ internal sealed class BorrowedFields
         return -1;
     }
 
-    /// <summary>A field in a body: its tag begins at Start, its contents lie from Contents to End.</summary>
+    /// <summary>A field in a body: its tag begins at Start, its contents extend from Contents to End.</summary>
     internal readonly record struct Cut(int Field, int Start, int Contents, int End);
 
-    /// <summary>Room on the stack for as many as messages usually have.</summary>
+    /// <summary>Cuts on the stack, enough for most messages.</summary>
     [InlineArray(Most)]
     internal struct Cuts
     {

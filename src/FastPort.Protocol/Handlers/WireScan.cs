@@ -3,14 +3,14 @@ using Google.Protobuf;
 namespace FastPort.Protocol.Handlers;
 
 /// <summary>
-/// Steps over the fields of an encoded message. It is stricter than a parser: what it does not accept is left to the message's parser.
-/// Source: the encoding guide of Protocol Buffers, "Message Structure".
+/// Skips the fields of an encoded message. It is stricter than a parser: the message's parser handles a body that it refuses. Source: the
+/// encoding guide of Protocol Buffers, "Message Structure".
 /// </summary>
 internal static class WireScan
 {
     private const int LongestVarint = 10;
 
-    /// <summary>Reads a tag or a length: up to 32 bits.</summary>
+    /// <summary>Reads a tag or a length of up to 32 bits.</summary>
     public static bool TryReadVarint(ReadOnlySpan<byte> body, ref int at, out uint value)
     {
         value = 0;
@@ -29,12 +29,12 @@ internal static class WireScan
         return false;
     }
 
-    /// <summary>Steps over the value that follows a tag.</summary>
+    /// <summary>Skips the value after a tag.</summary>
     /// <param name="body">The message.</param>
     /// <param name="tag">The tag.</param>
-    /// <param name="at">Behind the tag; behind the value afterwards.</param>
-    /// <param name="contents">Where the contents begin, which a length may precede.</param>
-    /// <returns>False where the value does not end within the body, and for groups.</returns>
+    /// <param name="at">Index after the tag; the call sets it to the index after the value.</param>
+    /// <param name="contents">Index of the contents, after the length if there is one.</param>
+    /// <returns>False if the value does not end within the body, and for groups.</returns>
     public static bool TryPass(ReadOnlySpan<byte> body, uint tag, ref int at, out int contents)
     {
         contents = at;
@@ -66,7 +66,7 @@ internal static class WireScan
         return true;
     }
 
-    // A length that exceeds every body, for a field that does not end.
+    // Returns a length that exceeds every body if the varint does not end.
     private static uint VarintLength(ReadOnlySpan<byte> value)
     {
         for (int i = 0; i < value.Length && i < LongestVarint; i++)

@@ -17,7 +17,7 @@ public sealed class DescriptorsTests
 
         Assert.Equal(ExitCode.Usage, e.ExitCode);
         Assert.Equal(
-            "--connections is 10000: that needs more descriptors than the 4096 that this process may open. "
+            "--connections is 10000: this needs more descriptors than the 4096 that this process may open. "
             + "Raise the limit (ulimit -n 10200 and above) or ask for fewer connections.",
             e.Message);
     }

@@ -158,7 +158,9 @@ public sealed class ArrayPoolCircularBufferTests
         RingCapacityExceededException refused = Assert.Throws<RingCapacityExceededException>(() => ring.GetWritableSpan(11));
         Assert.Equal((11, 90, 100), (refused.RequestedBytes, refused.UnreadBytes, refused.MaximumCapacity));
         Assert.Contains(
-            "11 bytes do not fit: the ring holds 90 unread bytes and its cap is 100", refused.Message, StringComparison.Ordinal);
+            "11 bytes do not fit: the ring holds 90 unread bytes and its maximum capacity is 100",
+            refused.Message,
+            StringComparison.Ordinal);
 
         ring.Write(Bytes(10, from: 91));
         Assert.Throws<RingCapacityExceededException>(() => ring.Write([1]));

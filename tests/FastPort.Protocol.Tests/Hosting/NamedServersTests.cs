@@ -123,7 +123,7 @@ public sealed class NamedServersTests
         var failure = Assert.Throws<InvalidOperationException>(
             () => builder.Services.AddFastPort("field", builder.Configuration.GetSection("Other")));
 
-        Assert.Contains("named 'field' has been added already", failure.Message, StringComparison.Ordinal);
+        Assert.Contains("named 'field' was already added", failure.Message, StringComparison.Ordinal);
     }
 
     [Fact]

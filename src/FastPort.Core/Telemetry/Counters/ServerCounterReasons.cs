@@ -1,9 +1,9 @@
 namespace FastPort.Telemetry.Counters;
 
-/// <summary>Why a connection was turned away when it was accepted.</summary>
+/// <summary>Why a connection was rejected.</summary>
 public enum ConnectionRejection
 {
-    /// <summary>The limit of connections in all was reached.</summary>
+    /// <summary>The limit of all connections was reached.</summary>
     ConnectionLimit,
 
     /// <summary>The limit of connections of one address was reached.</summary>
@@ -15,13 +15,13 @@ public enum ConnectionRejection
     /// <summary>A stage before the protocol refused it.</summary>
     Refused,
 
-    /// <summary>The limit of connections that have not said Hello was reached.</summary>
+    /// <summary>The limit of connections that have not sent Hello was reached.</summary>
     UnidentifiedLimit,
 
     /// <summary>The limit of connections in stages before the protocol was reached.</summary>
     StageLimit,
 
-    /// <summary>Its stages did not end in time.</summary>
+    /// <summary>The connection's stages did not end in time.</summary>
     StageTimeout,
 
     /// <summary>A stage failed.</summary>
@@ -37,23 +37,23 @@ public enum FrameDrop
     /// <summary>The connection closed before the frame was sent.</summary>
     ConnectionClosed,
 
-    /// <summary>A rate or size policy refused it.</summary>
+    /// <summary>A rate or size policy refused the frame.</summary>
     Policy,
 }
 
 /// <summary>Which deadline closed a connection.</summary>
 public enum ConnectionTimeout
 {
-    /// <summary>No Hello in time where one is required.</summary>
+    /// <summary>The peer did not send a required Hello in time.</summary>
     Handshake,
 
-    /// <summary>A frame was begun and not finished in time.</summary>
+    /// <summary>The peer did not finish a frame in time.</summary>
     FrameProgress,
 
-    /// <summary>Nothing was received for too long.</summary>
+    /// <summary>Nothing was received within the idle timeout.</summary>
     Idle,
 
-    /// <summary>The peer took nothing for too long.</summary>
+    /// <summary>The peer took none or too few of the waiting bytes within the write timeout.</summary>
     Write,
 
     /// <summary>A heartbeat was not answered.</summary>
@@ -69,9 +69,9 @@ public enum RelayFailure
     /// <summary>The target's send queue is full and its policy drops.</summary>
     Dropped,
 
-    /// <summary>The message exceeds the frame limit once the sender's routing id is in it.</summary>
+    /// <summary>The message with the sender's routing id exceeds the frame limit.</summary>
     TooLarge,
 
-    /// <summary>The target's send queue had no room for the time that a relay may wait.</summary>
+    /// <summary>The target's send queue had no room within the relay timeout.</summary>
     TimedOut,
 }

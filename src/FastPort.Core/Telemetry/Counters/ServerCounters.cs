@@ -1,9 +1,9 @@
 namespace FastPort.Telemetry.Counters;
 
-/// <summary>Everything a server counts. Thread-safe; adding never blocks or allocates.</summary>
+/// <summary>The counters of a server. Thread-safe; adding never blocks or allocates.</summary>
 /// <remarks>
-/// Messages and bytes are counted per connection in plain fields by its loop; they are added here at each tick of the coarse clock, not
-/// once per message. <see cref="FastPortMeter"/> publishes the counters.
+/// A connection's loop counts its messages and bytes in plain fields and adds them here at a tick of the coarse clock, not once per
+/// message. <see cref="FastPortMeter"/> publishes the counters.
 /// </remarks>
 public sealed class ServerCounters
 {
@@ -23,46 +23,48 @@ public sealed class ServerCounters
     private long _relaysWaited;
     private long _subscriptions;
 
-    /// <summary>Counts a connection let in; <see cref="ConnectionClosed"/> is its counterpart.</summary>
+    /// <summary>Counts an accepted connection; <see cref="ConnectionClosed"/> is the counterpart.</summary>
     public void ConnectionAccepted() => Interlocked.Increment(ref _connectionsAccepted);
 
-    /// <summary>Counts the end of a connection let in.</summary>
+    /// <summary>Counts the end of an accepted connection.</summary>
     public void ConnectionClosed() => Interlocked.Increment(ref _connectionsClosed);
 
-    /// <summary>Counts a connection turned away; it counts as neither accepted nor closed.</summary>
+    /// <summary>Counts a rejected connection, which counts as neither accepted nor closed.</summary>
     /// <param name="reason">Why.</param>
     public void ConnectionRejected(ConnectionRejection reason) => _rejected.Add((uint)reason);
 
-    /// <summary>Counts an accept that failed.</summary>
+    /// <summary>Counts a failed accept.</summary>
     public void AcceptFailed() => Interlocked.Increment(ref _acceptErrors);
 
-    /// <summary>Counts a session's Connected.</summary>
+    /// <summary>Counts the start of a session.</summary>
     public void SessionOpened() => Interlocked.Increment(ref _sessionsOpened);
 
-    /// <summary>Counts a session's Closed.</summary>
+    /// <summary>Counts the end of a session.</summary>
     public void SessionClosed() => Interlocked.Increment(ref _sessionsClosed);
 
-    /// <summary>Adds what a burst received.</summary>
+    /// <summary>Adds received messages and bytes.</summary>
     /// <param name="messages">Whole frames, 0 or more.</param>
     /// <param name="bytes">Bytes, headers included, 0 or more.</param>
     public void Received(long messages, long bytes) => _traffic.AddReceived(messages, bytes);
 
-    /// <summary>Adds what a burst sent.</summary>
+    /// <summary>Adds sent messages and bytes.</summary>
     /// <param name="messages">Whole frames, 0 or more.</param>
     /// <param name="bytes">Bytes, headers included, 0 or more.</param>
     public void Sent(long messages, long bytes) => _traffic.AddSent(messages, bytes);
 
     /// <summary>Counts an error frame sent.</summary>
-    /// <param name="code">Its code in the wire protocol's error table; others are counted together as 0.</param>
+    /// <param name="code">The code in the protocol's error table; other codes are counted together as 0.</param>
     public void ErrorSent(uint code) => _errorsSent.Add(ErrorTag(code));
 
-    /// <summary>Counts a one-way message that failed: nobody is told of it otherwise.</summary>
-    /// <param name="code">The code of the error frame a request would have got; unknown ones are counted together as 0.</param>
+    /// <summary>Counts a one-way message that failed; its sender gets no error.</summary>
+    /// <param name="code">
+    /// The code of the error frame for a request that fails in the same way; unknown codes are counted together as 0.
+    /// </param>
     public void OneWayFailed(uint code) => _oneWayFailures.Add(ErrorTag(code));
 
-    /// <summary>Counts frames dropped.</summary>
+    /// <summary>Counts dropped frames.</summary>
     /// <param name="reason">Why.</param>
-    /// <param name="frames">How many. Defaults to 1.</param>
+    /// <param name="frames">Number of frames. Defaults to 1.</param>
     public void FramesDropped(FrameDrop reason, long frames = 1) => _dropped.Add((uint)reason, frames);
 
     /// <summary>Counts a reply whose correlation belongs to no request.</summary>
@@ -75,7 +77,7 @@ public sealed class ServerCounters
     /// <summary>Counts a Relay that its target's send queue took.</summary>
     public void Relayed() => _traffic.AddRelayed();
 
-    /// <summary>Counts a Relay held back by a full target; one may be held back several times.</summary>
+    /// <summary>Counts a Relay delayed by a full target; one Relay may be delayed several times.</summary>
     public void RelayWaited() => Interlocked.Increment(ref _relaysWaited);
 
     /// <summary>Counts a Relay that its target did not get.</summary>
@@ -83,17 +85,18 @@ public sealed class ServerCounters
     public void RelayFailed(RelayFailure reason) => _relayFailures.Add((uint)reason);
 
     /// <summary>Counts a Publish.</summary>
-    /// <param name="deliveries">Sessions that got it, 0 or more.</param>
+    /// <param name="deliveries">Sessions that got the message, 0 or more.</param>
     public void Published(long deliveries) => _traffic.AddPublished(deliveries);
 
-    /// <summary>Counts subscriptions begun or ended.</summary>
-    /// <param name="change">How many more there are; negative where there are fewer.</param>
+    /// <summary>Counts new or ended subscriptions.</summary>
+    /// <param name="change">Change of the number of subscriptions; negative if it decreases.</param>
     public void Subscribed(long change) => Interlocked.Add(ref _subscriptions, change);
 
-    /// <summary>The counts of now. Each is exact; they are read one after the other while traffic goes on.</summary>
+    /// <summary>The present counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
     public ServerCountersSnapshot Snapshot()
     {
-        // Closed before opened: read the other way round, a short connection in between would make the number open negative.
+        // Read the closed counts before the opened ones: in the reverse order a short connection in between would make the number of open
+        // connections negative.
         var connectionsClosed = Interlocked.Read(ref _connectionsClosed);
         var sessionsClosed = Interlocked.Read(ref _sessionsClosed);
         var traffic = _traffic.Sum();

@@ -1,9 +1,9 @@
 namespace FastPort.Telemetry.Counters;
 
-/// <summary>The counts of a <see cref="ServerCounters"/> at one moment. Immutable. All counts are since the server began.</summary>
+/// <summary>The counts of a <see cref="ServerCounters"/> at one moment. Immutable. All counts are since the start of the server.</summary>
 public sealed class ServerCountersSnapshot
 {
-    /// <summary>Error codes told apart: 1 to 14 of the wire protocol, and 0 for all others.</summary>
+    /// <summary>Error codes that are counted separately: 1 to 14 of the protocol, and 0 for all others.</summary>
     internal const int ErrorTags = 15;
 
     private readonly long[] _rejected;
@@ -24,25 +24,25 @@ public sealed class ServerCountersSnapshot
         _oneWayFailures = oneWayFailures;
     }
 
-    /// <summary>Connections let in.</summary>
+    /// <summary>Connections accepted.</summary>
     public required long ConnectionsAccepted { get; init; }
 
-    /// <summary>Connections let in that have ended.</summary>
+    /// <summary>Accepted connections that have ended.</summary>
     public required long ConnectionsClosed { get; init; }
 
     /// <summary>Connections open now.</summary>
     public long ConnectionsOpen => ConnectionsAccepted - ConnectionsClosed;
 
-    /// <summary>Connections turned away, for all reasons.</summary>
+    /// <summary>Connections rejected, for all reasons.</summary>
     public long ConnectionsRejected => _rejected.Sum();
 
     /// <summary>Accepts that failed.</summary>
     public required long AcceptErrors { get; init; }
 
-    /// <summary>Sessions that began.</summary>
+    /// <summary>Sessions started.</summary>
     public required long SessionsOpened { get; init; }
 
-    /// <summary>Sessions that ended.</summary>
+    /// <summary>Sessions ended.</summary>
     public required long SessionsClosed { get; init; }
 
     /// <summary>Sessions open now.</summary>
@@ -72,28 +72,28 @@ public sealed class ServerCountersSnapshot
     /// <summary>Replies whose correlation belonged to no request.</summary>
     public required long RepliesToNothing { get; init; }
 
-    /// <summary>Relays that their targets' send queues took.</summary>
+    /// <summary>Relays that the targets' send queues took.</summary>
     public required long Relayed { get; init; }
 
-    /// <summary>Times that a Relay was held back by a full target.</summary>
+    /// <summary>How often a full target delayed a Relay.</summary>
     public required long RelaysWaited { get; init; }
 
-    /// <summary>Relays that their targets did not get, for all reasons.</summary>
+    /// <summary>Relays that did not reach their targets, for all reasons.</summary>
     public long RelaysFailed => _relayFailures.Sum();
 
     /// <summary>Publish messages.</summary>
     public required long Published { get; init; }
 
-    /// <summary>Sessions' send queues that took a Publish message, over all of those.</summary>
+    /// <summary>Deliveries of Publish messages: the sum of the send queues that took each message.</summary>
     public required long Delivered { get; init; }
 
-    /// <summary>Subscriptions that exist now.</summary>
+    /// <summary>Subscriptions at present.</summary>
     public required long SubscriptionsOpen { get; init; }
 
     /// <summary>Connections closed by a deadline, of all kinds.</summary>
     public long TimeoutsClosed => _timeouts.Sum();
 
-    /// <summary>Connections turned away for one reason.</summary>
+    /// <summary>Connections rejected for one reason.</summary>
     /// <param name="reason">The reason.</param>
     public long ConnectionsRejectedFor(ConnectionRejection reason) => _rejected[(int)reason];
 
@@ -105,17 +105,17 @@ public sealed class ServerCountersSnapshot
     /// <param name="kind">The kind.</param>
     public long TimeoutsClosedBy(ConnectionTimeout kind) => _timeouts[(int)kind];
 
-    /// <summary>Relays that their targets did not get for one reason.</summary>
+    /// <summary>Relays that did not reach their targets for one reason.</summary>
     /// <param name="reason">The reason.</param>
     public long RelaysFailedFor(RelayFailure reason) => _relayFailures[(int)reason];
 
     /// <summary>Error frames sent with one code.</summary>
-    /// <param name="code">1 to 14, or 0 for all codes the wire protocol does not name.</param>
+    /// <param name="code">1 to 14, or 0 for all other codes.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="code"/> is above 14.</exception>
     public long ErrorsSentWith(uint code) => At(_errorsSent, code);
 
     /// <summary>One-way messages that failed with one code.</summary>
-    /// <param name="code">1 to 14, or 0 for all codes the wire protocol does not name.</param>
+    /// <param name="code">1 to 14, or 0 for all other codes.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="code"/> is above 14.</exception>
     public long OneWayFailuresWith(uint code) => At(_oneWayFailures, code);
 

@@ -5,7 +5,7 @@ internal sealed class TaggedCounts(int tags)
 {
     private readonly long[] _counts = new long[tags];
 
-    /// <summary>Adds to a tag; one beyond the set counts under the last, so a peer cannot make tags.</summary>
+    /// <summary>Adds to a tag. A tag outside the set counts as the last one, so that a peer cannot create tags.</summary>
     internal void Add(uint tag, long count = 1) => Interlocked.Add(ref _counts[Math.Min(tag, (uint)_counts.Length - 1)], count);
 
     internal long[] ToArray()

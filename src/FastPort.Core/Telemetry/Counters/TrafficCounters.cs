@@ -4,7 +4,7 @@ using FastPort.Telemetry.Histograms;
 namespace FastPort.Telemetry.Counters;
 
 /// <summary>
-/// Messages and bytes in both directions, and messages passed on, one cell per processor: counting from many threads shares no cache line.
+/// Messages and bytes in both directions, relays and publications, in one cell per processor, so that processors do not share a cache line.
 /// </summary>
 internal sealed class TrafficCounters
 {
@@ -50,7 +50,7 @@ internal sealed class TrafficCounters
         return sum;
     }
 
-    // A thread may move to another processor right after: the additions are interlocked, so only the cache line is a guess.
+    // The thread may move to another processor before it adds. The additions are interlocked, so this costs only speed.
     private ref Cell Mine() => ref _cells[Thread.GetCurrentProcessorId() & (_cells.Length - 1)];
 
     // Two cache lines: processors fetch them in pairs.

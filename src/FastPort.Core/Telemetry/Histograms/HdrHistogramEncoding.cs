@@ -9,8 +9,8 @@ namespace FastPort.Telemetry.Histograms;
 /// Encodes a snapshot as HdrHistogram does: encoding V2, compressed, with three significant digits from 1 ns to 60 s, as Base64.
 /// </summary>
 /// <remarks>
-/// A bucket of ours is two or more of HdrHistogram's; its values are counted in the one that holds its middle. Smallest and largest value
-/// are counted where they belong, so that readers report them within 0.1 % too.
+/// A bucket of <see cref="LatencyBuckets"/> covers two or more buckets of HdrHistogram; its values are counted in the bucket of its middle.
+/// The smallest and the largest value are counted in their exact buckets, so that readers report them within 0.1 % too.
 /// </remarks>
 internal static class HdrHistogramEncoding
 {
@@ -20,7 +20,7 @@ internal static class HdrHistogramEncoding
     private const int HeaderBytes = 40;
     private const int SignificantDigits = 3;
 
-    // Three digits need 2,000 buckets of equal width, rounded up to a power of two; each further power of two adds the upper half of them.
+    // Three digits need 2,000 buckets of equal width, rounded up to a power of two; each further power of two adds the upper half of these.
     private const int SubBuckets = 2048;
     private const int HalfBits = 10;
 
@@ -64,7 +64,7 @@ internal static class HdrHistogramEncoding
         BinaryPrimitives.WriteDoubleBigEndian(encoded[32..], 1);
     }
 
-    // Counts in the order of their buckets; a negative number says how many buckets in a row are empty.
+    // Counts in the order of their buckets; a negative number is a run of empty buckets.
     private static void WriteCounts(ArrayBufferWriter<byte> output, LatencySnapshot snapshot)
     {
         int next = 0;
@@ -100,7 +100,7 @@ internal static class HdrHistogramEncoding
         return index + 1;
     }
 
-    // Ascending: the minimum, the rest of every bucket by its middle, the maximum.
+    // Ascending: the minimum, the other values of every bucket by its middle, the maximum.
     private static IEnumerable<(long Value, long Count)> Values(LatencySnapshot snapshot)
     {
         if (snapshot.Count == 0)
@@ -131,7 +131,7 @@ internal static class HdrHistogramEncoding
         }
     }
 
-    // The sign goes into the lowest bit; seven bits a byte, least significant first, and all eight of a ninth byte.
+    // The sign is the lowest bit; seven bits per byte, least significant first; a ninth byte holds eight bits.
     private static void WriteZigZag(ArrayBufferWriter<byte> output, long number)
     {
         Span<byte> bytes = output.GetSpan(9);

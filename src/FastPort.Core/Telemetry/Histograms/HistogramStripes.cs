@@ -4,8 +4,8 @@ namespace FastPort.Telemetry.Histograms;
 /// Histograms of the parts of one measurement, recorded together by several threads, with an interval and a lifetime of each.
 /// </summary>
 /// <remarks>
-/// Writers own the active histograms of the stripe they entered. A reader, under <see cref="_readers"/>, exchanges each stripe's active
-/// histograms for empty ones and merges what it took into interval and lifetime, so no value is lost, counted twice or seen half written,
+/// A writer owns the active histograms of the stripe that it entered. A reader, under <see cref="_readers"/>, exchanges each stripe's
+/// active histograms for empty ones and merges them into interval and lifetime. So no value is lost, counted twice or read half written,
 /// and a writer waits at most for an exchange of references.
 /// </remarks>
 internal sealed class HistogramStripes
@@ -14,14 +14,14 @@ internal sealed class HistogramStripes
     private readonly int _width;
     private readonly int _coarseness;
 
-    // Guards the three sets below, and with them the order of intervals.
+    // Guards the three sets below, and so the order of intervals.
     private readonly Lock _readers = new();
     private LatencyHistogram[]? _spare;
     private LatencyHistogram[]? _interval;
     private LatencyHistogram[]? _lifetime;
 
     /// <param name="width">Histograms recorded together.</param>
-    /// <param name="stripes">Stripes at most, a power of two; 0 for one per processor.</param>
+    /// <param name="stripes">Maximum number of stripes, a power of two; 0 for one per processor.</param>
     /// <param name="coarseness">0, or <see cref="LatencyBuckets.Coarse"/>. Defaults to 0.</param>
     internal HistogramStripes(int width, int stripes, int coarseness = 0)
     {
@@ -32,10 +32,10 @@ internal sealed class HistogramStripes
 
     internal int Width => _width;
 
-    /// <summary>Takes a stripe to record into; give it back with <see cref="Stripe.Exit"/>.</summary>
+    /// <summary>Takes a stripe to record into; release it with <see cref="Stripe.Exit"/>.</summary>
     internal HistogramStripe Enter() => _stripes.Enter();
 
-    /// <summary>Interval and lifetime of each histogram; the interval goes on.</summary>
+    /// <summary>Interval and lifetime of each histogram; the interval continues.</summary>
     internal (LatencySnapshot Interval, LatencySnapshot Lifetime)[] Read()
     {
         lock (_readers)
@@ -57,7 +57,7 @@ internal sealed class HistogramStripes
         }
     }
 
-    /// <summary>Forgets everything recorded up to now.</summary>
+    /// <summary>Removes all values recorded so far.</summary>
     internal void Reset()
     {
         lock (_readers)
@@ -68,7 +68,7 @@ internal sealed class HistogramStripes
         }
     }
 
-    /// <summary>Adds the values of a histogram that nobody writes to.</summary>
+    /// <summary>Adds the values of a histogram; no thread may write to it during the call.</summary>
     internal void Merge(int index, LatencyHistogram other)
     {
         lock (_readers)
@@ -125,7 +125,8 @@ internal sealed class HistogramStripes
                 continue;
             }
 
-            // The set taken is emptied and put into the next stripe: one spare set is enough for all, and keeps its grown arrays.
+            // The taken set is reset and becomes the next stripe's active set: one spare set is enough for all stripes and keeps its
+            // arrays.
             _interval ??= NewSet();
             _lifetime ??= NewSet();
             for (var h = 0; h < taken.Length; h++)
@@ -154,6 +155,6 @@ internal sealed class HistogramStripes
 /// <summary>The histograms that one processor writes.</summary>
 internal sealed class HistogramStripe(LatencyHistogram[] active) : Stripe
 {
-    /// <summary>Touched only by who holds the stripe.</summary>
+    /// <summary>Accessed only by the thread that holds the stripe.</summary>
     internal LatencyHistogram[] Active { get; set; } = active;
 }

@@ -2,18 +2,16 @@ using System.Numerics;
 
 namespace FastPort.Telemetry.Histograms;
 
-/// <summary>
-/// The bucket layout that every histogram shares: each power of two (a segment) is cut into 512 equal buckets.
-/// </summary>
+/// <summary>The bucket layout of all histograms: each power of two (a segment) is divided into 512 equal buckets.</summary>
 /// <remarks>
-/// A bucket is at most 1/512 of its lowest value wide and is reported by its middle, so a reported value is off by at most
-/// 1/1024 = 0.098 %: three significant digits with half the buckets that reporting an edge would need. Values below 1,024 ns have a bucket
-/// each. Where there are many histograms, a coarse one takes eight neighbours for one bucket, named by the first: at most 1/128 = 0.78 %
-/// off, or 4 ns.
+/// A bucket is at most 1/512 of its lowest value wide and is reported by its middle, so the error of a reported value is at most 1/1024 =
+/// 0.098 %: three significant digits with half the buckets that reporting an edge would need. Each value below 1,024 ns has its own bucket.
+/// A coarse histogram, used where there are many, merges eight neighboring buckets under the number of the first: its error is at most
+/// 1/128 = 0.78 %, or 4 ns.
 /// </remarks>
 internal static class LatencyBuckets
 {
-    /// <summary>Lowest value that has a bucket of its own, in nanoseconds.</summary>
+    /// <summary>Lowest value that is not clamped, in nanoseconds.</summary>
     internal const long Lowest = 100;
 
     /// <summary>Highest value that is not clamped, in nanoseconds (60 s).</summary>
@@ -22,10 +20,10 @@ internal static class LatencyBuckets
     /// <summary>Buckets of one segment.</summary>
     internal const int SegmentLength = 512;
 
-    /// <summary>Segments: 0 to 511 ns, then one per power of two up to the one that holds <see cref="Highest"/>.</summary>
+    /// <summary>Segments: 0 to 511 ns, then one per power of two up to the segment of <see cref="Highest"/>.</summary>
     internal const int SegmentCount = 28;
 
-    /// <summary>Three bits of an offset less: eight buckets are one.</summary>
+    /// <summary>Coarse histograms drop three bits of an offset: eight buckets become one.</summary>
     internal const int Coarse = 3;
 
     private const int SegmentBits = 9;
@@ -37,7 +35,7 @@ internal static class LatencyBuckets
     /// <summary>The bucket of a value within its segment.</summary>
     internal static int OffsetOf(long nanoseconds, int segment)
     {
-        // Segments 0 and 1 both have buckets one nanosecond wide.
+        // The buckets of segments 0 and 1 are one nanosecond wide.
         var shift = Math.Max(segment - 1, 0);
         return (int)(nanoseconds >> shift) & (SegmentLength - 1);
     }
@@ -55,7 +53,7 @@ internal static class LatencyBuckets
     /// <param name="coarseness">0, or <see cref="Coarse"/>.</param>
     internal static long HighEdge(int bucket, int coarseness) => LowEdge(bucket) + Width(bucket, coarseness) - 1;
 
-    /// <summary>The value that stands for all values of a bucket, in nanoseconds.</summary>
+    /// <summary>The value that represents all values of a bucket, in nanoseconds.</summary>
     /// <param name="bucket">The bucket.</param>
     /// <param name="coarseness">0, or <see cref="Coarse"/>.</param>
     internal static long Middle(int bucket, int coarseness) => LowEdge(bucket) + ((Width(bucket, coarseness) - 1) / 2);

@@ -6,13 +6,16 @@ namespace FastPort.Telemetry.Histograms;
 /// Counts latencies in log-linear buckets with three significant digits: every percentile is within 0.1 % of the exact one.
 /// </summary>
 /// <remarks>
-/// <para>Values are nanoseconds. From 100 ns to 60 s they are counted where they belong; outside they are counted in the first or last
-/// bucket and in <see cref="ClampedLow"/> or <see cref="ClampedHigh"/>, while minimum, maximum and sum stay exact.</para>
-/// <para>Memory: 28 segments of 512 counts of 8 bytes, 4 KiB a segment, allocated when a value first falls into that power of two:
-/// about 0.4 KB when empty, 112 KiB (14,336 buckets x 8 bytes) when every power of two was met, some 20 to 40 KiB for one kind of
-/// request.</para>
 /// <para>
-/// Not thread-safe: one writer, and no reader while it writes. Use <see cref="StripedLatencyHistogram"/> where several threads record.
+/// Values are nanoseconds. Values from 100 ns to 60 s are counted in their buckets; other values are counted in the first or last bucket
+/// and in <see cref="ClampedLow"/> or <see cref="ClampedHigh"/>. Minimum, maximum and sum stay exact.
+/// </para>
+/// <para>
+/// Memory: 28 segments of 512 counts of 8 bytes, 4 KiB a segment, allocated for the first value of that power of two: about 0.4 KB when
+/// empty, 112 KiB (14,336 buckets x 8 bytes) with all segments, 20 to 40 KiB for one kind of request.
+/// </para>
+/// <para>
+/// Not thread-safe: one writer, and no reader while it writes. Use <see cref="StripedLatencyHistogram"/> if several threads record.
 /// </para>
 /// </remarks>
 public sealed class LatencyHistogram
@@ -25,11 +28,11 @@ public sealed class LatencyHistogram
     private long _clampedLow;
     private long _clampedHigh;
 
-    // By Little's law the sum grows by one nanosecond per nanosecond and request in flight: 64 bits would be full after some hours of a
+    // By Little's law the sum grows by one nanosecond per nanosecond and request in flight: 64 bits would overflow after some hours on a
     // large server.
     private Int128 _sum;
 
-    /// <summary>Makes an empty one.</summary>
+    /// <summary>Creates an empty histogram.</summary>
     public LatencyHistogram()
     {
     }
@@ -63,7 +66,7 @@ public sealed class LatencyHistogram
     /// <summary>Values above <see cref="HighestTrackable"/>.</summary>
     public long ClampedHigh => _clampedHigh;
 
-    /// <summary>Bytes of count arrays held at present.</summary>
+    /// <summary>Bytes of the allocated count arrays.</summary>
     public int AllocatedBytes
     {
         get
@@ -78,8 +81,8 @@ public sealed class LatencyHistogram
         }
     }
 
-    /// <summary>Records one value. Allocates only when the value is the first in its power of two.</summary>
-    /// <param name="nanoseconds">Any value; a negative one (a difference of two clocks) counts as clamped low.</param>
+    /// <summary>Records one value. Allocates only for the first value of a power of two.</summary>
+    /// <param name="nanoseconds">Any value; a negative value (a difference of two clocks) counts as clamped low.</param>
     public void Record(long nanoseconds)
     {
         _count++;
@@ -103,8 +106,7 @@ public sealed class LatencyHistogram
     }
 
     /// <summary>
-    /// Records how long after an origin each of these moments was, as <see cref="Record(long)"/> would one by one. The totals are written
-    /// once.
+    /// Records the time from an origin to each of these moments, as <see cref="Record(long)"/> would one by one. Writes the totals once.
     /// </summary>
     /// <param name="origin">The origin.</param>
     /// <param name="moments">Readings of the same clock, in nanoseconds.</param>
@@ -120,7 +122,7 @@ public sealed class LatencyHistogram
         Add(run);
     }
 
-    /// <summary>Records how long after the one before it each of these moments was.</summary>
+    /// <summary>Records the time from the previous moment to each of these moments.</summary>
     /// <param name="origin">The moment before the first.</param>
     /// <param name="moments">Readings of the same clock, in nanoseconds.</param>
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -136,8 +138,8 @@ public sealed class LatencyHistogram
         Add(run);
     }
 
-    /// <summary>Adds everything another histogram holds: the result equals having recorded its values here.</summary>
-    /// <param name="other">Left unchanged; must not be written to meanwhile. May not be this histogram.</param>
+    /// <summary>Adds all values of another histogram: the result is the same as recording the values here.</summary>
+    /// <param name="other">Left unchanged; no thread may write to it during the call. Must not be this histogram.</param>
     /// <exception cref="ArgumentException"><paramref name="other"/> is this histogram.</exception>
     public void Merge(LatencyHistogram other)
     {
@@ -165,8 +167,8 @@ public sealed class LatencyHistogram
         AddTotals(other._count, other._sum, other._min, other._max, other._clampedLow, other._clampedHigh);
     }
 
-    /// <summary>Adds everything a snapshot holds.</summary>
-    /// <param name="snapshot">What to add.</param>
+    /// <summary>Adds all values of a snapshot.</summary>
+    /// <param name="snapshot">The values to add.</param>
     public void Merge(LatencySnapshot snapshot)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -177,7 +179,7 @@ public sealed class LatencyHistogram
 
         foreach (var (bucket, count) in snapshot.NumberedCounts())
         {
-            // The middle of a bucket that was coarser than the buckets here.
+            // The middle of a bucket, which may be coarser than the buckets here.
             var middle = bucket + ((1 << snapshot.Coarseness) >> 1);
             var segment = middle / LatencyBuckets.SegmentLength;
             var counts = _segments[segment] ?? AddSegment(segment);
@@ -187,7 +189,7 @@ public sealed class LatencyHistogram
         AddTotals(snapshot.Count, snapshot.Sum, snapshot.Min, snapshot.Max, snapshot.ClampedLow, snapshot.ClampedHigh);
     }
 
-    /// <summary>An immutable copy of what was recorded.</summary>
+    /// <summary>An immutable copy of the recorded values.</summary>
     public LatencySnapshot Snapshot()
     {
         if (_count == 0)
@@ -222,7 +224,7 @@ public sealed class LatencyHistogram
         return new LatencySnapshot(buckets, cumulative, _coarseness, _sum, _min, _max, _clampedLow, _clampedHigh);
     }
 
-    /// <summary>Forgets everything recorded; the count arrays are kept for the next values.</summary>
+    /// <summary>Removes all recorded values; the count arrays are kept for the next values.</summary>
     public void Reset()
     {
         if (_count == 0)
@@ -262,7 +264,7 @@ public sealed class LatencyHistogram
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Add(in Run run) => AddTotals(run.Count, run.Sum, run.Min, run.Max, clampedLow: 0, clampedHigh: 0);
 
-    // One unsigned comparison finds both ends.
+    // One unsigned comparison checks both bounds.
     private static bool IsTrackable(long nanoseconds) =>
         (ulong)(nanoseconds - LatencyBuckets.Lowest) <= LatencyBuckets.Highest - LatencyBuckets.Lowest;
 
@@ -300,7 +302,7 @@ public sealed class LatencyHistogram
     [MethodImpl(MethodImplOptions.NoInlining)]
     private long[] AddSegment(int segment) => _segments[segment] = new long[LatencyBuckets.SegmentLength >> _coarseness];
 
-    // Totals of a run of values within range: kept in registers, where those of the histogram are memory. 2^27 values of 60 s are less than
+    // Totals of a run of values within range, kept in registers; those of the histogram are in memory. 2^27 values of 60 s are less than
     // 2^63 ns.
     private struct Run
     {

@@ -6,7 +6,7 @@ namespace FastPort.Telemetry.Histograms;
 /// <param name="Count">Values recorded in it.</param>
 public readonly record struct LatencyBucket(long Lowest, long Highest, long Count);
 
-/// <summary>What a histogram held at one moment. Immutable, safe to share between threads. All values are nanoseconds.</summary>
+/// <summary>The contents of a histogram at one moment. Immutable, so thread-safe. All values are nanoseconds.</summary>
 /// <remarks>Holds 12 bytes per filled bucket.</remarks>
 public sealed class LatencySnapshot
 {
@@ -27,7 +27,7 @@ public sealed class LatencySnapshot
         ClampedHigh = clampedHigh;
     }
 
-    /// <summary>A snapshot of nothing: every figure is 0.</summary>
+    /// <summary>The empty snapshot: every figure is 0.</summary>
     public static LatencySnapshot Empty { get; } = new([], [], 0, 0, 0, 0, 0, 0);
 
     /// <summary>Number of values, clamped ones included.</summary>
@@ -51,7 +51,7 @@ public sealed class LatencySnapshot
     /// <summary>Values above 60 s, counted as 60 s.</summary>
     public long ClampedHigh { get; }
 
-    /// <summary>Half of the values are at most this.</summary>
+    /// <summary>50 % of the values are at most this.</summary>
     public long P50 => GetPercentile(50);
 
     /// <summary>90 % of the values are at most this.</summary>
@@ -63,10 +63,10 @@ public sealed class LatencySnapshot
     /// <summary>99 % of the values are at most this.</summary>
     public long P99 => GetPercentile(99);
 
-    /// <summary>99.9 % of the values are at most this; worth printing above 10,000 values.</summary>
+    /// <summary>99.9 % of the values are at most this; meaningful above 10,000 values.</summary>
     public long P999 => GetPercentile(99.9);
 
-    /// <summary>99.99 % of the values are at most this; worth printing above 100,000 values.</summary>
+    /// <summary>99.99 % of the values are at most this; meaningful above 100,000 values.</summary>
     public long P9999 => GetPercentile(99.99);
 
     /// <summary>The filled buckets, lowest first.</summary>
@@ -82,8 +82,9 @@ public sealed class LatencySnapshot
     }
 
     /// <summary>
-    /// The smallest recorded value v such that at least ceil(percent / 100 * count) values are at most v, within 0.1 % (of one session's: 1
-    /// %); exact for 0 (the minimum) and 100 (the maximum), and never outside [<see cref="Min"/>, <see cref="Max"/>].
+    /// The smallest recorded value v such that at least ceil(percent / 100 * count) values are at most v, within 0.1 % (1 % for the
+    /// latencies of one session); exact for 0 (the minimum) and 100 (the maximum), and never outside [<see cref="Min"/>,
+    /// <see cref="Max"/>].
     /// </summary>
     /// <param name="percent">0 to 100.</param>
     /// <returns>Nanoseconds; 0 when empty.</returns>
@@ -112,9 +113,9 @@ public sealed class LatencySnapshot
     }
 
     /// <summary>
-    /// What was recorded after an earlier snapshot of the same histogram: the interval of a reader that cannot cut intervals itself.
-    /// Count, mean and percentiles keep their accuracy; <see cref="Min"/> and <see cref="Max"/> are within 0.1 %, for the earlier
-    /// values can no longer be told apart within a bucket. When the histogram was reset in between, everything since the reset.
+    /// The values recorded after an earlier snapshot of the same histogram: the interval of a reader that does not cut intervals. Count,
+    /// mean and percentiles keep their accuracy; <see cref="Min"/> and <see cref="Max"/> are within 0.1 %, because a bucket does not
+    /// distinguish earlier values from later ones. If the histogram was reset in between, returns all values since the reset.
     /// </summary>
     /// <param name="earlier">A snapshot taken before this one.</param>
     public LatencySnapshot Since(LatencySnapshot earlier)
@@ -150,7 +151,7 @@ public sealed class LatencySnapshot
             }
         }
 
-        // Counts only grow: a bucket that held values before and is empty now means that there was a reset.
+        // Counts only grow: a bucket that had values before and is empty now means that the histogram was reset.
         if (old < earlier._buckets.Length)
         {
             return this;
@@ -161,7 +162,7 @@ public sealed class LatencySnapshot
             return Empty;
         }
 
-        // A clamped value says nothing of its bucket's edges, so the outermost buckets take the exact extremes.
+        // A clamped value can lie outside its bucket, so the outermost buckets use the exact extremes.
         var low = ClampedLow > earlier.ClampedLow ? Min : Math.Max(Min, LatencyBuckets.LowEdge(buckets[0]));
         var high = ClampedHigh > earlier.ClampedHigh ? Max : Math.Min(Max, LatencyBuckets.HighEdge(buckets[^1], Coarseness));
         return new LatencySnapshot(
@@ -169,7 +170,7 @@ public sealed class LatencySnapshot
             ClampedHigh - earlier.ClampedHigh);
     }
 
-    /// <summary>The fixed set of figures that tables and files show.</summary>
+    /// <summary>The figures for tables and files.</summary>
     public LatencySummary Summarize() => new()
     {
         Count = Count,
@@ -195,11 +196,11 @@ public sealed class LatencySnapshot
             throw new ArgumentOutOfRangeException(nameof(percent), percent, "A percentile lies within 0 to 100.");
         }
 
-        // 99.9 has no exact double: in binary, 99.9 % of 1,000 can come out a hair above 999 and be rounded up to a rank too high.
+        // Decimal, because 99.9 has no exact double: in binary, 99.9 % of 1,000 can be slightly above 999 and round up to the next rank.
         return Math.Max(1, (long)decimal.Ceiling((decimal)percent * count / 100));
     }
 
-    /// <summary>How its buckets are made; see <see cref="LatencyBuckets.Coarse"/>.</summary>
+    /// <summary>The width of the buckets; see <see cref="LatencyBuckets.Coarse"/>.</summary>
     internal int Coarseness { get; }
 
     /// <summary>Bucket numbers and counts, lowest first.</summary>

@@ -1,8 +1,6 @@
 namespace FastPort.Telemetry.Histograms;
 
-/// <summary>
-/// The figures that tables and files show of one set of latencies. All values are nanoseconds; all are 0 when the set is empty.
-/// </summary>
+/// <summary>The figures of one set of latencies in tables and files. All values are nanoseconds; all are 0 if the set is empty.</summary>
 public readonly record struct LatencySummary
 {
     /// <summary>Number of values.</summary>
@@ -42,7 +40,7 @@ public readonly record struct LatencySummary
     public long ClampedHigh { get; init; }
 
     /// <summary>
-    /// P99 / mean, the stability figure: 1 means that every value is alike. 0 when empty or when the mean is not positive.
+    /// P99 / mean, the stability figure: 1 means that all values are equal. 0 if the set is empty or the mean is not positive.
     /// </summary>
     public double P99OverMean => Mean > 0 ? P99 / Mean : 0;
 

@@ -3,12 +3,10 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Telemetry.Histograms;
 
-/// <summary>
-/// The part of a striped structure that one processor writes, guarded by a flag that is nearly always free.
-/// </summary>
+/// <summary>The part of a striped structure that one processor writes, guarded by a flag that is rarely contended.</summary>
 /// <remarks>
-/// A <see cref="Lock"/> would be right too but costs three times as much per record, and its waiting is not needed: a writer that finds
-/// the flag taken goes to another stripe (<see cref="StripeSet{T}"/>), and a reader holds it only to exchange a reference.
+/// A <see cref="Lock"/> would be correct but costs three times as much per record, and its blocking is not needed: a writer that finds the
+/// flag taken uses another stripe (<see cref="StripeSet{T}"/>), and a reader holds the flag only to exchange a reference.
 /// </remarks>
 internal abstract class Stripe
 {
@@ -18,22 +16,22 @@ internal abstract class Stripe
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryEnter() => Volatile.Read(ref _flag.Held) == 0 && Interlocked.Exchange(ref _flag.Held, 1) == 0;
 
-    /// <summary>Takes the stripe, waiting for the few nanoseconds that a record lasts.</summary>
+    /// <summary>Takes the stripe; spins for the few nanoseconds that a record takes.</summary>
     internal void Enter()
     {
         var spin = default(SpinWait);
         while (!TryEnter())
         {
-            // Yields to a preempted holder, but never sleeps a millisecond.
+            // Yields to a preempted holder, but never sleeps for a millisecond.
             spin.SpinOnce(sleep1Threshold: -1);
         }
     }
 
-    /// <summary>Gives the stripe back, publishing what was written.</summary>
+    /// <summary>Releases the stripe and publishes the writes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Exit() => Volatile.Write(ref _flag.Held, 0);
 
-    // Alone on its cache line: neighbours on the heap may belong to another processor's stripe.
+    // Alone on its cache line: adjacent objects on the heap may belong to another processor's stripe.
     [StructLayout(LayoutKind.Explicit, Size = 128)]
     private struct LoneFlag
     {

@@ -3,19 +3,19 @@ using System.Runtime.CompilerServices;
 
 namespace FastPort.Telemetry.Histograms;
 
-/// <summary>Stripes by processor, each made when its processor first writes.</summary>
+/// <summary>Stripes by processor, each created when its processor first writes.</summary>
 internal sealed class StripeSet<T>
     where T : Stripe
 {
-    /// <summary>Above this, processors share stripes: memory is worth more than the rare clash.</summary>
+    /// <summary>Above this number processors share stripes: the contention is rare and costs less than the memory.</summary>
     internal const int MaxStripes = 64;
 
     private readonly T?[] _stripes;
     private readonly Func<T> _create;
 
-    /// <summary>Makes an empty set.</summary>
-    /// <param name="create">Makes one stripe; may be called once too often when two processors race for it.</param>
-    /// <param name="count">Stripes at most, a power of two; 0 for one per processor.</param>
+    /// <summary>Creates an empty set.</summary>
+    /// <param name="create">Creates one stripe; a stripe may be created and discarded when two threads race for it.</param>
+    /// <param name="count">Maximum number of stripes, a power of two; 0 for one per processor.</param>
     internal StripeSet(Func<T> create, int count = 0)
     {
         _create = create;
@@ -26,17 +26,19 @@ internal sealed class StripeSet<T>
     internal static int DefaultCount { get; } = (int)Math.Min(
         MaxStripes, BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount));
 
-    /// <summary>The calling thread's stripe; wrong as soon as the thread moves to another processor, which costs speed alone.</summary>
+    /// <summary>
+    /// The index of the calling thread's stripe. Outdated if the thread moves to another processor, which costs only speed.
+    /// </summary>
     internal int Home => _stripes.Length == 1 ? 0 : Thread.GetCurrentProcessorId() & (_stripes.Length - 1);
 
-    /// <summary>The stripes at most.</summary>
+    /// <summary>Maximum number of stripes.</summary>
     internal int Capacity => _stripes.Length;
 
-    /// <summary>Takes a free stripe, this processor's if possible; the caller gives it back with <see cref="Stripe.Exit"/>.</summary>
+    /// <summary>Takes a free stripe, this processor's if possible; the caller releases it with <see cref="Stripe.Exit"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Enter() => Enter(Home);
 
-    /// <summary>Takes a free stripe, this one if possible.</summary>
+    /// <summary>Takes a free stripe, the one with this number if possible.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal T Enter(int home)
     {
@@ -44,7 +46,7 @@ internal sealed class StripeSet<T>
         return stripe is not null && stripe.TryEnter() ? stripe : EnterAnother(home);
     }
 
-    /// <summary>The stripe with this number, or null when nothing was written through it.</summary>
+    /// <summary>The stripe with this number; null if it was never used.</summary>
     internal T? this[int index] => Volatile.Read(ref _stripes[index]);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -53,8 +55,7 @@ internal sealed class StripeSet<T>
         var spin = default(SpinWait);
         while (true)
         {
-            // A taken stripe means that its holder was preempted or that this thread has just moved: the next one is free more often than
-            // not.
+            // A taken stripe means that its holder was preempted or that this thread has just moved: the next stripe is usually free.
             for (var i = 0; i < _stripes.Length; i++)
             {
                 var index = (home + i) & (_stripes.Length - 1);

@@ -2,17 +2,20 @@ namespace FastPort.Telemetry.Histograms;
 
 /// <summary>A <see cref="LatencyHistogram"/> that any number of threads may record into and read at the same time.</summary>
 /// <remarks>
-/// <para>Values are striped by processor and merged when read. Every value recorded before a read is in it exactly once.</para>
 /// <para>
-/// Memory: one <see cref="LatencyHistogram"/> per processor that recorded, made at its first record, and up to three more once it was read
-/// (spare, interval, lifetime). Recording allocates nothing once the powers of two in use were met.</para>
+/// Values are striped by processor and merged by a read. A read contains every value recorded before it exactly once.
+/// </para>
+/// <para>
+/// Memory: one <see cref="LatencyHistogram"/> per processor that recorded, allocated at its first record, and up to three more after the
+/// first read (spare, interval, lifetime). Recording allocates only for the first value of a power of two.
+/// </para>
 /// </remarks>
 internal sealed class StripedLatencyHistogram
 {
     private readonly HistogramStripes _stripes;
 
-    /// <summary>Makes an empty histogram.</summary>
-    /// <param name="stripes">Stripes at most, 1 to 64, rounded up to a power of two. Defaults to 0: one per processor.</param>
+    /// <summary>Creates an empty histogram.</summary>
+    /// <param name="stripes">Maximum number of stripes, 1 to 64, rounded up to a power of two. Defaults to 0: one per processor.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="stripes"/> is not within 0 to 64.</exception>
     public StripedLatencyHistogram(int stripes = 0)
     {
@@ -22,7 +25,7 @@ internal sealed class StripedLatencyHistogram
     }
 
     /// <summary>Records one value.</summary>
-    /// <param name="nanoseconds">Any value; outside 100 ns to 60 s it is clamped and counted.</param>
+    /// <param name="nanoseconds">Any value; a value outside 100 ns to 60 s is clamped and counted.</param>
     public void Record(long nanoseconds)
     {
         var stripe = _stripes.Enter();
@@ -36,8 +39,8 @@ internal sealed class StripedLatencyHistogram
         }
     }
 
-    /// <summary>Adds everything another histogram holds.</summary>
-    /// <param name="other">Left unchanged; must not be written to meanwhile.</param>
+    /// <summary>Adds all values of another histogram.</summary>
+    /// <param name="other">Left unchanged; no thread may write to it during the call.</param>
     public void Merge(LatencyHistogram other)
     {
         ArgumentNullException.ThrowIfNull(other);
@@ -47,9 +50,9 @@ internal sealed class StripedLatencyHistogram
     /// <summary>Everything recorded since construction or the last <see cref="Reset"/>.</summary>
     public LatencySnapshot Snapshot() => _stripes.Read()[0].Lifetime;
 
-    /// <summary>What was recorded since the last cut, and begins the next interval: each value is in exactly one interval.</summary>
+    /// <summary>The values recorded since the last cut. Begins the next interval: each value is in exactly one interval.</summary>
     public LatencySnapshot CutInterval() => _stripes.Cut()[0].Interval;
 
-    /// <summary>Forgets everything recorded, interval and lifetime.</summary>
+    /// <summary>Removes all recorded values, of interval and lifetime.</summary>
     public void Reset() => _stripes.Reset();
 }

@@ -3,25 +3,28 @@ using System.Text;
 namespace FastPort.Telemetry.Reports;
 
 /// <summary>
-/// A text file that grows by what each interval adds. What could not be written waits, within limits; what was cut short is written anew.
-/// Used by one task at a time.
+/// A text file to which each interval appends. Text that could not be written waits, within limits; text that was written in part is
+/// written again. Used by one task at a time.
 /// </summary>
 /// <param name="header">The first lines of the file.</param>
 internal sealed class AppendedFile(string header)
 {
-    /// <summary>Intervals kept while the disk fails; older ones are given up.</summary>
+    /// <summary>Maximum number of intervals kept while the disk fails; older ones are dropped.</summary>
     internal const int MaxPendingIntervals = 64;
 
-    /// <summary>Characters of them. Thousands of sessions make an interval of megabytes; the newest is kept whatever its length.</summary>
+    /// <summary>
+    /// Maximum number of characters of these intervals. An interval of thousands of sessions has megabytes; the newest interval is kept,
+    /// whatever its length.
+    /// </summary>
     internal const int MaxPendingCharacters = 8 * 1024 * 1024;
 
     private readonly Queue<string> _pending = new();
     private long _length;
 
-    /// <summary>Characters that wait for the disk.</summary>
+    /// <summary>Characters that wait to be written.</summary>
     internal long PendingCharacters { get; private set; }
 
-    /// <summary>Adds what the next <see cref="WriteAsync"/> writes.</summary>
+    /// <summary>Adds text for the next <see cref="WriteAsync"/>.</summary>
     internal void Add(string text)
     {
         _pending.Enqueue(text);
@@ -37,7 +40,7 @@ internal sealed class AppendedFile(string header)
         var file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.Write, FileShare.Read, bufferSize: 0, useAsync: true);
         await using (file)
         {
-            // Lines cut short by a full disk go; a file that somebody removed begins anew with its header.
+            // Removes lines that a full disk truncated. A file that was deleted starts again with its header.
             long kept = Math.Min(_length, file.Length);
             file.SetLength(kept);
             file.Position = kept;

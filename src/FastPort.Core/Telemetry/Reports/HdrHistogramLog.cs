@@ -5,9 +5,9 @@ using FastPort.Telemetry.Histograms;
 namespace FastPort.Telemetry.Reports;
 
 /// <summary>
-/// Makes the lines of an <c>.hlog</c> file, the interval log of HdrHistogram in format version 1.3: per interval a histogram over all
-/// and one per message type, for each latency, tagged <c>{scope name}/{latency}</c>. Values are nanoseconds, the column
-/// <c>Interval_Max</c> milliseconds.
+/// Formats the lines of an <c>.hlog</c> file, the interval log of HdrHistogram in format version 1.3: per interval and latency one
+/// histogram over all messages and one per message type, tagged <c>{scope name}/{latency}</c>. Values are nanoseconds; the column
+/// <c>Interval_Max</c> has milliseconds.
 /// </summary>
 internal static class HdrHistogramLog
 {
@@ -20,7 +20,7 @@ internal static class HdrHistogramLog
         $"#[StartTime: {Seconds(started):0.000} (seconds since epoch), {started.UtcDateTime:yyyy-MM-dd'T'HH:mm:ss.fff'Z'}]\n" +
         $"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n");
 
-    /// <summary>The lines of a report's interval; a latency without a value in it has none.</summary>
+    /// <summary>The lines of a report's interval; a latency without values has no line.</summary>
     internal static string IntervalLines(LatencyReport report)
     {
         var text = new StringBuilder();
@@ -50,7 +50,7 @@ internal static class HdrHistogramLog
         }
     }
 
-    // A tag ends at a comma, and readers may split lines at white space.
+    // A comma ends a tag, and readers may split lines at white space.
     private static void AppendTag(StringBuilder text, string name)
     {
         foreach (char c in name)

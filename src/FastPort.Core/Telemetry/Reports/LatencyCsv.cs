@@ -5,7 +5,7 @@ using FastPort.Telemetry.Histograms;
 namespace FastPort.Telemetry.Reports;
 
 /// <summary>
-/// Makes CSV rows of a report's interval: one per scope and latency. Times in microseconds, invariant numbers, lines end with a line feed.
+/// Formats a report's interval as CSV: one row per scope and latency, times in microseconds, invariant number format, line feeds.
 /// </summary>
 internal static class LatencyCsv
 {

@@ -8,7 +8,7 @@ namespace FastPort.Telemetry.Reports;
 internal static class LatencyJson
 {
     /// <summary>
-    /// Version of the documents of <see cref="WriteReport"/>. It grows when a field changes or is removed, not when one is added.
+    /// Version of the documents of <see cref="WriteReport"/>. It increases when a field changes or is removed, not when a field is added.
     /// </summary>
     public const int Schema = 1;
 
@@ -45,10 +45,10 @@ internal static class LatencyJson
         WriteMicroseconds(writer, snapshot.Summarize());
     }
 
-    /// <summary>Writes a whole report as one object; docs/telemetry.md lists its fields.</summary>
+    /// <summary>Writes a report as one object; docs/telemetry.md lists its fields.</summary>
     /// <param name="writer">Positioned where a value may stand; not flushed.</param>
     /// <param name="report">The report.</param>
-    /// <param name="final">Whether it is the last one of its process.</param>
+    /// <param name="final">Whether it is the last report of the process.</param>
     public static void WriteReport(Utf8JsonWriter writer, LatencyReport report, bool final)
     {
         ArgumentNullException.ThrowIfNull(writer);
@@ -158,6 +158,6 @@ internal static class LatencyJson
 
     private static double Microseconds(long nanoseconds) => nanoseconds / NanosecondsPerMicrosecond;
 
-    // The mean has digits that no clock measured; a picosecond is plenty.
+    // Rounded to picoseconds: further digits of the mean have no meaning.
     private static double Microseconds(double nanoseconds) => Math.Round(nanoseconds / NanosecondsPerMicrosecond, 6);
 }

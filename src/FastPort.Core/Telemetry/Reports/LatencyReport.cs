@@ -2,21 +2,19 @@ using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Telemetry.Reports;
 
-/// <summary>
-/// The figures of <see cref="LatencyStats"/> at one moment, as data. Tables, files, pages and exporters are made from it. Immutable.
-/// </summary>
+/// <summary>The figures of <see cref="LatencyStats"/> at one moment, as data for tables, files, pages and exporters. Immutable.</summary>
 public sealed class LatencyReport
 {
     /// <summary>The end that measured.</summary>
     public required LatencyRole Role { get; init; }
 
-    /// <summary>When the <see cref="LatencyStats"/> was made.</summary>
+    /// <summary>When the <see cref="LatencyStats"/> was created.</summary>
     public required DateTimeOffset Started { get; init; }
 
     /// <summary>When the measured time began: <see cref="Started"/>, or the last <see cref="LatencyStats.StartMeasuring"/>.</summary>
     public required DateTimeOffset MeasuringSince { get; init; }
 
-    /// <summary>When this report was made.</summary>
+    /// <summary>When this report was created.</summary>
     public required DateTimeOffset Taken { get; init; }
 
     /// <summary>Id of the measuring process.</summary>
@@ -25,13 +23,13 @@ public sealed class LatencyReport
     /// <summary>Every message.</summary>
     public required LatencyScopeReport All { get; init; }
 
-    /// <summary>By message type, ascending; types without a message are left out.</summary>
+    /// <summary>By message type, ascending; without types that have neither messages nor errors.</summary>
     public required IReadOnlyList<LatencyScopeReport> Types { get; init; }
 
-    /// <summary>By session where asked, the one with the most messages first.</summary>
+    /// <summary>By measured session, the session with the most messages first.</summary>
     public required IReadOnlyList<LatencyScopeReport> Sessions { get; init; }
 
-    /// <summary>Exact figures of the most recent samples; null when none are kept.</summary>
+    /// <summary>Exact figures of the most recent samples; null if there are none.</summary>
     public required LatencyRecentReport? Recent { get; init; }
 
     /// <summary><see cref="All"/>, then <see cref="Types"/>, then <see cref="Sessions"/>.</summary>
@@ -41,7 +39,7 @@ public sealed class LatencyReport
 /// <summary>The three latencies of everything, of one message type or of one session. Immutable.</summary>
 public sealed class LatencyScopeReport
 {
-    /// <summary>What the figures belong to.</summary>
+    /// <summary>The scope of the figures.</summary>
     public required LatencyScope Scope { get; init; }
 
     /// <summary>Message type or session id; 0 for <see cref="LatencyScope.All"/>.</summary>
@@ -53,7 +51,7 @@ public sealed class LatencyScopeReport
     /// <summary>Length of the interval.</summary>
     public required TimeSpan Interval { get; init; }
 
-    /// <summary>Time since measuring began; for a session, since it began if that is later.</summary>
+    /// <summary>Time since measuring began; for a session that began later, since its start.</summary>
     public required TimeSpan Lifetime { get; init; }
 
     /// <summary>Failed messages in the interval.</summary>
@@ -71,10 +69,10 @@ public sealed class LatencyScopeReport
     /// <summary>Messages measured since measuring began.</summary>
     public long LifetimeCount => Metrics[0].Lifetime.Count;
 
-    /// <summary>Messages per second in the interval; 0 for an interval without length.</summary>
+    /// <summary>Messages per second in the interval; 0 if the interval has no length.</summary>
     public double IntervalRate => Interval > TimeSpan.Zero ? IntervalCount / Interval.TotalSeconds : 0;
 
-    /// <summary>Messages per second since measuring began; 0 when no time has passed.</summary>
+    /// <summary>Messages per second since measuring began; 0 if no time has passed.</summary>
     public double LifetimeRate => Lifetime > TimeSpan.Zero ? LifetimeCount / Lifetime.TotalSeconds : 0;
 }
 
@@ -84,13 +82,13 @@ public sealed class LatencyScopeReport
 /// <param name="Lifetime">Since measuring began, the interval included.</param>
 public sealed record LatencyMetricReport(LatencyMetric Metric, LatencySnapshot Interval, LatencySnapshot Lifetime);
 
-/// <summary>Exact figures of the samples kept. Immutable.</summary>
+/// <summary>Exact figures of the recent samples. Immutable.</summary>
 public sealed class LatencyRecentReport
 {
-    /// <summary>Samples that the figures are made of.</summary>
+    /// <summary>Number of samples.</summary>
     public required int Count { get; init; }
 
-    /// <summary>Time between the oldest and the latest of them.</summary>
+    /// <summary>Time between the oldest and the latest sample.</summary>
     public required TimeSpan Window { get; init; }
 
     /// <summary>The figures in the order of <see cref="LatencyMetric.Of"/>.</summary>

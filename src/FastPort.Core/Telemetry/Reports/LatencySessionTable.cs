@@ -5,16 +5,16 @@ using FastPort.Telemetry.Histograms;
 namespace FastPort.Telemetry.Reports;
 
 /// <summary>
-/// Tables with a row per session: the first latency (round trip, or decode to send), then what it is made of. The sessions with the highest
-/// P99 come first.
+/// Tables with a row per session: the first latency (round trip, or decode to send), then its two parts. The sessions with the highest P99
+/// come first.
 /// </summary>
 internal static class LatencySessionTable
 {
-    /// <summary>The slowest sessions, in as many columns as a terminal has room for; nothing where no session is measured.</summary>
+    /// <summary>Appends the slowest sessions, with columns that fit a terminal; nothing if no session is measured.</summary>
     internal static void AppendShort(StringBuilder text, LatencyReport report, bool interval) =>
         Append(text, report, interval, LatencyTable.MaxSessions, full: false);
 
-    /// <summary>The lifetime of sessions with every figure; nothing where no session is measured.</summary>
+    /// <summary>Appends the sessions' lifetime with all figures; nothing if no session is measured.</summary>
     internal static void AppendFull(StringBuilder text, LatencyReport report)
     {
         if (report.Sessions.Count > 0)

@@ -5,12 +5,12 @@ namespace FastPort.Telemetry.Reports;
 
 /// <summary>The outcome of writing one report.</summary>
 /// <param name="FailedFiles">Files that could not be written.</param>
-/// <param name="Path">The first of them.</param>
-/// <param name="Error">Why.</param>
+/// <param name="Path">The first of these files.</param>
+/// <param name="Error">The first error.</param>
 internal readonly record struct FileWriteResult(int FailedFiles, string? Path, Exception? Error);
 
 /// <summary>
-/// The .log, .json and .csv files of one <see cref="LatencyStats"/>, and where asked the .hlog file. Used by one task at a time.
+/// The .log, .json and .csv files of one <see cref="LatencyStats"/>, and optionally the .hlog file. Used by one task at a time.
 /// </summary>
 internal sealed class LatencyStatsFiles
 {
@@ -20,10 +20,10 @@ internal sealed class LatencyStatsFiles
     private readonly AppendedFile? _histogramLog;
     private string? _basePath;
 
-    /// <param name="directory">Made when missing, at each write.</param>
-    /// <param name="prefix">First part of the names.</param>
-    /// <param name="started">Local time that goes into the names.</param>
-    /// <param name="role">Goes into the names.</param>
+    /// <param name="directory">The directory; each write creates it if it does not exist.</param>
+    /// <param name="prefix">First part of the file names.</param>
+    /// <param name="started">Local time in the file names.</param>
+    /// <param name="role">The role in the file names.</param>
     /// <param name="histogramLog">Whether the .hlog file is written.</param>
     internal LatencyStatsFiles(string directory, string prefix, DateTimeOffset started, LatencyRole role, bool histogramLog)
     {
@@ -34,10 +34,10 @@ internal sealed class LatencyStatsFiles
             $"{prefix}_{started:yyyyMMdd_HHmmss}_{LatencyText.RoleName(role)}_{Environment.ProcessId}");
     }
 
-    /// <summary>Characters of CSV rows that wait for the disk.</summary>
+    /// <summary>Characters of CSV rows that wait to be written.</summary>
     internal long PendingCharacters => _csv.PendingCharacters;
 
-    /// <summary>Writes all files; a failure of one does not keep the others from being written.</summary>
+    /// <summary>Writes all files; the failure of one does not prevent the others.</summary>
     internal async Task<FileWriteResult> WriteAsync(LatencyReport report, bool final)
     {
         _csv.Add(LatencyCsv.IntervalRows(report));
@@ -71,12 +71,12 @@ internal sealed class LatencyStatsFiles
         }
         catch (Exception error)
         {
-            // Whatever the file system throws is one failed write; the caller reports it.
+            // Any exception of the file system counts as one failed write; the caller reports it.
             return new FileWriteResult(before.FailedFiles + 1, before.Path ?? path, before.Error ?? error);
         }
     }
 
-    // Readers see the old contents or the new, never a part: a rename replaces the name at once.
+    // Readers see the old or the new contents, never a part: the rename is atomic.
     private static async Task ReplaceAsync(string path, ReadOnlyMemory<byte> contents)
     {
         var temporary = path + ".tmp";
@@ -100,11 +100,12 @@ internal sealed class LatencyStatsFiles
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // The earlier failure is the one to report.
+            // Ignored: the caller reports the earlier failure.
         }
     }
 
-    // Two writers of one role may start in one process within a second: the one that creates the .csv has the plain name.
+    // Two writers of one role may start in one process within a second: the writer that creates the .csv file gets the name without a
+    // number.
     private string ClaimName()
     {
         for (var number = 1; ; number++)
@@ -120,7 +121,7 @@ internal sealed class LatencyStatsFiles
             }
             catch (IOException) when (File.Exists(candidate + ".csv"))
             {
-                // Taken by another: the next number.
+                // Another writer has the name: try the next number.
             }
         }
     }

@@ -4,16 +4,18 @@ using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Telemetry.Reports;
 
-/// <summary>Makes plain, aligned text tables of a report: times in microseconds.</summary>
+/// <summary>Formats a report as aligned text tables, with times in microseconds.</summary>
 public static class LatencyTable
 {
-    /// <summary>Below this many samples P99.9 rests on fewer than ten values and is shown as "-".</summary>
+    /// <summary>Up to this many samples P99.9 depends on at most ten values and is shown as "-".</summary>
     public const long MinSamplesForP999 = 10_000;
 
-    /// <summary>Sessions shown at most by <see cref="Lifetime"/> and <see cref="Interval"/>, those with the highest P99.</summary>
+    /// <summary>Maximum number of sessions in <see cref="Lifetime"/> and <see cref="Interval"/>: those with the highest P99.</summary>
     public const int MaxSessions = 20;
 
-    /// <summary>Sessions shown at most by <see cref="Document"/>, those with the highest P99; the other formats have them all.</summary>
+    /// <summary>
+    /// Maximum number of sessions in <see cref="Document"/>: those with the highest P99. The other formats have all sessions.
+    /// </summary>
     public const int MaxSessionsInDocument = 1000;
 
     private static readonly string[] Headings = ["samples", "min", "avg", "P50", "P90", "P95", "P99", "P99.9", "max", "P99/avg"];
@@ -42,7 +44,7 @@ public static class LatencyTable
 
     /// <summary>Lifetime, interval and recent samples: the contents of the .log file.</summary>
     /// <param name="report">The report.</param>
-    /// <param name="final">Whether it is the last one of its process.</param>
+    /// <param name="final">Whether it is the last report of the process.</param>
     public static string Document(LatencyReport report, bool final)
     {
         ArgumentNullException.ThrowIfNull(report);

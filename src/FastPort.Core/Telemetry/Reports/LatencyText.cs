@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace FastPort.Telemetry.Reports;
 
-/// <summary>Names and numbers as tables and files show them.</summary>
+/// <summary>Formats of names and numbers in tables and files.</summary>
 internal static class LatencyText
 {
     internal static string RoleName(LatencyRole role) => role == LatencyRole.Client ? "client" : "server";
@@ -14,7 +14,7 @@ internal static class LatencyText
         _ => "session",
     };
 
-    /// <summary>Microseconds with as many decimals as the value deserves: four to five digits stay in view.</summary>
+    /// <summary>Microseconds, with fewer decimals for larger values.</summary>
     internal static string Microseconds(double nanoseconds)
     {
         var microseconds = nanoseconds / 1000;
@@ -27,7 +27,7 @@ internal static class LatencyText
         return microseconds.ToString(format, CultureInfo.InvariantCulture);
     }
 
-    /// <summary>A ratio such as P99/avg; "-" where there is none.</summary>
+    /// <summary>A ratio such as P99/avg; "-" if there is none.</summary>
     internal static string Ratio(double ratio) => ratio > 0 ? ratio.ToString("0.00", CultureInfo.InvariantCulture) : "-";
 
     internal static string Count(long count) => count.ToString("#,##0", CultureInfo.InvariantCulture);

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace FastPort.Telemetry.Reports;
 
-/// <summary>Rows of cells, padded to columns: the first column to the left, all others to the right; heading rows span the grid.</summary>
+/// <summary>Rows of cells in aligned columns: the first column to the left, all others to the right. Heading rows span the grid.</summary>
 internal sealed class TextGrid
 {
     private const string Gap = "  ";
