@@ -38,8 +38,8 @@ internal sealed class MessagingScenario : ContestScenario
         + "on its core. libzmq's two threads a process do better one-way where the scheduler places them, so it is measured that way, "
         + "too. Inside one process server and client share both cores as the scheduler likes. Queues are bounded: libzmq's by its own "
         + "1,000 messages, FastPort's by its own 1 MiB. The rows \"as shipped\" are the two programs, not the bare engine: "
-        + "FastPort.Client's load in mode sink, with its 32 connections and 256 KiB of queue each, to FastPort.Server, which measures every "
-        + "message. They are compiled just in time; each run of the client is a process of its own, warmed as long as a server.";
+        + "FastPort.Client's load in mode sink, with its 32 connections and 256 KiB of queue each, to FastPort.Server, which measures "
+        + "every message. They are compiled just in time; each run of the client is a process of its own, warmed as long as a server.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [

@@ -6,7 +6,8 @@ namespace FastPort.Connections;
 /// <see cref="OfProcess"/>, except servers with their own budget.
 /// <para>
 /// When the limit is exceeded, the budget closes connections: first those with an unknown peer, and among them first the one whose peer has
-/// been late for the longest time with the rest of a message or with reading sent bytes. Thread-safe; counting takes no lock,
+/// been late for the longest time with the rest of a message or with reading sent bytes. A known peer is closed when it has been late for a
+/// second. Thread-safe; counting takes no lock,
 /// <see cref="_gate"/> guards the list of holders.
 /// </para>
 /// </summary>
@@ -23,6 +24,9 @@ internal sealed class MemoryBudget(long limit)
 
     // How long the budget waits for closed connections to release their memory before it closes others.
     private static readonly TimeSpan ReclaimPatience = TimeSpan.FromSeconds(1);
+
+    // A known peer that has been late for less is in the middle of a transfer, and is not closed.
+    private const long KnownPatienceMilliseconds = 1000;
 
     private readonly Lock _gate = new();
     private IMemoryHolder[] _holders = [];
@@ -122,6 +126,7 @@ internal sealed class MemoryBudget(long limit)
 
         foreach (MemoryClaim claim in holders
             .SelectMany(static h => h.Claims)
+            .Where(static c => !c.IsKnown || c.OwedMilliseconds >= KnownPatienceMilliseconds)
             .OrderBy(static c => c.IsKnown)
             .ThenByDescending(static c => c.OwedMilliseconds)
             .ToArray())
