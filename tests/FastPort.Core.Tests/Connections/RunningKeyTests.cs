@@ -1,6 +1,5 @@
 using System.Buffers;
 using FastPort.Clients;
-using FastPort.Core.Tests.Sessions;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using FastPort.Dispatch;

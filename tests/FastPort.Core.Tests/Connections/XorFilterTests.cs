@@ -1,5 +1,4 @@
 using FastPort.Connections;
-using FastPort.Core.Tests.Sessions;
 using FastPort.Core.Tests.Support;
 using FastPort.Sessions;
 using FastPort.Transports.Sockets;

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Clients;
 using FastPort.Core.Tests.Buffers;
-using FastPort.Core.Tests.Sessions;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Sessions;

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Runtime.InteropServices;
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Sessions;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using FastPort.Dispatch;

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using FastPort.Connections;
-using FastPort.Core.Tests.Sessions;
 using FastPort.Core.Tests.Support;
 using FastPort.Core.Tests.Transports.Support;
 using Xunit;

@@ -1,6 +1,6 @@
 using FastPort.Buffers;
 using FastPort.Connections;
-using FastPort.Core.Tests.Sessions;
+using FastPort.Core.Tests.Support;
 
 namespace FastPort.Core.Tests.Transports.Support;
 

@@ -1,0 +1,67 @@
+using FastPort.Core.Tests.Support;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Core.Tests.Sessions.Lifecycle;
+
+public sealed class HandshakeTests
+{
+    [Fact]
+    public async Task Welcome_says_what_the_protocol_page_says()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o =>
+        {
+            o.ServerName = "unit";
+            o.Session.MaxFrameBytes = 5000;
+            o.Session.HeartbeatInterval = TimeSpan.FromSeconds(7);
+        });
+        using RawPeer peer = await server.ConnectAsync();
+
+        WireFrame welcome = await peer.CallAsync(Wire.HelloRequest(6, "tank-7", name: "rig", flags: Wire.Timing));
+
+        Session session = await server.SessionAsync();
+        Assert.Equal((Wire.Hello, 9, 6u), (welcome.Type, welcome.Flags, welcome.Correlation));
+        Assert.Equal((ulong)session.Id, welcome.NumberAt(1));
+        Assert.Equal(("unit", 5000UL, 7000UL), (welcome.TextAt(2), welcome.NumberAt(3), welcome.NumberAt(4)));
+        Assert.Equal(("tank-7", "rig", true), (session.RoutingId, session.ClientName, session.IsIdentified));
+        Assert.Same(session, server.Server.FindSession("tank-7"));
+    }
+
+    [Fact]
+    public async Task A_second_Hello_is_MalformedBody_and_the_session_lives()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SayHelloAsync("a");
+
+        Assert.Equal(4u, (await peer.CallAsync(Wire.HelloRequest(2, "b"))).ErrorCode);
+
+        await peer.PingAsync();
+        Assert.Equal("a", (await server.SessionAsync()).RoutingId);
+    }
+
+    [Fact]
+    public async Task A_body_that_is_no_Hello_is_MalformedBody_and_Hello_may_be_said_again()
+    {
+        await using TestServer server = await TestServer.StartAsync(options: static o => o.RequireRoutingId = true);
+        using RawPeer peer = await server.ConnectAsync();
+
+        Assert.Equal(4u, (await peer.CallAsync(Wire.Request(Wire.Hello, 2, [0x0A, 0x20, 1]))).ErrorCode);
+
+        await peer.SayHelloAsync("a");
+    }
+
+    [Theory]
+    [InlineData("next\u0085line")]
+    [InlineData("line\u2028separator")]
+    [InlineData("right-to-left \u202e")]
+    public async Task The_same_holds_for_a_client_name(string name)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+
+        Assert.Equal(4u, (await peer.CallAsync(Wire.HelloRequest(2, "tank", name: name))).ErrorCode);
+        WireFrame welcome = await peer.CallAsync(Wire.HelloRequest(3, "Größe 日本 🚜", name: "J. O'Neil"));
+        Assert.Equal((Wire.Hello, Wire.Reply), (welcome.Type, welcome.Flags));
+    }
+}
