@@ -29,7 +29,7 @@ public sealed class ReportCommandTests : IDisposable
         string root = Path.Combine(ProgramLocator.Create().Root, "docs");
         string[] published = [.. documents.Select(document => File.ReadAllText(Path.Combine(root, document)))];
         ScenarioReport[] scenarios = [
-            .. ScenarioCatalog.All.Append(ScenarioCatalog.Soak).Append(ScenarioCatalog.Attack)
+            .. ScenarioCatalog.All.Append(ScenarioCatalog.Soak).Append(ScenarioCatalog.Attack).Append(ScenarioCatalog.Pairs)
                 .Select((scenario, i) => Scenario(scenario.Name, i + 1))];
         ComparisonReport report = Measured.Report(scenarios);
         string[] copies = [.. documents.Select(document => Path.Combine(_directory.Path, document))];
