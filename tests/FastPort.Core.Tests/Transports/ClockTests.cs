@@ -14,6 +14,7 @@ public sealed class ClockTests
         var time = new FakeTimeProvider();
         await using TestLink open = TestLink.Open(link, time: time);
         (TestProtocol client, TestProtocol server) = await open.ConnectAsync(EveryTick(), EveryTick());
+        await LoopsAsync(client, server);
 
         for (int tick = 1; tick <= 10; tick++)
         {
@@ -21,7 +22,7 @@ public sealed class ClockTests
             await Patience.UntilAsync(() => (client.Ticks, server.Ticks) == (tick, tick), "both were told");
 
             // The clock learns after the call when the next one is due.
-            await Task.WhenAll(LoopAsync(client), LoopAsync(server));
+            await LoopsAsync(client, server);
         }
 
         client.Connection.Close(CloseReason.LocalClosed);
@@ -40,6 +41,7 @@ public sealed class ClockTests
         (RawEnd first, TestProtocol broken) = await open.ConnectRawAsync(
             new TestProtocol { Ticked = static () => throw new InvalidOperationException("A defect.") });
         (RawEnd second, TestProtocol sound) = await open.ConnectRawAsync(new TestProtocol());
+        await LoopsAsync(broken, sound);
 
         time.Advance(TimeSpan.FromMilliseconds(100));
 
@@ -56,8 +58,10 @@ public sealed class ClockTests
         var time = new FakeTimeProvider();
         await using TestLink open = TestLink.Open(link, time: time);
         (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
+        await LoopsAsync(client, server);
         time.Advance(TimeSpan.FromMilliseconds(100));
         await Patience.UntilAsync(() => (client.Ticks, server.Ticks) == (1, 1), "both were told");
+        await LoopsAsync(client, server);
         time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal((1, 1), (client.Ticks, server.Ticks));
 
@@ -76,11 +80,15 @@ public sealed class ClockTests
         Assert.InRange(server.Ticks, 2, 3);
     }
 
-    private static Task LoopAsync(TestProtocol end)
+    // Until the loops have done what they were at: a connection enters the clock after OnOpened, and a tick's end tells the next one.
+    private static async Task LoopsAsync(params TestProtocol[] ends)
     {
-        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        Assert.True(end.Connection.Post(static done => ((TaskCompletionSource)done!).SetResult(), done));
-        return done.Task.InTimeAsync();
+        foreach (TestProtocol end in ends)
+        {
+            var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            Assert.True(end.Connection.Post(static done => ((TaskCompletionSource)done!).SetResult(), done));
+            await done.Task.InTimeAsync();
+        }
     }
 
     private static TestProtocol EveryTick() => new() { NextTick = ConnectionClock.NextTick };
