@@ -200,7 +200,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         }
     }
 
-    /// <summary>Called in the loop's next round, after a turn that ended with input left.</summary>
+    /// <summary>Called by the loop after a turn that ended with input left: reads on.</summary>
     public void Continue()
     {
         Set(ReadFlags.ContinueQueued, false);

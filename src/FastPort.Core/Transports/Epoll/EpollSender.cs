@@ -4,8 +4,9 @@ namespace FastPort.Transports.Epoll;
 
 /// <summary>
 /// The sending half of the send side. This file decides which thread sends and when; the other file decides what is sent. One thread at a
-/// time sends: the thread that holds the role (<see cref="_role"/>). That is the loop or, while the loop sleeps, a thread that has just
-/// written. The writer's system call then replaces the one that would wake the loop, and saves the wake-up itself.
+/// time sends: the thread that holds the role (<see cref="_role"/>). That is the loop or, while the loop sleeps or many bytes are pending,
+/// a thread that has just written. When the loop sleeps, the writer's system call replaces the one that would wake the loop, and saves the
+/// wake-up itself.
 /// <para>
 /// The loop never waits for the role. When another thread holds the role, the loop marks it wanted, and that thread posts a flush to the
 /// loop after it has released the role. A writer that does not get the role posts a flush too. So all written bytes are sent.

@@ -5,8 +5,8 @@ using Microsoft.Win32.SafeHandles;
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// One thread with one epoll descriptor. The thread reads its connections, runs their protocols and writes the answers, so this work needs
-/// no lock. Other threads pass tasks to the loop through <see cref="Post"/> only.
+/// One thread with one epoll descriptor. The thread reads its connections and runs their protocols, so their input, their protocol state
+/// and the loop's own writes need no lock. Other threads pass tasks to the loop through <see cref="Post"/> only.
 /// <para>
 /// A round: wait; read and handle every ready descriptor; run the posted tasks; continue with connections that had more to read than their
 /// turn allowed; then send what all of this has written. Sending comes last because a send wakes the peer: a peer that receives its answers
@@ -130,7 +130,7 @@ internal sealed class EpollLoop
     /// <summary>Flushes the connection at the end of this round; on the loop, at most once until that flush.</summary>
     public void FlushLater(EpollConnection connection) => _written.Enqueue(connection);
 
-    /// <summary>Continues reading the connection in the next pass; on the loop, at most once until it continues.</summary>
+    /// <summary>Lets the connection read on after the ready descriptors and posted tasks; on the loop, at most once until then.</summary>
     public void ContinueLater(EpollConnection connection) => _unfinished.Add(connection);
 
     private void Run()
