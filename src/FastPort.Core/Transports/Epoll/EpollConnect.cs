@@ -6,8 +6,8 @@ using FastPort.Transports.Epoll.Native;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// One attempt to connect. The descriptor is the attempt's until it has succeeded; the loop that watches it becomes the connection's. Only
-/// the loop ends the attempt, so a cancellation and a success cannot both happen.
+/// One attempt to connect. The attempt owns the descriptor until it has succeeded; the connection then runs on the loop that watched the
+/// descriptor. Only the loop ends the attempt, so a cancellation and a success cannot both happen.
 /// </summary>
 internal sealed class EpollConnect : ILoopHandler, ILoopTask
 {
@@ -30,7 +30,7 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         _settings = settings;
         _cancellationToken = cancellationToken;
 
-        // First the descriptor: a process without free ones fails here.
+        // Before the loop is acquired: creating the descriptor fails when the process has no free one.
         _descriptor = NativeSocket.Create(address, settings);
         try
         {

@@ -2,10 +2,10 @@ using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;
 
-/// <content>Reading: receives, offers to the protocol, waits. All of it is the loop's.</content>
+/// <content>Reading: receives, offers to the protocol, waits. Only the loop runs this code.</content>
 internal sealed partial class EpollConnection
 {
-    // After this many receives in a row it is the turn of the loop's other connections.
+    // After this many receives in a row the loop serves its other connections.
     private const int ReceivesPerTurn = 16;
 
     private void Pump()
@@ -30,10 +30,10 @@ internal sealed partial class EpollConnection
         }
     }
 
-    // Reads and offers until nothing is left to read, the protocol pauses, or the turn is over, which is the one case of false.
+    // Reads and offers until nothing is left to read, the protocol pauses, or the turn ends. False only when the turn ends.
     private bool PumpTurn()
     {
-        // After a Pause also with nothing unread: the protocol has to learn that it is being read for again.
+        // After a Pause, offers even an empty ring: the protocol must learn that reading has resumed.
         bool offer = Has(ReadFlags.Paused) || !_input.Ring.IsEmpty;
         for (int receives = 0; receives < ReceivesPerTurn; receives++)
         {
@@ -73,7 +73,7 @@ internal sealed partial class EpollConnection
         return false;
     }
 
-    // One burst: everything that is there is offered, everything answered leaves at the end of the round.
+    // One burst: all unread input is offered, and the answers are sent at the end of the round.
     private void Offer()
     {
         OfferTo(_input.Ring);
@@ -84,7 +84,7 @@ internal sealed partial class EpollConnection
         }
     }
 
-    // False where nothing was received.
+    // False when nothing was received.
     private unsafe bool Receive()
     {
         Span<byte> room = _input.MakeRoom();
@@ -101,8 +101,7 @@ internal sealed partial class EpollConnection
                 _sender.AllowSendByWriter();
                 if (!_input.Received((int)count, room.Length))
                 {
-                    // All there was. What comes from now on raises an event of its own, but an end of stream that was announced is still
-                    // to be read.
+                    // The socket is empty. Later bytes raise a new event, but an announced end of stream must still be read.
                     Set(ReadFlags.Readable, Has(ReadFlags.PeerEnded));
                 }
 
@@ -131,8 +130,8 @@ internal sealed partial class EpollConnection
         }
     }
 
-    // A reset while nothing is read here, where no receive would tell, ends the connection: whoever works for this peer may stop. Its event
-    // may have come with the last bytes, and comes once. False where there was one.
+    // While the connection does not read, no receive reports a reset. A reset found here ends the connection, so that work for this peer
+    // can stop. The event is raised once and may arrive together with the last bytes. False when the connection was reset.
     private bool TryWait()
     {
         if (Has(ReadFlags.SocketFailed) && NativeSocket.TakeError(Descriptor) is not 0 and int error)

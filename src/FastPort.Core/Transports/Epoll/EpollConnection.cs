@@ -7,20 +7,20 @@ using FastPort.Transports.Epoll.Native;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// A stream socket bound to one <see cref="EpollLoop"/>, which alone reads it and closes it. Other threads write
-/// (<see cref="EpollOutput"/>), perhaps send (<see cref="EpollSender"/>), and request the rest through <see cref="Request"/>. Requests are
-/// a set of bits, so a connection waits in the loop's inbox once at most.
+/// A stream socket bound to one <see cref="EpollLoop"/>. Only that loop reads and closes the socket. Other threads write
+/// (<see cref="EpollOutput"/>), may send (<see cref="EpollSender"/>), and request everything else through <see cref="Request"/>. Requests
+/// are a set of bits, so a connection is in the loop's inbox at most once.
 /// </summary>
 internal sealed partial class EpollConnection : TransportConnection, ILoopHandler, ILoopTask
 {
-    // What is longer leaves at once: from here on the copy into the kernel costs more than the peer's wake-up, and the bytes are still in
+    // From this size on, bytes are sent at once: the copy into the kernel costs more than the peer's wake-up, and the bytes are still in
     // the cache.
     private const int FlushAtOnceBytes = 32 * 1024;
 
     private const uint Watched = Libc.EpollIn | Libc.EpollOut | Libc.EpollRdHup | Libc.EpollEdge;
     private const uint WatchedForInput = Watched & ~Libc.EpollOut;
 
-    // What the loop is to do: bits of _requested.
+    // Requests to the loop: bits of _requested.
     private const int StartRequested = 1;
     private const int FlushRequested = 2;
     private const int ResumeRequested = 4;
@@ -33,12 +33,12 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     private readonly EpollSender _sender;
     private int _requested;
 
-    // The loop's own: what epoll carries for the descriptor.
+    // Used only by the loop: the number that epoll stores for the descriptor.
     private ulong _number;
 
-    /// <param name="descriptor">A connected, non-blocking socket; the connection's from now on.</param>
+    /// <param name="descriptor">A connected, non-blocking socket; the connection owns it from now on.</param>
     /// <param name="group">The loops.</param>
-    /// <param name="loop">The loop acquired for the connection; released at its end.</param>
+    /// <param name="loop">The loop acquired for the connection; released when the connection ends.</param>
     /// <param name="settings">Settings.</param>
     /// <param name="remote">The peer's address.</param>
     /// <param name="local">The address on this side.</param>
@@ -134,7 +134,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         {
             if ((requested & StartRequested) == 0)
             {
-                // The start does it.
+                // The start request handles the other requests.
                 return;
             }
 
@@ -190,7 +190,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         Pump();
     }
 
-    /// <summary>The loop's end of round.</summary>
+    /// <summary>Called at the end of the loop's round.</summary>
     public void FlushNow()
     {
         Set(ReadFlags.FlushQueued, false);
@@ -200,7 +200,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         }
     }
 
-    /// <summary>The loop's next round, after a turn that ended too early.</summary>
+    /// <summary>Called by the loop after a turn that ended with input left: reads on.</summary>
     public void Continue()
     {
         Set(ReadFlags.ContinueQueued, false);
@@ -219,7 +219,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
 
     protected override void OnAborted() => Request(ResumeRequested);
 
-    /// <summary>The last byte is sent: ends this side of the stream. By the loop, as sender.</summary>
+    /// <summary>Called when the last byte is sent: ends this side of the stream. By the loop, as sender.</summary>
     internal void ShutDownOutput()
     {
         OutputIsDown();
@@ -228,30 +228,32 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     /// <summary>
-    /// The socket has taken all; on the loop, as sender. A Unix socket reports that it takes bytes with each piece that the peer reads,
-    /// also to who was not refused any: it would wake the loop for nearly each send. A TCP socket tells who was refused, once.
+    /// Called when the socket has accepted all bytes; on the loop, as sender. A Unix socket reports that it is writable after each piece
+    /// that the peer reads, even when no send was refused: it would wake the loop for nearly each send. A TCP socket reports it once, and
+    /// only after a refused send.
     /// </summary>
     internal void AwaitNoWritable()
     {
         if (!IsTcp)
         {
-            // Where the system refuses, the loop is woken more often than need be, and nothing is lost.
+            // When the system refuses, the loop only wakes more often than needed.
             _ = TryWatch(forRoom: false);
         }
     }
 
-    /// <summary>The socket takes no more; by whoever sends. False where the system refuses to tell when it does.</summary>
+    /// <summary>Called by the sender when the socket is full. False when the system refuses to report when it is writable again.</summary>
     internal bool TryAwaitWritable() => IsTcp || TryWatch(forRoom: true);
 
     /// <summary>
-    /// Reports input, and, where that is asked for or the socket is TCP's, that it takes bytes again. False where the system refuses.
+    /// Watches for input and, when <paramref name="forRoom"/> is true or the socket is a TCP socket, for writability. False when the system
+    /// refuses.
     /// </summary>
     internal bool TryWatch(bool forRoom) => _loop.TryWatchFor(Descriptor, forRoom || IsTcp ? Watched : WatchedForInput, _number);
 
-    /// <summary>The socket refused to send; by whoever sends.</summary>
+    /// <summary>Called by the sender when a send fails.</summary>
     internal void OutputFailed(int error) => Abort(Lost(error));
 
-    // Where nothing is requested yet the connection goes to the loop's inbox; where something is, it waits there already.
+    // The first request posts the connection to the loop's inbox; later requests find it there.
     private void Request(int what)
     {
         if (!Is(LifeFlags.Released) && Interlocked.Or(ref _requested, what) == 0)
@@ -260,7 +262,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         }
     }
 
-    /// <summary>There is more to send, or to end, than this turn can; any thread.</summary>
+    /// <summary>Requests a flush in the next round, when bytes or the end of the stream remain to be sent; on any thread.</summary>
     internal void FlushNextRound() => Request(FlushRequested);
 
     private void FlushAtEndOfRound()
@@ -291,7 +293,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         }
     }
 
-    // Where another thread is sending, its flush, once it is done, brings the loop here again.
+    // When another thread is sending, the flush that it posts after its send makes the loop call this method again.
     private void TryRelease()
     {
         if (!_sender.TryFinish())

@@ -8,15 +8,15 @@ using FastPort.Transports.Unix;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// Accepts on one loop and hands each connection to the loop with the fewest: with few, long connections that shares the work more evenly
-/// than the kernel's hashing over a listening socket per loop would. No error ends it but the listening socket's own (see
+/// Accepts on one loop and hands each connection to the loop with the fewest connections. For few, long connections that shares the work
+/// more evenly than the kernel's hashing over one listening socket per loop. Only an error of the listening socket itself ends it (see
 /// <see cref="AcceptErrors"/>).
 /// </summary>
 internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTask
 {
     private const int Backlog = 4096;
 
-    // A flood of connections must not keep the loop from those it has.
+    // Limits a turn, so that many new connections do not keep the loop from its existing ones.
     private const int AcceptsPerTurn = 64;
 
     private const int StartRequested = 1;
@@ -35,7 +35,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     private int _requested;
     private int _stopping;
 
-    // The loop's own from here on.
+    // The fields below are used only by the loop.
     private ulong _number;
     private bool _watched;
     private bool _stopped;
@@ -163,7 +163,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         }
     }
 
-    // Level-triggered: what a turn leaves over is reported again.
+    // Level-triggered: connections that a turn does not accept are reported again.
     private void Watch()
     {
         _watched = _loop!.TryWatch(_descriptor, Libc.EpollIn, this, out _number);
@@ -185,7 +185,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
             return true;
         }
 
-        // Not watched meanwhile: connections that wait would wake the loop again and again for nothing.
+        // Not watched until the retry: waiting connections would wake the loop repeatedly for nothing.
         Unwatch();
         return false;
     }

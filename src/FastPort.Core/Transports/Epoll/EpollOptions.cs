@@ -5,20 +5,20 @@ namespace FastPort.Transports.Epoll;
 /// <summary>How the Linux event loops run. Immutable.</summary>
 public sealed record EpollOptions
 {
-    /// <summary>The most loops there can be: 256.</summary>
+    /// <summary>The maximum number of loops: 256.</summary>
     public const int MaxLoops = 256;
 
-    /// <summary>The longest a loop may be told to spin: 1 s.</summary>
+    /// <summary>The maximum of <see cref="SpinMicroseconds"/>: 1 s.</summary>
     public const int MaxSpinMicroseconds = 1_000_000;
 
     /// <summary>Event loops, one thread each, 0 to 256. Defaults to 0: one per core the process may use.</summary>
     public int Loops { get; init; }
 
     /// <summary>
-    /// How long a loop looks for work before it sleeps, in microseconds, 0 to 1,000,000. A sleeping thread takes tens of microseconds to
-    /// wake; a spinning one takes its core. An explicit value is obeyed as it is. Defaults to null, adaptive: up to 50 us where the last
-    /// waits were shorter than that, never while idle, never where the process may use one core only, and at most one spinning thread fewer
-    /// than cores in the process, of whom those with an explicit value count.
+    /// How long a loop polls for work before it sleeps, in microseconds, 0 to 1,000,000. A sleeping thread takes tens of microseconds to
+    /// wake; a spinning thread occupies its core. An explicit value is used as it is. Defaults to null, adaptive: up to 50 us when the last
+    /// waits were shorter than that, never while idle, never when the process may use one core only. At most one thread fewer than the
+    /// process has cores spins; loops with an explicit value count.
     /// </summary>
     public int? SpinMicroseconds { get; init; }
 

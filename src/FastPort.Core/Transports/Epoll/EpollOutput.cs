@@ -5,11 +5,12 @@ using FastPort.Connections;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// The writing half of the send side: where the loop and other threads put their bytes. What is sent when is <see cref="EpollSender"/>'s.
+/// The writing half of the send side: where the loop and other threads put their bytes. <see cref="EpollSender"/> decides what is sent and
+/// when.
 /// <para>
-/// Bytes leave in the order in which the writes ended, whichever thread wrote. The loop writes to a ring of its own without a lock, and the
-/// end of its write publishes how many bytes it has written. Other threads write to the queue, where each ring has the number of the loop's
-/// bytes that the sender sends before it.
+/// Bytes are sent in the order in which the writes ended, on any thread. The loop writes to its own ring without a lock, and the end of its
+/// write publishes how many bytes it has written. Other threads write to the queue, where each ring stores how many of the loop's bytes the
+/// sender sends before it.
 /// </para>
 /// </summary>
 internal sealed class EpollOutput : SendQueue
@@ -18,7 +19,7 @@ internal sealed class EpollOutput : SendQueue
     private SizeEstimate _loopBurst;
     private long _loopWriteStart;
 
-    // Whether a write of the loop's is in progress.
+    // Whether the loop is writing.
     private bool _loopWrites;
 
     public EpollOutput(EpollConnection connection, ConnectionSettings settings)
@@ -29,15 +30,15 @@ internal sealed class EpollOutput : SendQueue
     }
 
     /// <summary>
-    /// Within a write: whether it goes to the loop's ring. Every thread sees its own mark, so one that sees the loop's alone is the loop;
-    /// which thread this is need be asked, at some nanoseconds, only where both kinds of writes are in progress.
+    /// Within a write: whether it goes to the loop's ring. Every thread sees its own mark, so a thread that sees only the loop's mark is
+    /// the loop. The current thread is checked, which costs some nanoseconds, only while the loop and another thread both write.
     /// </summary>
     public bool IsLoopWrite => _loopWrites && (!IsOtherWriting || _connection.IsOnLoop);
 
     /// <summary>Bytes that the loop has written so far.</summary>
     public long WrittenByLoop => LoopBytes;
 
-    /// <summary>The loop's own ring; for the loop.</summary>
+    /// <summary>The loop's own ring.</summary>
     public SendRing LoopRing { get; }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -56,7 +57,7 @@ internal sealed class EpollOutput : SendQueue
         ArrayPoolCircularBuffer ring = LoopRing.Ring;
         if (ring.Capacity == 0)
         {
-            // The next burst is likely as large as the last. Before the mark: it may find no memory.
+            // The next burst is likely as large as the last. Done before the mark is set, because the allocation may fail.
             ring.TryMakeRoom(_loopBurst.Expected);
         }
 
@@ -77,7 +78,7 @@ internal sealed class EpollOutput : SendQueue
         EndWrite(onLoop: false);
     }
 
-    /// <summary>As <see cref="EndWrite()"/>; false where a final write came first: then nothing was written, and nothing lent.</summary>
+    /// <summary>As <see cref="EndWrite()"/>. False when a final write came first: then nothing was written or borrowed.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryEndWrite()
     {
@@ -90,10 +91,10 @@ internal sealed class EpollOutput : SendQueue
         return EndWrite(onLoop: false, unlessFinal: true);
     }
 
-    /// <summary>Ends a write of the loop's, behind which <see cref="TryEndWrite"/> of other threads refuses.</summary>
+    /// <summary>Ends a write of the loop, after which <see cref="TryEndWrite"/> refuses the writes of other threads.</summary>
     public void EndFinalWrite()
     {
-        // First: what joins the queue from now on may be found behind this write.
+        // First: a write that joins the queue from now on may be ordered after this write.
         SetFinal();
         EndLoopWrite();
     }
@@ -105,22 +106,24 @@ internal sealed class EpollOutput : SendQueue
             return TryWriteBorrowed(onLoop: false, memory, release, state);
         }
 
-        // The end of the write counts from its start: moved back, bytes beside the ring cost it nothing.
+        // The end of the write counts bytes from its start. Moving the start back adds the borrowed bytes, which are not in the ring.
         bool lent = LoopRing.TryBorrow(memory, release, state);
         _loopWriteStart -= lent ? memory.Length : 0;
         return lent;
     }
 
-    /// <summary>The loop's ring is sent: an idle connection holds no array. For whoever sends.</summary>
-    /// <param name="burst">Bytes that it held when its sending began.</param>
+    /// <summary>Called by the sender when the loop's ring is sent: releases the array, so that an idle connection holds none.</summary>
+    /// <param name="burst">Bytes that the ring held when its sending began.</param>
     public void LoopRingSent(int burst)
     {
         _loopBurst.Saw(burst);
         LoopRing.Ring.TryReleaseWhenEmpty();
     }
 
-    /// <summary>Gives everything back, after <see cref="SendQueue.Close"/>, on the loop, as sender, as the last act.</summary>
-    /// <param name="taken">What was taken of other threads and not sent.</param>
+    /// <summary>
+    /// Releases all memory as the last step, after <see cref="SendQueue.Close"/>; on the loop, while it holds the sender's role.
+    /// </summary>
+    /// <param name="taken">The ring taken from other threads and not sent.</param>
     public void Drop(SendRing? taken)
     {
         LoopBytes -= LoopRing.Bytes;

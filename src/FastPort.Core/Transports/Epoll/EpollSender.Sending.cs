@@ -3,10 +3,10 @@ using FastPort.Transports.Epoll.Native;
 
 namespace FastPort.Transports.Epoll;
 
-/// <content>What is sent, in which order, and how. All of it is for the thread that holds the role.</content>
+/// <content>What is sent, in which order, and how. Only the thread that holds the role runs this code.</content>
 internal sealed partial class EpollSender
 {
-    // After so many rings of other threads in a row it is the turn of the loop's other connections.
+    // After this many rings of other threads in a row the loop serves its other connections.
     private const int RingsPerTurn = 64;
 
     private void SendAll()
@@ -19,7 +19,7 @@ internal sealed partial class EpollSender
 
         for (int rings = 0; rings < RingsPerTurn; rings++)
         {
-            // Read before the queue is looked at: see SendQueue.Take.
+            // Read before the queue is read: see SendQueue.Take.
             long until = _output.WrittenByLoop;
             bool found = TryTakeOthers(until);
             if (!SendLoopRing(found ? _others!.After : until) || (found && !SendOthers()))
@@ -37,10 +37,10 @@ internal sealed partial class EpollSender
         _connection.FlushNextRound();
     }
 
-    // Once, behind the last byte.
+    // Shuts down once, after the last byte.
     private void ShutDownWhenEnding()
     {
-        // Pending is read last: what the writer looked for has written is counted then.
+        // Pending is read last: once HasWriter is false, Pending includes the bytes of the writer that ended.
         if (_output.IsEnding && !_connection.IsOutputDown && !_output.HasWriter && Pending == 0)
         {
             _connection.ShutDownOutput();
@@ -69,8 +69,8 @@ internal sealed partial class EpollSender
         return true;
     }
 
-    // What other threads have written first, if it goes out before the loop's byte at this position; also what a blocked socket has left of
-    // it.
+    // Takes the ring of other threads that goes out before the loop's byte at this position, or keeps the ring that a blocked socket left
+    // partly sent.
     private bool TryTakeOthers(long sentByLoop)
     {
         _others ??= _output.Take(sentByLoop);
@@ -90,10 +90,10 @@ internal sealed partial class EpollSender
         return true;
     }
 
-    // False where the socket takes no more, or failed.
+    // False when the socket is full or has failed.
     private bool Send(SendRing ring, long until)
     {
-        // Segments without a byte that nothing precedes.
+        // Releases empty segments at the start of the ring.
         ring.TakeSent(0, _release);
         while (ring.Sent < until)
         {
@@ -125,7 +125,7 @@ internal sealed partial class EpollSender
         return true;
     }
 
-    // The event of a socket that takes bytes again by the time it is asked for comes, too.
+    // If the socket becomes writable before this request, epoll still reports the event.
     private bool TryAwaitWritable(ref int error)
     {
         if (!_awaitsWritable && !_connection.TryAwaitWritable())

@@ -3,12 +3,13 @@ using FastPort.Transports.Epoll.Loop;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// The sending half of the send side: here who sends and when, in the other file what. One thread at a time sends, the one that holds the
-/// role (<see cref="_role"/>): the loop, or, while the loop sleeps, a thread that has just written: its own system call then replaces the
-/// one that would wake the loop, and the loop's wake-up besides.
+/// The sending half of the send side. This file decides which thread sends and when; the other file decides what is sent. One thread at a
+/// time sends: the thread that holds the role (<see cref="_role"/>). That is the loop or, while the loop sleeps or many bytes are pending,
+/// a thread that has just written. When the loop sleeps, the writer's system call replaces the one that would wake the loop, and saves the
+/// wake-up itself.
 /// <para>
-/// The loop never waits for the role. Where another thread has it, the loop marks it wanted and that thread posts a flush to the loop when
-/// it is done. Another thread that does not get the role posts a flush too. So whatever is written is sent by somebody.
+/// The loop never waits for the role. When another thread holds the role, the loop marks it wanted, and that thread posts a flush to the
+/// loop after it has released the role. A writer that does not get the role posts a flush too. So all written bytes are sent.
 /// </para>
 /// </summary>
 internal sealed partial class EpollSender
@@ -24,24 +25,24 @@ internal sealed partial class EpollSender
     private readonly Action<BorrowedSegments.Segment> _release;
     private int _role;
 
-    // The role's.
+    // Used only by the thread that holds the role.
     private SendRing? _others;
     private long _sent;
     private long _calls;
 
-    // Set by whoever sends, or by the loop; never cleared.
+    // Set by the thread that sends; never cleared.
     private volatile bool _failed;
 
-    // As the connection is watched at first.
+    // True initially: the connection is first watched for writability.
     private bool _awaitsWritable = true;
 
     private volatile bool _blocked;
 
-    // The loop's: the socket's event has come. It counts until the role is taken, so also where another thread, which finds the socket
-    // blocked, has it now.
+    // Used only by the loop: the socket has reported that it is writable. Stays set until the loop takes the role, also while another
+    // thread that finds the socket blocked holds the role.
     private bool _writable;
 
-    // Set by a thread that has sent for the loop, cleared by the loop when it has received.
+    // Set by a thread that sends in place of the loop; cleared by the loop when it has received.
     private int _sentByWriter;
 
     public EpollSender(EpollConnection connection, EpollOutput output)
@@ -60,7 +61,7 @@ internal sealed partial class EpollSender
     /// <summary>Whether the socket has refused to take more and has not been writable since.</summary>
     public bool IsBlocked => _blocked;
 
-    /// <summary>The loop has received: the next thread that writes while the loop sleeps may send by itself again.</summary>
+    /// <summary>Called when the loop has received: the next thread that writes while the loop sleeps may send by itself again.</summary>
     public void AllowSendByWriter()
     {
         if (_sentByWriter != 0)
@@ -70,18 +71,18 @@ internal sealed partial class EpollSender
     }
 
     /// <summary>
-    /// Sends on a thread that is not the loop's. False where the loop has to do it: it is awake and will without being woken, or
-    /// this would be the second time since the loop last received: who sends message upon message gains more from a loop that is awake and
-    /// sends them together. With <see cref="WriterSendsFromBytes"/> waiting, which every full chunk of a batch exceeds, the writer sends
-    /// all the same: a system call for so much is no waste, waking the loop is, and the writer must not outrun it. While the socket is
-    /// blocked there is nothing to request: its event makes the loop go on.
+    /// Sends on a thread that is not the loop's. False when the loop must send: the loop is awake and sends without being woken, or this
+    /// would be the second send by a writer since the loop last received. A writer of many messages in a row gains more from an awake loop,
+    /// which sends them together. With <see cref="WriterSendsFromBytes"/> pending, which every full chunk of a batch exceeds, the writer
+    /// sends anyway: a system call for that many bytes is worthwhile, waking the loop is not, and the writer must not outrun the loop.
+    /// While the socket is blocked no request is needed: the socket's event makes the loop continue.
     /// </summary>
     public bool TrySendByWriter(EpollLoop loop)
     {
         if (_blocked && !_output.IsEnding)
         {
-            // What was written comes before this reading, and the loop looks for it after it has cleared the mark: one of the two sees the
-            // other.
+            // The bytes were written before this read of the mark, and the loop clears the mark before it checks for bytes. So either the
+            // loop sees the bytes or this thread sees the cleared mark.
             Interlocked.MemoryBarrier();
             if (_blocked)
             {
@@ -115,8 +116,8 @@ internal sealed partial class EpollSender
         return done;
     }
 
-    // By a thread that is not the loop. Only while all that goes out before it is sent, as the loop's ring is the loop's alone. False where
-    // something is left for the loop; where the socket is blocked, its event makes the loop go on.
+    // Called on a thread other than the loop. Sends only when the loop's ring is fully sent, because only the loop sends from its ring.
+    // False when the loop has to send the rest. When the socket is blocked, its event makes the loop continue.
     private bool SendOneRing()
     {
         long sentByLoop = _output.LoopRing.Sent;
@@ -128,10 +129,10 @@ internal sealed partial class EpollSender
         return (TryTakeOthers(sentByLoop) && !SendOthers()) || Pending == 0;
     }
 
-    /// <summary>The socket takes bytes again; on the loop, before <see cref="SendOnLoop"/>.</summary>
+    /// <summary>Notes that the socket is writable again; on the loop, before <see cref="SendOnLoop"/>.</summary>
     public void Writable() => _writable = true;
 
-    /// <summary>Sends all there is, as far as the socket takes it; on the loop.</summary>
+    /// <summary>Sends all pending bytes until the socket is full or the turn ends; on the loop.</summary>
     public void SendOnLoop()
     {
         if ((_blocked && !_writable) || !TryTakeRole())
@@ -165,7 +166,7 @@ internal sealed partial class EpollSender
     }
 
     /// <summary>
-    /// Ends the send side for good and gives everything back; false where another thread is sending, which will post a flush.
+    /// Ends the send side and releases its memory. False when another thread is sending; that thread then posts a flush.
     /// </summary>
     public bool TryFinish()
     {
@@ -181,7 +182,7 @@ internal sealed partial class EpollSender
     private bool IsWorthwhileByWriter(EpollLoop loop) =>
         Pending >= WriterSendsFromBytes || (loop.IsAsleep && Interlocked.Exchange(ref _sentByWriter, 1) == 0);
 
-    // Not before the role is given back: memory that was lent may be gone, and what follows must not find its connection stuck.
+    // Called after the role is released: borrowed memory may be invalid, and the end of the connection must not block on the role.
     private void Report(Exception? thrown)
     {
         if (thrown is not null)
@@ -190,7 +191,7 @@ internal sealed partial class EpollSender
         }
     }
 
-    // By the loop only.
+    // Called only by the loop.
     private bool TryTakeRole()
     {
         while (true)

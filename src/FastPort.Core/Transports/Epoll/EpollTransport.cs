@@ -7,15 +7,16 @@ using FastPort.Transports.Unix;
 namespace FastPort.Transports.Epoll;
 
 /// <summary>
-/// The Linux transport for TCP and Unix sockets: event loops of its own over epoll, with direct system calls. Its threads run while it has
-/// listeners or connections, so it needs no disposing. Thread-safe; several servers and clients may share one, and then its loops.
+/// The Linux transport for TCP and Unix sockets: its own event loops over epoll, with direct system calls. Its threads run while it has
+/// listeners or connections, so it does not need to be disposed. Thread-safe; several servers and clients may share one transport and its
+/// loops.
 /// </summary>
 public sealed class EpollTransport : ITransport
 {
     private readonly EpollLoopGroup _group;
 
-    /// <summary>Makes the transport; loops are started when they are needed.</summary>
-    /// <param name="options">How the loops run. Defaults to the defaults.</param>
+    /// <summary>Creates the transport; the loops start when they are needed.</summary>
+    /// <param name="options">How the loops run. Defaults to the defaults of <see cref="EpollOptions"/>.</param>
     /// <exception cref="PlatformNotSupportedException">Not on Linux: see <see cref="IsSupported"/>.</exception>
     /// <exception cref="ArgumentOutOfRangeException">An option is outside its range.</exception>
     public EpollTransport(EpollOptions? options = null)
@@ -36,7 +37,7 @@ public sealed class EpollTransport : ITransport
         _group = new EpollLoopGroup(options);
     }
 
-    /// <summary>Whether this system has epoll: Linux does.</summary>
+    /// <summary>Whether this system has epoll: true on Linux.</summary>
     public static bool IsSupported => OperatingSystem.IsLinux();
 
     /// <inheritdoc/>

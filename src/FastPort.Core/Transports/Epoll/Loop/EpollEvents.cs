@@ -17,9 +17,9 @@ internal sealed unsafe class EpollEvents : IDisposable
 
     private byte* _events = (byte*)NativeMemory.AllocZeroed((nuint)(Capacity * 16));
 
-    /// <summary>epoll_wait: the number of descriptors that are ready, 0 after the timeout or an interruption.</summary>
+    /// <summary>epoll_wait: the number of descriptors that are ready, 0 after the timeout or an error such as an interruption.</summary>
     /// <param name="epoll">The epoll descriptor.</param>
-    /// <param name="timeoutMilliseconds">-1: as long as it takes.</param>
+    /// <param name="timeoutMilliseconds">-1: no timeout.</param>
     public int Wait(int epoll, int timeoutMilliseconds) => Math.Max(0, Libc.EpollWait(epoll, _events, Capacity, timeoutMilliseconds));
 
     /// <summary>One of the events that <see cref="Wait"/> found.</summary>
@@ -34,7 +34,7 @@ internal sealed unsafe class EpollEvents : IDisposable
     public static bool TryAdd(int epoll, int descriptor, uint events, ulong data) =>
         Control(epoll, Libc.EpollCtlAdd, descriptor, events, data);
 
-    /// <summary>Watches one that is watched for other events. False on an error.</summary>
+    /// <summary>Changes the events that a watched descriptor is watched for. False on an error.</summary>
     public static bool TryChange(int epoll, int descriptor, uint events, ulong data) =>
         Control(epoll, Libc.EpollCtlMod, descriptor, events, data);
 

@@ -5,22 +5,21 @@ using Microsoft.Win32.SafeHandles;
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// One thread with one epoll descriptor. Everything of its connections happens on it, so their input, their protocol and what the loop
-/// itself writes need no lock. Other threads reach it through <see cref="Post"/> only.
+/// One thread with one epoll descriptor. The thread reads its connections and runs their protocols, so their input, their protocol state
+/// and the loop's own writes need no lock. Other threads pass tasks to the loop through <see cref="Post"/> only.
 /// <para>
-/// A round: wait; let every ready descriptor be read and handled; run what others have posted; go on with connections that had more to read
-/// than their turn allowed; then send what all of this has written. Sending comes last because a send wakes the peer: one that is sent its
-/// answers connection by connection handles them one by one and goes back to sleep in between, and on a loaded machine those wake-ups cost
-/// more than the sends.
+/// A round: wait; read and handle every ready descriptor; run the posted tasks; continue with connections that had more to read than their
+/// turn allowed; then send what all of this has written. Sending comes last because a send wakes the peer: a peer that receives its answers
+/// connection by connection handles them one by one and sleeps in between, and on a loaded machine those wake-ups cost more than the sends.
 /// </para>
-/// <para>Loops are started and stopped by <see cref="EpollLoopGroup"/>.</para>
+/// <para><see cref="EpollLoopGroup"/> starts and stops the loops.</para>
 /// </summary>
 internal sealed class EpollLoop
 {
-    // Its event is nobody's: it only ends the wait.
+    // The number of the wake-up descriptor: its event has no handler and only ends the wait.
     private const ulong WakeUp = ulong.MaxValue;
 
-    // Connections that are sent to at the end of a round; a send to a socket takes some microseconds.
+    // The most connections flushed at the end of a round; a send to a socket takes some microseconds.
     private const int SendsPerRound = 512;
 
     private readonly int _index;
@@ -28,7 +27,7 @@ internal sealed class EpollLoop
     private readonly ILogger _logger;
     private readonly int _epoll;
 
-    // Held by a handle: a thread may be about to write to it while the loop ends.
+    // In a safe handle: another thread may be about to write to the descriptor while the loop ends.
     private readonly SafeFileHandle _wake;
     private readonly EpollEvents _events = new();
     private readonly LoopSlots _slots = new();
@@ -53,7 +52,7 @@ internal sealed class EpollLoop
         int wake = _epoll < 0 ? -1 : Libc.EventDescriptor(0, Libc.NonBlocking | Libc.CloseOnExec);
         _wake = new SafeFileHandle(wake, ownsHandle: true);
 
-        // Edge-triggered: every write to it ends a wait, and its count need never be read.
+        // Edge-triggered: every write to it ends a wait, and its counter is never read.
         if (wake < 0 || !EpollEvents.TryAdd(_epoll, wake, Libc.EpollIn | Libc.EpollEdge, WakeUp))
         {
             var error = Errno.ToException(Errno.Last);
@@ -65,26 +64,28 @@ internal sealed class EpollLoop
         _thread.Start();
     }
 
-    /// <summary>The loop of the present thread; null on any other.</summary>
+    /// <summary>The loop of the current thread; null on any other thread.</summary>
     [field: ThreadStatic]
     public static EpollLoop? Current { get; private set; }
 
-    /// <summary>Connections bound here; guarded by the group.</summary>
+    /// <summary>Users of this loop (connections, listeners, connects under way); guarded by the group.</summary>
     public int Load { get; set; }
 
-    /// <summary>Whether the loop waits in the kernel. Only a hint: it may be waking up just now.</summary>
+    /// <summary>Whether the loop waits in the kernel. Only a hint: the loop may be waking up.</summary>
     public bool IsAsleep => Volatile.Read(ref _asleep) != 0;
 
     /// <summary>System calls that have woken the loop.</summary>
     public long WakeUps => Interlocked.Read(ref _wakeUps);
 
-    /// <summary>How often the loop has spun before it slept, or instead.</summary>
+    /// <summary>How often the loop has spun before or instead of sleeping.</summary>
     public long Spins => Volatile.Read(ref _spins);
 
-    /// <summary>Hands a task over, from any thread. One system call where the loop sleeps and nobody has woken it yet, else none.</summary>
+    /// <summary>
+    /// Posts a task, from any thread. One system call when the loop sleeps and no other thread has woken it yet, else none.
+    /// </summary>
     public void Post(ILoopTask task)
     {
-        // A full fence: either the loop sees the task before it sleeps, or this thread sees it asleep.
+        // Add is a full fence: either the loop sees the task before it sleeps, or this thread sees that the loop sleeps.
         _inbox.Add(task);
         if (Volatile.Read(ref _asleep) != 0 && Interlocked.Exchange(ref _asleep, 0) != 0)
         {
@@ -92,10 +93,10 @@ internal sealed class EpollLoop
         }
     }
 
-    /// <summary>Ends the thread, after what is posted already. Not from the loop itself where somebody waits for it.</summary>
+    /// <summary>Ends the thread after the tasks that are posted already. Does not wait for the thread's end.</summary>
     public void Stop() => Post(new StopTask(this));
 
-    /// <summary>Watches a descriptor, edge-triggered unless told; on the loop. False where the system refuses.</summary>
+    /// <summary>Watches a descriptor for the given events; on the loop. False when the system refuses.</summary>
     public bool TryWatch(int descriptor, uint events, ILoopHandler handler, out ulong number)
     {
         number = _slots.Add(handler);
@@ -109,12 +110,12 @@ internal sealed class EpollLoop
     }
 
     /// <summary>
-    /// Watches a descriptor for other events from now on; on any thread that keeps it open. False where the system refuses.
+    /// Changes the events that a descriptor is watched for; on any thread, while the descriptor is open. False when the system refuses.
     /// </summary>
     public bool TryWatchFor(int descriptor, uint events, ulong number) => EpollEvents.TryChange(_epoll, descriptor, events, number);
 
     /// <summary>
-    /// No event of this number is delivered any more; on the loop. The descriptor itself leaves with its close, or with
+    /// Stops delivering events of this number; on the loop. The descriptor itself leaves epoll when it is closed, or with
     /// <see cref="Unwatch"/>.
     /// </summary>
     public void Forget(ulong number) => _slots.Remove(number);
@@ -126,10 +127,10 @@ internal sealed class EpollLoop
         _slots.Remove(number);
     }
 
-    /// <summary>The connection has bytes to send at the end of this round; on the loop, once until its flush.</summary>
+    /// <summary>Flushes the connection at the end of this round; on the loop, at most once until that flush.</summary>
     public void FlushLater(EpollConnection connection) => _written.Enqueue(connection);
 
-    /// <summary>The connection has more to read than its turn allowed; on the loop, once until it goes on.</summary>
+    /// <summary>Lets the connection read on after the ready descriptors and posted tasks; on the loop, at most once until then.</summary>
     public void ContinueLater(EpollConnection connection) => _unfinished.Add(connection);
 
     private void Run()
@@ -158,7 +159,7 @@ internal sealed class EpollLoop
         _events.Dispose();
     }
 
-    // Looks, spins, or sleeps until there is work. Returns the number of descriptors that are ready.
+    // Polls, spins, or sleeps until there is work. Returns the number of descriptors that are ready.
     private int Wait()
     {
         if (!_inbox.IsEmpty || _unfinished.Count != 0 || _written.Count != 0)
@@ -185,7 +186,7 @@ internal sealed class EpollLoop
         return count;
     }
 
-    // True where there is work: what epoll reports, or what others have posted.
+    // True when there is work: epoll reports an event or a task is posted.
     private bool Spin(out int found)
     {
         _spins++;
@@ -209,7 +210,7 @@ internal sealed class EpollLoop
         }
         catch (Exception e)
         {
-            // A handler's own faults never get here; whatever this is, it must not end the connections of others.
+            // Handlers catch their own faults. Any other exception must not end the connections of other handlers.
             TransportLog.LoopFault(_logger, _index, e);
         }
     }
@@ -230,7 +231,7 @@ internal sealed class EpollLoop
         _continuing.Clear();
     }
 
-    // What a flush calls back may write to other connections. After a message to very many, others are read before the rest is sent.
+    // Callbacks of a flush may write to other connections. The limit makes the loop read again before it sends the rest.
     private void Flush()
     {
         for (int sends = 0; sends < SendsPerRound && _written.TryDequeue(out EpollConnection? connection); sends++)
@@ -251,7 +252,7 @@ internal sealed class EpollLoop
         }
         catch (ObjectDisposedException)
         {
-            // The loop has ended, and with it everything that could be posted to it.
+            // The loop has ended and runs no more tasks.
         }
         finally
         {

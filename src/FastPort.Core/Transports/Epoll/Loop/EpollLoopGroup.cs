@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// The loops of one transport. They start with the first user (a listener, a connection, a connect under way) and end with the last one: a
-/// stopped server leaves no thread behind. Thread-safe.
+/// The loops of one transport. They start with the first user (a listener, a connection, a connect under way) and end with the last one, so
+/// a stopped server leaves no thread running. Thread-safe.
 /// </summary>
 internal sealed class EpollLoopGroup(EpollOptions options)
 {
@@ -14,8 +14,8 @@ internal sealed class EpollLoopGroup(EpollOptions options)
     private int _users;
     private int _next;
 
-    /// <summary>Takes a place on the loop with the fewest; to be given back with <see cref="Release"/>.</summary>
-    /// <param name="logger">Where the loops' own faults are logged, should they be started now.</param>
+    /// <summary>Acquires the loop with the fewest users; the caller releases it with <see cref="Release"/>.</summary>
+    /// <param name="logger">Logs the loops' own faults if this call starts the loops.</param>
     /// <exception cref="System.Net.Sockets.SocketException">The system has no descriptors for the loops.</exception>
     public EpollLoop Acquire(ILogger logger)
     {
@@ -26,7 +26,7 @@ internal sealed class EpollLoopGroup(EpollOptions options)
                 _loops = Start(logger);
             }
 
-            // Among equals in turn, so that connections that come and go one by one do not all meet on the first loop.
+            // Equally loaded loops are chosen in turn, so that short connections are not all bound to the first loop.
             EpollLoop chosen = _loops[_next];
             for (int i = 1; i < _loops.Length; i++)
             {

@@ -1,14 +1,14 @@
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// Something to do on a loop, asked for by any thread. Waits in one inbox at most, once at most: whoever posts it makes sure of that.
+/// A task for a loop, posted by any thread. A task is in at most one inbox, at most once; the thread that posts it ensures that.
 /// </summary>
 internal interface ILoopTask
 {
-    /// <summary>The task posted before, while this one waits; the inbox's own.</summary>
+    /// <summary>The task posted before, while this one waits; used only by the inbox.</summary>
     ILoopTask? Next { get; set; }
 
-    /// <summary>Does it, on the loop.</summary>
+    /// <summary>Runs the task, on the loop.</summary>
     void RunOnLoop();
 }
 

@@ -1,8 +1,8 @@
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// Hand-over of tasks from any thread to one loop, in order, without locks or allocations: a stack linked through the tasks themselves,
-/// which the loop takes as a whole and turns round.
+/// Passes tasks from any thread to one loop, in order, without locks or allocations: a stack linked through the tasks themselves, which the
+/// loop takes as a whole and reverses.
 /// </summary>
 internal sealed class LoopInbox
 {
@@ -10,7 +10,7 @@ internal sealed class LoopInbox
 
     public bool IsEmpty => Volatile.Read(ref _newest) is null;
 
-    /// <summary>Adds a task that waits in no inbox. A full fence for the caller.</summary>
+    /// <summary>Adds a task that is in no inbox. A full fence for the caller.</summary>
     public void Add(ILoopTask task)
     {
         ILoopTask? newest = Volatile.Read(ref _newest);
@@ -28,7 +28,7 @@ internal sealed class LoopInbox
     }
 
     /// <summary>
-    /// Runs what was there when it was called, oldest first; on the loop only. A task may be added again as soon as it runs.
+    /// Runs the tasks that the inbox held at the call, oldest first; on the loop only. A task may be added again as soon as it runs.
     /// </summary>
     public void RunAll()
     {
@@ -49,7 +49,7 @@ internal sealed class LoopInbox
 
         while (oldest is not null)
         {
-            // Read before it runs: it may be posted again meanwhile.
+            // Read before the task runs: the task may be posted again while it runs.
             ILoopTask? next = oldest.Next;
             oldest.Next = null;
             oldest.RunOnLoop();

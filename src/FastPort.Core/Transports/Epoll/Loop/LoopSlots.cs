@@ -1,8 +1,8 @@
 namespace FastPort.Transports.Epoll.Loop;
 
 /// <summary>
-/// Owners of watched descriptors by the number that epoll carries for them. A number holds a generation: an event found in the same batch
-/// in which its descriptor was given up finds nobody. Belongs to one loop.
+/// Handlers of watched descriptors by the number that epoll stores for them. A number contains a generation, so an event whose descriptor
+/// was removed earlier in the same batch finds no handler. Used only by one loop.
 /// </summary>
 internal sealed class LoopSlots
 {

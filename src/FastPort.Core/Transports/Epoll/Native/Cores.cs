@@ -7,7 +7,7 @@ internal static unsafe class Cores
     private const int MaskSize = 128;
 
     /// <summary>
-    /// Binds the present thread to the n-th of the cores it may use, counted round; does nothing where the system refuses.
+    /// Binds the current thread to the n-th of the cores it may use, modulo their number; does nothing when the system refuses.
     /// </summary>
     public static void PinCurrentThread(int n)
     {

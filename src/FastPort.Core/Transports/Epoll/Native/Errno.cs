@@ -12,7 +12,7 @@ internal static class Errno
     public const int Again = 11;
     public const int InProgress = 115;
 
-    /// <summary>The error of the call made last on this thread.</summary>
+    /// <summary>The error of the last system call on this thread.</summary>
     public static int Last => Marshal.GetLastPInvokeError();
 
     public static SocketError ToSocketError(int error) => error switch

@@ -5,22 +5,22 @@ using System.Runtime.InteropServices;
 namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>
-/// Sends with one call what lies in many places: frames whose bodies stay where they are, and their headers in the ring between them.
+/// Sends bytes from many places with one call: borrowed frame bodies, and the headers between them in the ring.
 /// </summary>
 internal static class GatheredSend
 {
     private const int MaxPieces = 128;
 
-    // Of the thread that sends: kept so that nothing is made for each send.
+    // One per sending thread and reused, so that a send allocates nothing.
     [ThreadStatic]
     private static Scratch? _scratch;
 
     /// <summary>
-    /// Sends what goes out next; by whoever sends. False where that does not lie in arrays, which alone can be held still without asking
-    /// their owner.
+    /// Sends the next bytes of the ring; called by the sender. False when the first piece is not in an array: only arrays can be pinned
+    /// without calling their owner.
     /// </summary>
     /// <param name="descriptor">The socket.</param>
-    /// <param name="ring">The ring; what was sent is not taken from it.</param>
+    /// <param name="ring">The ring; the sent bytes are not removed from it.</param>
     /// <param name="most">Bytes to send at most, 1 or more.</param>
     /// <param name="sent">Bytes, or -1 with the error of the call.</param>
     [SkipLocalsInit]

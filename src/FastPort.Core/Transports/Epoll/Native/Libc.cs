@@ -3,9 +3,9 @@ using System.Runtime.InteropServices;
 namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>
-/// The Linux calls the event loops make, with the C library's own names and signatures. Every one is blittable; a result of -1 means that
-/// <see cref="Marshal.GetLastPInvokeError"/> has the reason. All descriptors are made non-blocking, so only <see cref="EpollWait"/> ever
-/// waits, and the receive of a loop's reader, for which its socket blocks.
+/// The Linux calls of the event loops, with the C library's own signatures. Every call is blittable; after a result of -1
+/// <see cref="Marshal.GetLastPInvokeError"/> returns the error. All descriptors are created non-blocking, so only <see cref="EpollWait"/>
+/// blocks.
 /// </summary>
 internal static unsafe partial class Libc
 {

@@ -6,8 +6,8 @@ using FastPort.Transports.Unix;
 namespace FastPort.Transports.Epoll.Native;
 
 /// <summary>
-/// Operations on a stream socket's descriptor. Whoever owns the descriptor makes sure that it is closed once and not used afterwards:
-/// numbers are reused by the kernel at once.
+/// Operations on a stream socket's descriptor. The owner of the descriptor closes it once and does not use it afterwards: the kernel reuses
+/// numbers at once.
 /// </summary>
 internal static unsafe class NativeSocket
 {
@@ -41,12 +41,12 @@ internal static unsafe class NativeSocket
         return descriptor;
     }
 
-    /// <summary>Binds; throws with the descriptor still open.</summary>
+    /// <summary>Binds; when it throws, the descriptor stays open.</summary>
     public static void Bind(int descriptor, EndPoint address)
     {
         if (address is IPEndPoint ip)
         {
-            // As the runtime's sockets do: a port whose last connections are in TIME_WAIT can be taken again, one that is listened on
+            // As the runtime's sockets do: a port whose last connections are in TIME_WAIT can be bound again, a port in use by a listener
             // cannot.
             SetOption(descriptor, Libc.SolSocket, Libc.SoReuseAddress, 1);
             if (ip.Address.Equals(IPAddress.IPv6Any))
@@ -83,7 +83,7 @@ internal static unsafe class NativeSocket
         }
     }
 
-    /// <summary>The next connection that waits to be accepted; -1 where there is none or on an error.</summary>
+    /// <summary>Accepts the next waiting connection; -1 when there is none or on an error.</summary>
     public static int Accept(int listener, EndPoint family, out EndPoint? remote)
     {
         byte* address = stackalloc byte[AddressCapacity];
@@ -107,7 +107,7 @@ internal static unsafe class NativeSocket
         return Libc.GetPeerName(descriptor, address, &length) == 0 ? Read(address, length, family) : null;
     }
 
-    /// <summary>The error the kernel keeps for the socket, taken away by asking.</summary>
+    /// <summary>Reads and clears the socket's pending error.</summary>
     public static int TakeError(int descriptor)
     {
         int error = 0;
@@ -115,7 +115,7 @@ internal static unsafe class NativeSocket
         return Libc.GetOption(descriptor, Libc.SolSocket, Libc.SoError, &error, &length) == 0 ? error : Errno.Last;
     }
 
-    /// <summary>No delays on small sends, and probing of silent peers. Unix sockets need neither, but room for what is sent.</summary>
+    /// <summary>TCP: no delay of small sends, and probes of silent peers. Unix sockets: a larger send buffer.</summary>
     public static void Tune(int descriptor, EndPoint family, ConnectionSettings settings)
     {
         if (family is not IPEndPoint)
@@ -145,7 +145,7 @@ internal static unsafe class NativeSocket
         }
     }
 
-    /// <summary>Makes the close drop what the peer has not taken and reset the connection.</summary>
+    /// <summary>Makes the close discard unsent bytes and reset the connection.</summary>
     public static void ResetOnClose(int descriptor)
     {
         // struct linger { int l_onoff; int l_linger; }
@@ -156,7 +156,7 @@ internal static unsafe class NativeSocket
     private static void SetOption(int descriptor, int level, int name, int value) =>
         Libc.SetOption(descriptor, level, name, &value, sizeof(int));
 
-    // 0 where the system does not tell.
+    // 0 when the system refuses.
     private static int GetOption(int descriptor, int level, int name)
     {
         int value = 0;
