@@ -7,10 +7,10 @@ namespace FastPort.Transports;
 /// The written bytes of a connection that were not yet taken to be sent: a queue of rings, in the order in which the writes ended. Each
 /// transport adds how the rings are taken.
 /// <para>
-/// Each writer has its own ring: the connection's loop writes to <see cref="_loopRing"/>; other threads write one at a time, under <see
-/// cref="_writers"/>, to <see cref="_othersRing"/>. At the end of a write the ring joins the queue, under <see cref="Gate"/>: a small ring
-/// is copied behind the last ring, a larger one is enqueued itself and replaced by a spare. The gate is not held while a body is encoded: a
-/// thread that stops in the middle of a write blocks other writers, but neither the loop nor the sender.
+/// Each writer has its own ring: the connection's loop writes to <see cref="_loopRing"/>; other threads write one at a time, under
+/// <see cref="_writers"/>, to <see cref="_othersRing"/>. At the end of a write the ring joins the queue, under <see cref="Gate"/>: a small
+/// ring is copied behind the last ring, a larger one is enqueued itself and replaced by a spare. The gate is not held while a body is
+/// encoded: a thread that stops in the middle of a write blocks other writers, but neither the loop nor the sender.
 /// </para>
 /// <para>
 /// The event loops also write without a lock, past the queue (<see cref="Epoll.EpollOutput"/>). A queued ring therefore records how many

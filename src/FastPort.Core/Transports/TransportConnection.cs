@@ -8,10 +8,11 @@ namespace FastPort.Transports;
 /// The life cycle of a connection, the same for every transport: the connection starts once, closes for the first reason given, drains for
 /// a bounded time, and notifies its protocol last. A transport adds how bytes are sent and received.
 /// <para>
-/// <see cref="Close"/>, <see cref="Abort"/> and the members that senders call are thread-safe; the clock's thread calls the tick. <see
-/// cref="LifeFlags"/> holds the state of the life cycle, set by any thread; <see cref="ReadFlags"/> holds the state of reading and belongs
-/// to the loop. Other threads request calls of the protocol by bits of <see cref="_work"/>, and the loop makes them: <see cref="RunWork"/>.
-/// Once there is a loop only the loop calls <see cref="End"/>; a connection that was never started is ended by the thread that claims it.
+/// <see cref="Close"/>, <see cref="Abort"/> and the members that senders call are thread-safe; the clock's thread calls the tick.
+/// <see cref="LifeFlags"/> holds the state of the life cycle, set by any thread; <see cref="ReadFlags"/> holds the state of reading and
+/// belongs to the loop. Other threads request calls of the protocol by bits of <see cref="_work"/>, and the loop makes them:
+/// <see cref="RunWork"/>. Once there is a loop only the loop calls <see cref="End"/>; a connection that was never started is ended by the
+/// thread that claims it.
 /// </para>
 /// </summary>
 internal abstract partial class TransportConnection : Connection
@@ -207,8 +208,8 @@ internal abstract partial class TransportConnection : Connection
     protected abstract void WakeLoop();
 
     /// <summary>
-    /// Begins to read; never on the caller's stack: the caller is an accept loop, which no protocol may block. The loop begins with <see
-    /// cref="Open"/>.
+    /// Begins to read; never on the caller's stack: the caller is an accept loop, which no protocol may block. The loop begins with
+    /// <see cref="Open"/>.
     /// </summary>
     protected abstract void BeginLoop();
 
@@ -221,8 +222,8 @@ internal abstract partial class TransportConnection : Connection
     protected abstract void OnAborted();
 
     /// <summary>
-    /// Releases what input and output hold. Called by the loop, or by the closing thread if there never was a loop; leads to <see
-    /// cref="LeaveClock"/> and <see cref="CompleteEnd"/>.
+    /// Releases what input and output hold. Called by the loop, or by the closing thread if there never was a loop; leads to
+    /// <see cref="LeaveClock"/> and <see cref="CompleteEnd"/>.
     /// </summary>
     protected abstract void End();
 
