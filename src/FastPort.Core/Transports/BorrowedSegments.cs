@@ -5,6 +5,7 @@ namespace FastPort.Transports;
 /// <summary>
 /// Memory lent by writers, in the order in which it is sent: each segment is sent once the ring beside it has been sent up to the segment's
 /// position. Owned by the owner of that ring; not thread-safe.
+/// </summary>
 internal sealed class BorrowedSegments
 {
     private readonly Queue<Segment> _segments = new();

@@ -3,6 +3,7 @@ namespace FastPort.Transports;
 /// <summary>
 /// The state of a connection's life cycle: bits of one word (<see cref="TransportConnection"/>), each set once, by an interlocked operation
 /// on the thread named, and never cleared. Any thread may read them.
+/// </summary>
 [Flags]
 internal enum LifeFlags
 {

@@ -4,6 +4,7 @@ namespace FastPort.Transports;
 /// The waits for the number of pending bytes to fall to a mark: one of the protocol, and any number of tasks. Thread-safe. The sender calls
 /// <see cref="Check"/> if <see cref="IsReached"/>, after a full fence that follows its update of the sent bytes: so either the sender sees
 /// the mark or the waiter sees the update. <see cref="_gate"/> guards all fields; <see cref="_mark"/> is also read without it.
+/// </summary>
 internal sealed class DrainNotices(TransportConnection connection)
 {
     private const long Nobody = -1;

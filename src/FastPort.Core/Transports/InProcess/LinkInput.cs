@@ -9,6 +9,7 @@ namespace FastPort.Transports.InProcess;
 /// The bytes that a protocol is offered: the ring that was taken, as it is; or a piece of it together with the borrowed bytes that follow,
 /// shown in place; or, if the protocol left bytes unread and waits for more, those bytes joined with the next ones in a ring of the
 /// receiver. Only the last case copies. Belongs to the receiver's pump.
+/// </summary>
 internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, ArrayPool<byte> pool)
 {
     private const int MinimumCapacity = 1024;
