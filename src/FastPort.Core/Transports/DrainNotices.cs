@@ -59,7 +59,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         {
             while (_mark != Nobody)
             {
-                // In this order: what is told that nobody closes may be told so a moment too late, never the other way round.
+                // Closing is read before the pending bytes: the closing state may be slightly out of date, the pending bytes are newer.
                 bool closing = connection.IsClosing;
                 long pending = connection.PendingBytes;
                 if (pending > _mark && !(closing && _waiters.Count != 0))

@@ -19,6 +19,7 @@ namespace FastPort.Transports.Unix;
 /// On systems other than Linux an existing file is always left alone. There a listener with a full backlog refuses connections just as a
 /// file without a listener does (Linux returns EAGAIN), so a probe cannot tell a stale file from that of a busy server, and removing the
 /// latter would displace the server for good.
+/// </para>
 /// </summary>
 internal sealed class UnixSocketFile
 {
