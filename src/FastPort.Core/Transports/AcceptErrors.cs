@@ -6,17 +6,19 @@ namespace FastPort.Transports;
 /// <summary>How an accept loop goes on after an error.</summary>
 internal enum AcceptErrorClass
 {
-    /// <summary>One peer's bad luck: accept the next at once.</summary>
+    /// <summary>Only one peer is affected: accept the next at once.</summary>
     Transient,
 
-    /// <summary>The machine is short of something: wait, longer each time, then try again.</summary>
+    /// <summary>The machine is short of a resource: wait, longer each time, then retry.</summary>
     Pressure,
 
     /// <summary>The listening socket itself is unusable.</summary>
     Fatal,
 }
 
-/// <summary>Sorts accept errors. What is unknown counts as pressure: retrying at once could spin, giving up could be premature.</summary>
+/// <summary>
+/// Classifies accept errors. An unknown error counts as pressure: retrying at once could spin, giving up could be premature.
+/// </summary>
 internal static class AcceptErrors
 {
     // Linux reports errors of the network under the new connection by accept: accept(2) names them, EOPNOTSUPP among them, and has them
@@ -48,7 +50,7 @@ internal sealed class AcceptBackoff
         return delay;
     }
 
-    /// <summary>Starts anew; true where there was a delay since the last success.</summary>
+    /// <summary>Resets the delay; true if there was a delay since the last success.</summary>
     public bool Succeeded()
     {
         bool wasDelayed = _next != First;
@@ -57,7 +59,7 @@ internal sealed class AcceptBackoff
     }
 }
 
-/// <summary>What follows from the errors of an accept loop, and its log. Used by one thread at a time.</summary>
+/// <summary>Handles and logs the errors of an accept loop. Used by one thread at a time.</summary>
 internal sealed class AcceptRecovery(ConnectionSettings settings)
 {
     private readonly AcceptBackoff _backoff = new();

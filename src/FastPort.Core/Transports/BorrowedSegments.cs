@@ -3,14 +3,14 @@ using FastPort.Buffers;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Memory lent by writers, in the order in which it is to be sent: each segment goes out when the ring beside it has been sent up to the
-/// segment's position. Owned by whoever owns that ring; not thread-safe.
+/// Memory lent by writers, in the order in which it is sent: each segment is sent once the ring beside it has been sent up to the segment's
+/// position. Owned by the owner of that ring; not thread-safe.
 /// </summary>
 internal sealed class BorrowedSegments
 {
     private readonly Queue<Segment> _segments = new();
 
-    // What has been sent of the first segment.
+    // Bytes sent of the first segment.
     private int _sent;
 
     /// <summary>Bytes not yet sent.</summary>
@@ -22,7 +22,7 @@ internal sealed class BorrowedSegments
 
     /// <param name="position">Absolute position in the ring, not below that of the segment before.</param>
     /// <param name="memory">The bytes.</param>
-    /// <param name="release">Called once with the state when the bytes are needed no more.</param>
+    /// <param name="release">Called once, with the state, when the bytes are no longer needed.</param>
     /// <param name="state">For the callback.</param>
     public void Add(long position, ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
@@ -52,9 +52,9 @@ internal sealed class BorrowedSegments
         return before <= 0 ? first.Memory[_sent..] : before < ring.Length ? ring[..(int)before] : ring;
     }
 
-    /// <summary>Takes bytes of the first segment as sent. Where they are its last, the caller owes it its release.</summary>
+    /// <summary>Takes bytes of the first segment as sent. If they are its last, the caller has to release the segment.</summary>
     /// <param name="count">Bytes, 0 to what is left of the segment.</param>
-    /// <param name="ended">The segment that is needed no more.</param>
+    /// <param name="ended">The segment that is no longer needed.</param>
     public bool Sent(int count, out Segment ended)
     {
         Bytes -= count;
@@ -78,7 +78,7 @@ internal sealed class BorrowedSegments
         return first;
     }
 
-    /// <summary>Takes the first segment out, sent or not. The caller owes it its release.</summary>
+    /// <summary>Removes the first segment, sent or not. The caller has to release it.</summary>
     public bool TryDrop(out Segment dropped)
     {
         if (!_segments.TryDequeue(out dropped))

@@ -1,9 +1,9 @@
 namespace FastPort.Transports;
 
 /// <summary>
-/// Who waits until no more than so many bytes wait to be sent: the protocol, once at a time, and any number of tasks. Safe from any thread;
-/// whoever sends calls <see cref="Check"/> where <see cref="IsReached"/>, after a full fence behind its count of sent bytes, so that it
-/// sees the mark or the waiter its progress. <see cref="_gate"/> guards all fields; <see cref="_mark"/> is read without it, too.
+/// The waits for the number of pending bytes to fall to a mark: one of the protocol, and any number of tasks. Thread-safe. The sender calls
+/// <see cref="Check"/> if <see cref="IsReached"/>, after a full fence that follows its update of the sent bytes: so either the sender sees
+/// the mark or the waiter sees the update. <see cref="_gate"/> guards all fields; <see cref="_mark"/> is also read without it.
 /// </summary>
 internal sealed class DrainNotices(TransportConnection connection)
 {
@@ -13,16 +13,16 @@ internal sealed class DrainNotices(TransportConnection connection)
     private readonly List<Waiter> _waiters = [];
     private long _protocolMark = Nobody;
 
-    // The highest of all.
+    // The highest mark of all waits.
     private long _mark = Nobody;
 
-    /// <summary>Whether anybody waits.</summary>
+    /// <summary>Whether the protocol or a task waits.</summary>
     public bool IsAwaited => Volatile.Read(ref _mark) != Nobody;
 
-    /// <summary>Whether somebody waits for no more than this.</summary>
+    /// <summary>Whether this number of pending bytes has reached the highest mark.</summary>
     public bool IsReached(long pendingBytes) => pendingBytes <= Volatile.Read(ref _mark);
 
-    /// <summary>One call of the protocol's; replaces the one before.</summary>
+    /// <summary>Requests one call of the protocol; replaces an earlier request.</summary>
     public void NotifyProtocol(long pendingBytes)
     {
         lock (_gate)
@@ -34,7 +34,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         Check();
     }
 
-    /// <summary>True when no more than so many bytes wait; false when the connection closes before.</summary>
+    /// <summary>True once no more than this many bytes are pending; false if the connection closes before.</summary>
     public async ValueTask<bool> WaitAsync(long lowWater, CancellationToken cancellationToken)
     {
         var waiter = new Waiter(this, lowWater);
@@ -51,7 +51,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         }
     }
 
-    /// <summary>Tells those whose mark is reached, and all tasks once the connection closes.</summary>
+    /// <summary>Notifies the waiters whose mark is reached, and all tasks once the connection closes.</summary>
     public void Check()
     {
         bool tellProtocol = false;
@@ -59,7 +59,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         {
             while (_mark != Nobody)
             {
-                // In this order: what is told that nobody closes may be told so a moment too late, never the other way round.
+                // Closing is read before the pending bytes: the closing state may be slightly out of date, the pending bytes are newer.
                 bool closing = connection.IsClosing;
                 long pending = connection.PendingBytes;
                 if (pending > _mark && !(closing && _waiters.Count != 0))
@@ -73,7 +73,7 @@ internal sealed class DrainNotices(TransportConnection connection)
                     tellProtocol = true;
                 }
 
-                // Their continuations run elsewhere.
+                // Their continuations run on other threads.
                 foreach (Waiter waiter in _waiters.Where(waiter => closing || pending <= waiter.LowWater))
                 {
                     waiter.TrySetResult(!closing);
@@ -90,7 +90,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         }
     }
 
-    // A full fence between publishing the mark and looking at the counters.
+    // A full fence between the write of the mark and the read of the counters.
     private void SetMark() =>
         Interlocked.Exchange(ref _mark, _waiters.Aggregate(_protocolMark, static (mark, waiter) => Math.Max(mark, waiter.LowWater)));
 

@@ -1,20 +1,20 @@
 namespace FastPort.Transports;
 
 /// <summary>
-/// Decides how long a loop (an event loop's thread, or the pump of an in-process link) spins before it sleeps. Adaptive unless told: it
-/// spins while the last waits were short enough for spinning to have paid, and gives up after a few that were not. Belongs to one loop;
+/// Decides how long a loop (an event loop's thread, or the pump of an in-process link) spins before it sleeps. Adaptive unless configured:
+/// the loop spins while the last waits were short enough for spinning to pay, and stops after a few that were not. Belongs to one loop;
 /// only the number of spinners is shared by the process.
 /// </summary>
 internal sealed class LoopWaiting
 {
     private const int AdaptiveMicroseconds = 50;
 
-    // A short wait adds one, a long one takes two away: a load has to be steady before a core is spent on it, and little is wasted when it
+    // A short wait adds one, a long one subtracts two: only a steady load gets a core for spinning, and little is wasted when the load
     // ends.
     private const int MaxScore = 16;
     private const int SpinFromScore = 8;
 
-    // One spinner fewer than there are cores: somebody must be left to do the work that is waited for.
+    // One spinner fewer than there are cores: one core must be left for the work that the spinners wait for.
     private static readonly int MaxSpinners = Environment.ProcessorCount - 1;
     private static readonly Spinners OfProcess = new();
 
@@ -40,13 +40,13 @@ internal sealed class LoopWaiting
         _spinTicks = (long)((spinMicroseconds ?? AdaptiveMicroseconds) * (time.TimestampFrequency / 1e6));
     }
 
-    /// <summary>What it was told; null: adaptive.</summary>
+    /// <summary>The configured value; null: adaptive.</summary>
     public int? SpinMicroseconds { get; }
 
-    /// <summary>Whether waits are timed at all: not where spinning is switched off or could never be allowed.</summary>
+    /// <summary>Whether waits are timed: not if spinning is switched off or can never be allowed.</summary>
     private bool IsActive => _spinTicks > 0 && (SpinMicroseconds is not null || _maxSpinners > 0);
 
-    /// <summary>There is nothing to do: true where the loop may spin, until <see cref="GoOn"/> says no.</summary>
+    /// <summary>There is nothing to do: true if the loop may spin, until <see cref="GoOn"/> returns false.</summary>
     public bool TryBegin()
     {
         if (!IsActive)
@@ -69,10 +69,10 @@ internal sealed class LoopWaiting
         return _counted = _spinners.TryEnter(_maxSpinners);
     }
 
-    /// <summary>Whether the time for spinning is not over yet.</summary>
+    /// <summary>Whether the loop may spin on.</summary>
     public bool GoOn() => _time.GetTimestamp() - _since < _spinTicks;
 
-    /// <summary>The spinning is over, with or without success.</summary>
+    /// <summary>The loop has stopped spinning, with or without success.</summary>
     public void EndSpin()
     {
         if (_counted)
@@ -82,7 +82,7 @@ internal sealed class LoopWaiting
         }
     }
 
-    /// <summary>The wait begun with <see cref="TryBegin"/> is over: work has come.</summary>
+    /// <summary>The wait begun with <see cref="TryBegin"/> has ended: there is work.</summary>
     public void Woken()
     {
         if (SpinMicroseconds is null && IsActive)
@@ -92,7 +92,10 @@ internal sealed class LoopWaiting
         }
     }
 
-    /// <summary>How many spin at present. Who was told to is never refused, but counted: the others leave it a core. Thread-safe.</summary>
+    /// <summary>
+    /// The current number of spinners. A loop configured to spin is never refused but counted, so that other loops leave it a core.
+    /// Thread-safe.
+    /// </summary>
     internal sealed class Spinners
     {
         private int _count;

@@ -4,18 +4,18 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>
-/// A connection whose "loop" is a pump: a work item of the pool that runs on one thread at a time. It owns the input and makes all calls of
-/// the protocol.
+/// A connection whose "loop" is a pump: a work item of the thread pool that runs on one thread at a time. The pump owns the input and makes
+/// all calls of the protocol.
 /// <para>
-/// Whoever has something for the pump sets bits of its word (<see cref="PumpSignals"/>); who finds the pump inactive puts it into the
-/// pool's queue. A pump becomes inactive only by a compare-and-swap that fails when a bit was set meanwhile, so nothing is missed, and a
-/// pump that runs needs no waking.
+/// A thread that signals the pump sets bits of the pump's word (<see cref="PumpSignals"/>); a thread that finds the pump inactive schedules
+/// it. The pump becomes inactive only by a compare-and-swap, which fails if a bit was set meanwhile. So no signal is lost, and a running
+/// pump needs no wake-up.
 /// </para>
 /// </summary>
 internal abstract class PumpedConnection(ConnectionSettings settings) : TransportConnection(settings), IThreadPoolWorkItem
 {
-    // After this many steps in a row the pump goes to the back of the pool's queue, if others wait there: one busy peer must not starve
-    // them.
+    // After this many steps in a row the pump goes to the back of the pool's queue if other work waits there: one busy peer must not starve
+    // others.
     private const int StepsPerTurn = 32;
 
     [ThreadStatic]
@@ -25,13 +25,13 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
 
     public sealed override bool IsOnLoop => ReferenceEquals(_current, this);
 
-    /// <summary>Where the loop and other threads write.</summary>
+    /// <summary>The queue to which the loop and other threads write.</summary>
     protected abstract SendQueue Output { get; }
 
-    /// <summary>The protocol said Pause and has not been offered its bytes since. The pump's own.</summary>
+    /// <summary>Whether the protocol returned Pause and has not been offered its bytes since. Belongs to the pump.</summary>
     protected bool IsPaused => Has(ReadFlags.Paused);
 
-    /// <summary>Whether something was signalled since the last step. The pump's own.</summary>
+    /// <summary>Whether a signal was set since the last step. Belongs to the pump.</summary>
     protected bool IsSignalled => Volatile.Read(ref _word) != PumpSignals.Active;
 
     public override ArrayPoolCircularBuffer? BeginWrite() => Output.BeginWrite(IsOnLoop);
@@ -50,7 +50,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
 
     public sealed override void ResumeReading()
     {
-        // The fence orders what the caller has changed before this look: a pump that is found at rest sees it when it runs next.
+        // The fence orders the caller's changes before this read: a pump that is found at rest sees them when it next runs.
         Interlocked.MemoryBarrier();
         if ((Volatile.Read(ref _word) & (PumpSignals.Active | PumpSignals.Paused)) != 0)
         {
@@ -61,7 +61,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
     void IThreadPoolWorkItem.Execute() => Run();
 
     /// <summary>
-    /// Tells the pump something; any thread. It never runs on the caller's stack, who may hold locks that a handler wants.
+    /// Signals the pump. Thread-safe. The pump never runs on the caller's stack: the caller may hold locks that a handler needs.
     /// </summary>
     internal void Signal(int what)
     {
@@ -71,7 +71,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
         }
     }
 
-    /// <summary>As <see cref="Signal"/>, on a thread of the pool that has nothing else to do: the pump runs here.</summary>
+    /// <summary>As <see cref="Signal"/>, but the pump runs on the calling thread: a pool thread with nothing else to do.</summary>
     protected void SignalAndRun(int what)
     {
         if (TryActivate(what))
@@ -84,14 +84,14 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
 
     protected sealed override void WakeLoop() => Signal(PumpSignals.Look);
 
-    /// <summary>One step of reading: true where there may be more to do at once.</summary>
-    /// <param name="signals">What was signalled since the last step.</param>
+    /// <summary>One step of reading. True if there may be more to do at once.</summary>
+    /// <param name="signals">The signals set since the last step.</param>
     protected abstract bool Step(int signals);
 
-    /// <summary>There is nothing to do: waits a little for more, where that pays. True where something came.</summary>
+    /// <summary>There is nothing to do: waits briefly for more if that pays. True if something was signalled.</summary>
     protected abstract bool Linger();
 
-    /// <summary>The pump is about to rest: gives back what is not needed meanwhile.</summary>
+    /// <summary>The pump is about to rest: releases what it does not need meanwhile.</summary>
     protected abstract void BeforeRest();
 
     /// <summary>The pump begins to run again.</summary>
@@ -100,7 +100,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
     }
 
     /// <summary>
-    /// Before the protocol is offered its bytes: what has resumed reading before this was about bytes that are offered now.
+    /// Clears the Resumed signal before the protocol is offered its bytes: an earlier resumption concerned the bytes that are offered now.
     /// </summary>
     protected void ForgetResumed()
     {
@@ -110,7 +110,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
         }
     }
 
-    /// <summary><see cref="TransportConnection.CompleteEnd"/> as the loop: whichever thread it is, the pump does no more.</summary>
+    /// <summary>Calls <see cref="TransportConnection.CompleteEnd"/> as the loop, on any thread: the pump does nothing after this.</summary>
     protected void CompleteEndAsLoop()
     {
         PumpedConnection? outer = _current;
@@ -125,13 +125,13 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
         }
     }
 
-    // True where the pump is the caller's to run or to schedule.
+    // True if the caller has to run or schedule the pump.
     private bool TryActivate(int what)
     {
         int before = Interlocked.Or(ref _word, what);
         if ((before & PumpSignals.Active) != 0 || (what == PumpSignals.Bytes && (before & PumpSignals.Paused) != 0))
         {
-            // A pump that runs looks again before it rests; one that has paused looks when it is resumed.
+            // A running pump checks again before it rests; a paused one checks when it is resumed.
             return false;
         }
 
@@ -172,7 +172,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
         {
             while (DoStep())
             {
-                // Also where the protocol has paused and perhaps resumed at once: it wants others to have their turn.
+                // Also if the protocol has paused and perhaps resumed at once: it yields to other work.
                 if (IsPaused || ++steps == StepsPerTurn)
                 {
                     steps = 0;
@@ -199,7 +199,7 @@ internal abstract class PumpedConnection(ConnectionSettings settings) : Transpor
         return Step(signals);
     }
 
-    // False where something was signalled meanwhile.
+    // False if a signal was set meanwhile.
     private bool TryRest()
     {
         BeforeRest();

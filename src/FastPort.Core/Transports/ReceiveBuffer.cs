@@ -19,10 +19,10 @@ internal sealed class ReceiveBuffer(int maximumBytes, ArrayPool<byte> pool)
 
     public ArrayPoolCircularBuffer Ring { get; } = new(MinimumCapacity, maximumBytes, pool);
 
-    /// <summary>Any thread.</summary>
+    /// <summary>Bytes received; thread-safe.</summary>
     public long BytesReceived => Volatile.Read(ref _received);
 
-    /// <summary>Where the next receive goes.</summary>
+    /// <summary>The memory for the next receive.</summary>
     /// <exception cref="RingCapacityExceededException">The protocol left as much unread as the ring may hold, and wants more.</exception>
     public Span<byte> MakeRoom()
     {
@@ -30,9 +30,9 @@ internal sealed class ReceiveBuffer(int maximumBytes, ArrayPool<byte> pool)
         return Ring.GetWritableSpan(1);
     }
 
-    /// <summary>A receive has brought bytes. True where they filled the room: there may be more.</summary>
+    /// <summary>Commits received bytes. True if they filled the room: there may be more.</summary>
     /// <param name="count">Bytes, 1 or more.</param>
-    /// <param name="room">The room that it had.</param>
+    /// <param name="room">The room that the receive had.</param>
     public bool Received(int count, int room)
     {
         Ring.Advance(count);

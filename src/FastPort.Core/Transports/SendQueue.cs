@@ -4,33 +4,33 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>
-/// What was written to a connection and was not taken to be sent: rings, in the order in which the writes ended. Each transport adds how
-/// they are taken.
+/// The written bytes of a connection that were not yet taken to be sent: a queue of rings, in the order in which the writes ended. Each
+/// transport adds how the rings are taken.
 /// <para>
-/// A thread writes to a ring of its own: the connection's loop to <see cref="_loopRing"/>, other threads in turns, by
-/// <see cref="_writers"/>, to <see cref="_othersRing"/>. When the write ends the ring joins the queue, under <see cref="Gate"/>: copied
-/// behind the last ring where it is small, else as it lies, with a spare in its place. So the gate is not held while a body is encoded: a
-/// thread that stops in the middle of a write holds up other writers, but neither the loop nor whoever sends.
+/// Each writer has its own ring: the connection's loop writes to <see cref="_loopRing"/>; other threads write one at a time, under
+/// <see cref="_writers"/>, to <see cref="_othersRing"/>. At the end of a write the ring joins the queue, under <see cref="Gate"/>: a small
+/// ring is copied behind the last ring, a larger one is enqueued itself and replaced by a spare. The gate is not held while a body is
+/// encoded: a thread that stops in the middle of a write blocks other writers, but neither the loop nor the sender.
 /// </para>
 /// <para>
-/// The event loops write beside the queue without a lock (<see cref="Epoll.EpollOutput"/>). There a ring in the queue has the number of
-/// bytes that the loop had written when it joined: so many of the loop's bytes go out before it.
+/// The event loops also write without a lock, past the queue (<see cref="Epoll.EpollOutput"/>). A queued ring therefore records how many
+/// bytes the loop had written when the ring joined: that many of the loop's bytes are sent before it.
 /// </para>
 /// <para>
-/// Order of locks: <see cref="_writers"/>, then <see cref="Gate"/>. No code of others runs under the gate but the array pool's.
+/// Lock order: <see cref="_writers"/>, then <see cref="Gate"/>. Under the gate the only foreign code that runs is the array pool.
 /// </para>
 /// </summary>
 internal abstract class SendQueue(TransportConnection connection, ConnectionSettings settings)
 {
-    /// <summary>A longer write joins the queue in the ring it was written to.</summary>
+    /// <summary>The largest write, in bytes, that is copied behind the last ring; a longer one is enqueued in its own ring.</summary>
     public const int CopyAtMost = 32 * 1024;
 
-    // A ring that holds more takes no copies: one send takes about as much.
+    // Nothing is copied behind a ring that holds more: one send takes about this much.
     private const int FullRing = 64 * 1024;
 
     private readonly Lock _writers = new();
 
-    // Guarded by the gate from here on; the volatile ones are read without it, too.
+    // The following fields are guarded by the gate; the volatile ones are also read without it.
     private readonly Queue<SendRing> _waiting = new();
     private readonly Stack<SendRing> _spares = new();
     private SendRing? _last;
@@ -43,7 +43,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     private volatile bool _closed;
     private long _queued;
 
-    // Each the writer's, from the beginning to the end of its write.
+    // Each ring belongs to its writer from the beginning to the end of a write.
     private SendRing? _loopRing;
     private SendRing? _othersRing;
 
@@ -52,31 +52,31 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>Bytes written so far and not dropped.</summary>
     public long Written => Volatile.Read(ref _loopBytes) + Volatile.Read(ref _queued);
 
-    /// <summary>Whether no more bytes are accepted and the stream ends behind those that were.</summary>
+    /// <summary>Whether no more bytes are accepted and the stream ends after the accepted ones.</summary>
     public bool IsEnding => _ending;
 
-    /// <summary>Whether a write to the queue is under way; once <see cref="IsEnding"/> none begins.</summary>
+    /// <summary>Whether a write to the queue is in progress; once <see cref="IsEnding"/> is set no write begins.</summary>
     public bool HasWriter => _writes != 0;
 
-    /// <summary>Calls a segment's release; made once.</summary>
+    /// <summary>Calls a segment's release; the delegate is allocated once.</summary>
     public Action<BorrowedSegments.Segment> Release { get; } = connection.Release;
 
-    /// <summary>Guards what waits, and the flags of the send side.</summary>
+    /// <summary>Guards the queue and the flags of the send side.</summary>
     protected Lock Gate { get; } = new();
 
-    /// <summary>Whether a thread that is not the loop writes; exact for the thread that does.</summary>
+    /// <summary>Whether a thread other than the loop writes; exact only on that thread.</summary>
     protected bool IsOtherWriting { get; private set; }
 
-    /// <summary>Whether no more bytes are accepted, and those that were accepted are not sent either.</summary>
+    /// <summary>Whether no more bytes are accepted and the accepted ones are no longer sent.</summary>
     protected bool IsClosed => _closed;
 
-    /// <summary>Whether nothing waits.</summary>
+    /// <summary>Whether the queue is empty.</summary>
     protected bool IsEmpty => _count == 0;
 
-    /// <summary>What waits; under the gate.</summary>
+    /// <summary>The queued rings; read under the gate.</summary>
     protected IReadOnlyCollection<SendRing> Waiting => _waiting;
 
-    /// <summary>Bytes that the loop has written beside the queue. Written by the loop alone.</summary>
+    /// <summary>Bytes that the loop has written past the queue. Only the loop writes this.</summary>
     protected long LoopBytes
     {
         get => Volatile.Read(ref _loopBytes);
@@ -100,8 +100,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
                 ring.Ring.LimitTo(Math.Max(settings.MaxSendBytes - _ringBytes, 0));
                 _writes++;
 
-                // Only the loop writes in bursts, and what is copied behind others needs no room for one. A batch that takes the place of
-                // another thread's ring would leave it an array beside the one that is sent just then and is warm.
+                // Only the loop writes in bursts, and a write that is copied behind another ring needs no room for one. For another
+                // thread's ring, which a batch may replace, an array rented here would lie unused beside the warm one that is being sent.
                 expected = onLoop && _last is null ? _burst.Expected : 0;
             }
         }
@@ -122,16 +122,16 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
         catch
         {
-            // No memory: the writer learns of it, and nobody waits for it.
+            // No memory: the writer gets the exception, and the write is ended so that no thread waits for it.
             EndWrite(onLoop);
             throw;
         }
     }
 
-    /// <summary>Ends a write. False where it was refused: then nothing was written.</summary>
-    /// <param name="onLoop">As told to <see cref="BeginWrite"/>.</param>
-    /// <param name="unlessFinal">Refuses it where a final write came first; memory that was lent is the caller's again then.</param>
-    /// <param name="isFinal">Whether this is the final one.</param>
+    /// <summary>Ends a write. False if the write was refused: then nothing was written.</summary>
+    /// <param name="onLoop">The same value as for <see cref="BeginWrite"/>.</param>
+    /// <param name="unlessFinal">Refuses the write if a final write came first; borrowed memory then belongs to the caller again.</param>
+    /// <param name="isFinal">Whether this is the final write.</param>
     public bool EndWrite(bool onLoop, bool unlessFinal = false, bool isFinal = false)
     {
         ref SendRing? own = ref Own(onLoop);
@@ -176,7 +176,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         return connection.PendingBytes + own.Bytes + memory.Length <= settings.MaxSendBytes && own.TryBorrow(memory, release, state);
     }
 
-    /// <summary>Writes a batch by taking its ring. Within a write that has written nothing; false where there is no room.</summary>
+    /// <summary>
+    /// Writes a batch by exchanging its ring with the writer's. Called within a write that has written nothing; false if there is no room.
+    /// </summary>
     public bool TryAppendBatch(bool onLoop, ref ArrayPoolCircularBuffer batch)
     {
         if (connection.PendingBytes + batch.Length > settings.MaxSendBytes)
@@ -190,13 +192,13 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         return true;
     }
 
-    /// <summary>Before the loop waits, and at its end: gives back the array that its writes keep.</summary>
+    /// <summary>Returns the array that the loop's writes keep. Called before the loop waits, and when it ends.</summary>
     public void ReleaseWhenIdle() => _loopRing?.Ring.TryReleaseWhenEmpty();
 
-    /// <summary>The stream ends, and the write that it has waited for has ended.</summary>
+    /// <summary>The stream is ending, and the last write in progress has ended.</summary>
     protected abstract void LastWriteEnded();
 
-    /// <summary>From now on writes end as <c>unlessFinal</c> says.</summary>
+    /// <summary>From now on writes that end with <c>unlessFinal</c> are refused.</summary>
     protected void SetFinal()
     {
         lock (Gate)
@@ -205,7 +207,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>Accepts no more bytes; those that were accepted are still sent.</summary>
+    /// <summary>Accepts no more bytes; the accepted ones are still sent.</summary>
     public void End()
     {
         lock (Gate)
@@ -214,7 +216,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>Accepts no more bytes; those that were accepted are not sent either.</summary>
+    /// <summary>Accepts no more bytes; the accepted ones are no longer sent.</summary>
     public void Close()
     {
         lock (Gate)
@@ -224,10 +226,10 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     }
 
     /// <summary>
-    /// Takes the first ring; null where there is none, or more of the loop's bytes go out before it. A write that had ended before the
-    /// loop's last one began is found, if <see cref="LoopBytes"/> was read before.
+    /// Takes the first ring; null if the queue is empty or more of the loop's bytes are sent before that ring. A write that ended before
+    /// the loop's last write began is found if the caller read <see cref="LoopBytes"/> first.
     /// </summary>
-    /// <param name="sentByLoop">Up to where the loop's bytes may be sent before it.</param>
+    /// <param name="sentByLoop">How many of the loop's bytes may be sent before the ring.</param>
     public SendRing? Take(long sentByLoop = long.MaxValue)
     {
         if (_count == 0)
@@ -251,11 +253,11 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>Takes back a ring of <see cref="Take"/> that is empty.</summary>
+    /// <summary>Takes back an empty ring that <see cref="Take"/> returned.</summary>
     /// <param name="sent">The ring.</param>
     /// <param name="keepArray">
-    /// Leaves its array to the next writer, until <see cref="ReleaseSpares"/>. Otherwise that goes to the pool: an idle connection holds
-    /// none, and the next burst of any connection gets a warm one.
+    /// Keeps the ring's array for the next writer, until <see cref="ReleaseSpares"/>. Otherwise the array returns to the pool: an idle
+    /// connection holds no array, and the next burst of any connection rents a warm one.
     /// </param>
     public void Return(SendRing sent, bool keepArray = false)
     {
@@ -270,7 +272,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>Gives back the arrays that returned rings have kept.</summary>
+    /// <summary>Returns the arrays that spare rings have kept to the pool.</summary>
     protected void ReleaseSpares()
     {
         lock (Gate)
@@ -282,8 +284,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
         }
     }
 
-    /// <summary>Drops what waits, and releases what was lent of it; under no lock, after <see cref="Close"/>.</summary>
-    /// <param name="taken">A ring that was taken and not sent, or not all of it.</param>
+    /// <summary>Drops the queued rings and releases their borrowed memory. Called under no lock, after <see cref="Close"/>.</summary>
+    /// <param name="taken">A ring that was taken and not, or not fully, sent; null if there is none.</param>
     /// <param name="countAsSent">Whether the bytes are counted as sent already.</param>
     protected void DropWaiting(SendRing? taken, bool countAsSent = false)
     {
@@ -306,7 +308,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
     private ref SendRing? Own(bool onLoop) => ref onLoop ? ref _loopRing : ref _othersRing;
 
-    // Under the gate. Leaves an empty ring in the writer's hands.
+    // Under the gate. Leaves the writer an empty ring.
     private void Append(ref SendRing ring)
     {
         long after = Volatile.Read(ref _loopBytes);

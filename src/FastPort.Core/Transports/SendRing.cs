@@ -4,8 +4,8 @@ using FastPort.Buffers;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Bytes on their way out: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), made when the first
-/// is lent. Not thread-safe; <see cref="SendQueue"/> says who owns which ring when.
+/// Bytes to be sent: a ring, and beside it the segments borrowed from writers (<see cref="BorrowedSegments"/>), allocated at the first
+/// loan. Not thread-safe; <see cref="SendQueue"/> documents which thread owns which ring when.
 /// </summary>
 internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
 {
@@ -26,7 +26,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Bytes ever sent.</summary>
     public long Sent { get; private set; }
 
-    /// <summary>In a queue: how many of the event loop's bytes go out before these.</summary>
+    /// <summary>In a queue: how many of the event loop's bytes are sent before this ring.</summary>
     public long After { get; set; }
 
     /// <summary>What goes out next, up to the ring's wrap or the next segment.</summary>
@@ -137,7 +137,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     }
 
     /// <summary>
-    /// Takes bytes as sent. Segments that are needed no more are handed to the releaser, one by one, those without a byte too.
+    /// Takes bytes as sent. Segments that are no longer needed, empty ones included, are passed to the releaser one by one.
     /// </summary>
     /// <param name="count">Bytes, 0 or more, of what goes out next.</param>
     /// <param name="release">Calls a segment's release.</param>
@@ -171,7 +171,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         }
     }
 
-    /// <summary>Drops what is not sent, and gives the array back.</summary>
+    /// <summary>Drops the unsent bytes and returns the array to the pool.</summary>
     /// <param name="release">Handed each segment.</param>
     public void Drop(Action<BorrowedSegments.Segment> release)
     {

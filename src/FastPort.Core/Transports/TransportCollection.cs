@@ -5,10 +5,9 @@ using FastPort.Transports.Epoll;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Transports and the schemes that are served through them. The first transport that serves an endpoint's scheme is taken, and where none
-/// does, the alias
-/// with its name. A transport itself, so a client or a listener of one's own can be given all of them. Fill it before it is used; using it
-/// is thread-safe.
+/// Transports and the schemes that they serve. The first transport that serves an endpoint's scheme is used; if none does, the alias with
+/// its name. The collection is itself a transport, so a custom client or listener can be given all of them. Fill it before use; its use is
+/// thread-safe.
 /// </summary>
 public sealed class TransportCollection : Collection<ITransport>, ITransport
 {
@@ -32,9 +31,8 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
         new(TransportSelection.Create(kind, options ?? new EpollOptions()), []);
 
     /// <summary>
-    /// The library's own transports, with event loops that everybody in this process shares who asks for the same kind and options: for
-    /// clients. They have no
-    /// threads while they have no connections.
+    /// The library's own transports, with event loops shared by all callers in this process that pass the same kind and options: for
+    /// clients. The loops have no threads while they have no connections.
     /// </summary>
     /// <param name="kind">What carries TCP and Unix sockets. Defaults to <see cref="TransportKind.Auto"/>.</param>
     /// <param name="options">How event loops run. Defaults to the defaults.</param>

@@ -32,7 +32,7 @@ internal abstract partial class TransportConnection
         Settings.Clock.PostAfter(delay, this, callback, state);
     }
 
-    /// <summary>Does on the loop what other threads have requested, once it is open.</summary>
+    /// <summary>Makes, on the loop, the calls that other threads have requested, once the connection is open.</summary>
     protected void RunWork()
     {
         if (!Has(ReadFlags.Open) || Volatile.Read(ref _work) == 0)
@@ -115,7 +115,7 @@ internal abstract partial class TransportConnection
         return _progress.IsWaiting ? ConnectionClock.NextTick : due;
     }
 
-    // The peer is found wanting only where it was offered the bytes: a loop that was held up has not sent what it wrote.
+    // The peer counts as too slow only if it was offered the bytes: a loop that was blocked has not sent what it wrote.
     private void CloseAsStuck()
     {
         if (!IsSendBlocked)

@@ -5,19 +5,19 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>
-/// The life of a connection, which is the same whatever carries its bytes: it starts once, closes for the first reason it is given, drains
-/// for a bounded time, and tells its protocol last of all. A transport adds how bytes come and go.
+/// The life cycle of a connection, the same for every transport: the connection starts once, closes for the first reason given, drains for
+/// a bounded time, and notifies its protocol last. A transport adds how bytes are sent and received.
 /// <para>
-/// <see cref="Close"/>, <see cref="Abort"/> and what is called by senders may come from any thread, the tick comes from the clock's. How
-/// far it has gone is in <see cref="LifeFlags"/>, which any thread sets; what its loop has seen is in <see cref="ReadFlags"/>, the loop's
-/// own. What other threads have for the protocol they note in <see cref="_work"/>, and the loop does it: <see cref="RunWork"/>.
-/// <see cref="End"/> belongs to the transport's loop once there is one: whoever claims a connection that was never started ends it in its
-/// place.
+/// <see cref="Close"/>, <see cref="Abort"/> and the members that senders call are thread-safe; the clock's thread calls the tick.
+/// <see cref="LifeFlags"/> holds the state of the life cycle, set by any thread; <see cref="ReadFlags"/> holds the state of reading and
+/// belongs to the loop. Other threads request calls of the protocol by bits of <see cref="_work"/>, and the loop makes them:
+/// <see cref="RunWork"/>. Once there is a loop only the loop calls <see cref="End"/>; a connection that was never started is ended by the
+/// thread that claims it.
 /// </para>
 /// </summary>
 internal abstract partial class TransportConnection : Connection
 {
-    // Where memory has a budget.
+    // Null unless memory has a budget.
     private readonly BudgetedPool? _receiveArrays;
     private readonly BudgetedPool? _sendArrays;
     private WriteProgress _progress;
@@ -25,7 +25,7 @@ internal abstract partial class TransportConnection : Connection
     private int _life;
     private ReadFlags _reading;
 
-    // Made when somebody first waits.
+    // Allocated at the first wait.
     private DrainNotices? _drain;
     private long _deadline;
     private long _closeBy = long.MaxValue;
@@ -47,7 +47,7 @@ internal abstract partial class TransportConnection : Connection
 
     internal sealed override CloseReason? ClosingReason => Volatile.Read(ref _reason);
 
-    /// <summary>How often the operating system was asked to send, also in vain. None within a process.</summary>
+    /// <summary>Number of send calls to the operating system, failed ones included. 0 for a link within the process.</summary>
     internal virtual long SendCalls => 0;
 
     internal override ArrayPool<byte> RingPool => SendPool;
@@ -58,26 +58,26 @@ internal abstract partial class TransportConnection : Connection
 
     internal sealed override long SendWaitsSince => Volatile.Read(ref _sendWaitsSince);
 
-    /// <summary>Where receive rings get their arrays.</summary>
+    /// <summary>The pool from which receive rings rent their arrays.</summary>
     internal ArrayPool<byte> ReceivePool => (ArrayPool<byte>?)_receiveArrays ?? Settings.Pool;
 
-    /// <summary>The same for rings with bytes to be sent.</summary>
+    /// <summary>The pool from which send rings rent their arrays.</summary>
     internal ArrayPool<byte> SendPool => (ArrayPool<byte>?)_sendArrays ?? Settings.Pool;
 
     internal override int BatchCapacity => Settings.MaxSendBytes;
 
     protected ConnectionSettings Settings { get; }
 
-    /// <summary>Whether it ends as soon as the loop looks.</summary>
+    /// <summary>Whether the connection was aborted: the loop ends it as soon as it checks.</summary>
     protected bool IsAborted => Is(LifeFlags.Aborted);
 
-    /// <summary>Whether this side's stream has ended, behind its last byte.</summary>
+    /// <summary>Whether this side's stream has ended, after its last byte.</summary>
     internal bool IsOutputDown => Is(LifeFlags.OutputDown);
 
-    /// <summary>Whether the loop has to end it now.</summary>
+    /// <summary>Whether the loop has to end the connection now.</summary>
     protected bool MustEnd => IsAborted || (IsClosing && IsOutputDown && Has(ReadFlags.InputEnded));
 
-    /// <summary>Whether what the peer did not take is not worth a lingering socket.</summary>
+    /// <summary>Whether the connection ends by a reset: the unsent bytes are not worth a lingering socket.</summary>
     protected bool EndsByReset => IsAborted && !IsOutputDown && _reason!.Kind is not (CloseKind.PeerClosed or CloseKind.LocalClosed);
 
     public sealed override void Close(CloseReason reason)
@@ -94,7 +94,7 @@ internal abstract partial class TransportConnection : Connection
         RequestTick();
         if (TrySet(LifeFlags.Claimed))
         {
-            // Never started: no loop knows it, and nothing is written.
+            // Never started: the connection has no loop, and nothing is written.
             End();
             return;
         }
@@ -134,12 +134,12 @@ internal abstract partial class TransportConnection : Connection
             return new ValueTask<bool>(!IsClosing);
         }
 
-        // What was written and not flushed would be waited for in vain.
+        // Without a flush, bytes that were only written would never be sent and the wait would not end.
         Flush();
         return Drain.WaitAsync(lowWater, cancellationToken);
     }
 
-    /// <summary>Some bytes are sent and counted; by whoever sends, after a full fence.</summary>
+    /// <summary>Some bytes were sent and counted. Called by the sender, after a full fence.</summary>
     internal void SentSome()
     {
         if (Volatile.Read(ref _drain) is { } drain && drain.IsReached(PendingBytes))
@@ -148,10 +148,10 @@ internal abstract partial class TransportConnection : Connection
         }
     }
 
-    /// <summary>Whether anybody waits for bytes to be sent.</summary>
+    /// <summary>Whether the protocol or a task waits for bytes to be sent.</summary>
     internal bool IsDrainAwaited => Volatile.Read(ref _drain) is { IsAwaited: true };
 
-    /// <summary>Calls the release of memory that a writer has lent; by whoever sends, under no lock.</summary>
+    /// <summary>Calls the release of memory that a writer has lent. Called by the sender, under no lock.</summary>
     internal void Release(BorrowedSegments.Segment segment)
     {
         try
@@ -160,19 +160,19 @@ internal abstract partial class TransportConnection : Connection
         }
         catch (Exception e)
         {
-            // It has been called; the bytes of others must not suffer.
+            // The release was called; its exception must not affect other writers' bytes.
             TransportLog.ReleaseFault(Settings.Logger, Id, e);
         }
     }
 
-    /// <summary>Sending threw, as memory that was lent does when it has been disposed of before its release; by whoever sends.</summary>
+    /// <summary>Sending threw, for example because lent memory was disposed before its release. Called by the sender.</summary>
     internal void SendFault(Exception e)
     {
         TransportLog.SendFault(Settings.Logger, Id, e);
         Abort(new CloseReason(CloseKind.Internal, "Sending threw; see the log.", Exception: e));
     }
 
-    /// <summary>No more bytes wait than the protocol wants to be told of; by whoever sends, or waits.</summary>
+    /// <summary>The pending bytes have reached the mark that the protocol set. Called by the sender or by a waiter.</summary>
     internal void OutputDrained() => RequestWork(OutputHasDrained);
 
     protected override void StartCore()
@@ -186,7 +186,7 @@ internal abstract partial class TransportConnection : Connection
         BeginLoop();
     }
 
-    /// <summary>The first thing on the loop.</summary>
+    /// <summary>The loop's first action: opens the protocol and joins the clock.</summary>
     protected void Open()
     {
         Set(ReadFlags.Open);
@@ -203,31 +203,33 @@ internal abstract partial class TransportConnection : Connection
     }
 
     /// <summary>
-    /// The loop has to call <see cref="RunWork"/>; any thread. Nothing where the connection has not begun to read or has ended.
+    /// Makes the loop call <see cref="RunWork"/>. Thread-safe. Ignored if the connection has not begun to read or has ended.
     /// </summary>
     protected abstract void WakeLoop();
 
     /// <summary>
-    /// Begins to read; never on the stack of the caller, which is an accept loop that no protocol may hold up. The loop begins with
+    /// Begins to read; never on the caller's stack: the caller is an accept loop, which no protocol may block. The loop begins with
     /// <see cref="Open"/>.
     /// </summary>
     protected abstract void BeginLoop();
 
     /// <summary>
-    /// Closing has begun: nothing more is written, this side's stream ends behind what is there, and the loop has to look.
+    /// Closing has begun: no more bytes are accepted, this side's stream ends after the accepted ones, and the loop has to check its state.
     /// </summary>
     protected abstract void OnClosing();
 
-    /// <summary>Aborted: the loop has to look, and whatever waits for the peer to wait no longer.</summary>
+    /// <summary>Aborted: the loop has to check its state, and operations that wait for the peer have to end.</summary>
     protected abstract void OnAborted();
 
     /// <summary>
-    /// Gives back what input and output hold. By the loop, or where there never was one by whoever closes; leads to
+    /// Releases what input and output hold. Called by the loop, or by the closing thread if there never was a loop; leads to
     /// <see cref="LeaveClock"/> and <see cref="CompleteEnd"/>.
     /// </summary>
     protected abstract void End();
 
-    /// <summary>It is over for this reason, unless there is an earlier one; the loop ends it as soon as it looks. True once.</summary>
+    /// <summary>
+    /// Marks the connection as aborted, for this reason unless there is an earlier one; the loop ends it as soon as it checks. True once.
+    /// </summary>
     protected bool Lose(CloseReason reason)
     {
         CloseFor(reason);
@@ -244,19 +246,20 @@ internal abstract partial class TransportConnection : Connection
     /// <summary>Offers one burst to the protocol; on the loop.</summary>
     protected void OfferTo(ArrayPoolCircularBuffer input)
     {
-        // Before, so that a tick sees what came however long the protocol is at it. The transport asks again for what it has changed.
+        // Before the call, so that a tick sees the received bytes however long the protocol takes. The transport requests a tick again for
+        // later changes.
         RequestTick();
         Set(ReadFlags.Paused, Protocol!.OnReceived(input) == ReceiveOutcome.Pause);
     }
 
-    /// <summary>While closing: only the peer's end of stream is of interest.</summary>
+    /// <summary>Drops the input while closing: only the end of the peer's stream matters.</summary>
     protected void DropInput(ArrayPoolCircularBuffer input)
     {
         Set(ReadFlags.Paused, false);
         input.Consume(input.Length);
     }
 
-    /// <summary>Tells the protocol of the end of the peer's stream, once; on the loop.</summary>
+    /// <summary>Reports the end of the peer's stream to the protocol, once; on the loop.</summary>
     protected void ReportInputEnd(bool hasUnread)
     {
         if (!Has(ReadFlags.InputEndReported) && !IsClosing)
@@ -268,14 +271,16 @@ internal abstract partial class TransportConnection : Connection
 
     protected bool Is(LifeFlags flag) => (Volatile.Read(ref _life) & (int)flag) != 0;
 
-    /// <summary>True for the one who sets it. A full fence.</summary>
+    /// <summary>True for the thread that sets the flag. A full fence.</summary>
     protected bool TrySet(LifeFlags flag) => (Interlocked.Or(ref _life, (int)flag) & (int)flag) == 0;
 
     protected bool Has(ReadFlags any) => (_reading & any) != 0;
 
     protected void Set(ReadFlags flag, bool value = true) => _reading = value ? _reading | flag : _reading & ~flag;
 
-    /// <summary>The time for draining the peer's input begins. Before the peer can know that this side's stream has ended.</summary>
+    /// <summary>
+    /// Starts the time limit for draining the peer's input. Called before the peer can see the end of this side's stream.
+    /// </summary>
     protected void OutputIsDown()
     {
         Volatile.Write(ref _deadline, Settings.Clock.PreciseMilliseconds + (long)Settings.DrainTimeout.TotalMilliseconds);
@@ -284,7 +289,7 @@ internal abstract partial class TransportConnection : Connection
 
     protected void LeaveClock() => Settings.Clock.Remove(this);
 
-    /// <summary>Runs what is posted still, then tells the protocol and whoever waits. The last act.</summary>
+    /// <summary>Runs the calls still posted, then notifies the protocol and the tasks that wait for the end. The last step.</summary>
     protected void CompleteEnd()
     {
         _calls.End(Fault);
@@ -322,7 +327,7 @@ internal abstract partial class TransportConnection : Connection
         SetClosing();
     }
 
-    // A full fence: who begins to wait for room now sees that the connection closes, or is seen here.
+    // A full fence: either a thread that begins to wait for room sees that the connection closes, or this thread sees the waiter.
     private void SetClosing()
     {
         TrySet(LifeFlags.Closing);

@@ -8,8 +8,8 @@ namespace FastPort.Transports.InProcess;
 /// One end of a link within the process. Its pump takes what the peer has written from the <see cref="LinkPipe"/> between them and offers
 /// it to the protocol.
 /// <para>
-/// The pump never runs on the stack of the thread that sends: that one may hold locks that a handler wants, would be busy for as long as
-/// the peer's handler is, and two ends that answer each other would pile up frames without end.
+/// The pump never runs on the sending thread's stack: that thread may hold locks that a handler needs, would be blocked for as long as the
+/// peer's handler runs, and two ends that answer each other would overflow the stack.
 /// </para>
 /// </summary>
 internal sealed partial class InProcessConnection : PumpedConnection
@@ -83,14 +83,14 @@ internal sealed partial class InProcessConnection : PumpedConnection
 
     protected override void OnAborted() => Signal(PumpSignals.Look);
 
-    /// <summary>Nothing of this side's bytes is its own any more: the time for draining input begins.</summary>
+    /// <summary>This side no longer holds any of its unsent bytes: the time limit for draining the input begins.</summary>
     internal void OutputShutDown()
     {
         OutputIsDown();
         Signal(PumpSignals.Look);
     }
 
-    /// <summary>The peer is gone and has not got all that was for it.</summary>
+    /// <summary>The peer has ended and has not received all bytes sent to it.</summary>
     internal void LosePeer()
     {
         Lose(Lost);

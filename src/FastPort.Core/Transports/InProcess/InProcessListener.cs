@@ -14,7 +14,7 @@ IThreadPoolWorkItem
 
     private readonly ConcurrentQueue<InProcessConnection> _waiting = new();
 
-    // Held while a link is handed over: after a stop none comes any more.
+    // Held while a link is handed over: none is handed over after a stop.
     private readonly Lock _handOver = new();
     private Action<Connection>? _accepted;
     private int _scheduled;
@@ -44,7 +44,7 @@ IThreadPoolWorkItem
         _waiting.Enqueue(accepted);
         if (_stopped)
         {
-            // Whoever stopped may have looked already.
+            // The stopping thread may have checked already.
             AbortWaiting();
             return null;
         }

@@ -6,9 +6,9 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// What a protocol is offered: the ring that was taken, as it is; a piece of it together with the borrowed bytes that follow it, shown from
-/// where they lie; or, where a protocol leaves bytes unread when more is to come, those joined with what comes in a ring of the receiver's
-/// own. Only the last costs a copy. For the receiver's pump alone.
+/// The bytes that a protocol is offered: the ring that was taken, as it is; or a piece of it together with the borrowed bytes that follow,
+/// shown in place; or, if the protocol left bytes unread and waits for more, those bytes joined with the next ones in a ring of the
+/// receiver. Only the last case copies. Belongs to the receiver's pump.
 /// </summary>
 internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, ArrayPool<byte> pool)
 {
@@ -18,7 +18,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
     private ArrayPoolCircularBuffer? _unread;
     private ArrayPoolCircularBuffer? _shown;
 
-    // A piece is shown, and so many of its bytes lie in the ring, before the borrowed ones.
+    // Whether a piece is shown, and how many of its bytes lie in the ring, before the borrowed ones.
     private bool _hasPiece;
     private int _ownBytes;
 
@@ -102,7 +102,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         }
     }
 
-    /// <summary>Before waiting: gives back what is not needed.</summary>
+    /// <summary>Releases what is not needed, before the pump waits.</summary>
     public void ReleaseWhenIdle()
     {
         _unread?.ReleaseWhenIdle();
@@ -116,7 +116,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         _unread?.Dispose();
     }
 
-    // False where what is borrowed is no array and has to be copied.
+    // False if the borrowed memory is no array and has to be copied.
     private bool TryShow(SendRing reading)
     {
         if (!reading.TryPeek(out ReadOnlyMemory<byte> own, out ReadOnlyMemory<byte> borrowed))
@@ -167,7 +167,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         ArrayPoolCircularBuffer ring = _unread ??= NewUnread();
         ReadOnlyMemory<byte> next = reading.NextMemory;
 
-        // At least 1 byte: a ring that is full and wants more says so.
+        // At least 1 byte, so that a full ring throws when it needs more.
         next = next[..Math.Min(next.Length, Math.Max(ring.MaximumCapacity - ring.Length, 1))];
         ring.Write(next.Span);
         reading.TakeSent(next.Length, _giveBack);

@@ -3,17 +3,16 @@ using FastPort.Connections;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// One direction of a link: the sender's queue, from which the receiver's pump takes ring after ring, so that it reads the very array that
-/// was written to. The ring being read is that pump's; <see cref="SendQueue.Gate"/> guards the flags.
+/// One direction of a link: the sender's queue, from which the receiver's pump takes ring after ring and reads the very array that was
+/// written to. The ring being read belongs to that pump; <see cref="SendQueue.Gate"/> guards the flags.
 /// <para>
-/// Bytes count as sent when the receiver has taken their ring; borrowed ones when their owner has them back, as until then they bind the
-/// owner's memory. What is left when the sender ends in order counts as sent, too: it stays here for the receiver, as it would in a
-/// socket's buffers.
+/// Bytes count as sent once the receiver has taken their ring; borrowed bytes count once their memory is released to its owner. Bytes left
+/// when the sender ends in order count as sent, too: they stay here for the receiver, as in a socket's buffers.
 /// </para>
 /// </summary>
 /// <param name="sender">The end that writes.</param>
 /// <param name="receiver">The end that reads.</param>
-/// <param name="settings">The sender's.</param>
+/// <param name="settings">The settings of the sender.</param>
 internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection receiver, ConnectionSettings settings)
     : SendQueue(sender, settings)
 {
@@ -24,7 +23,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     private bool _receiverGone;
     private volatile bool _isReset;
 
-    // What the receiver has to give back of what was borrowed, and whether the sender's end waits for that.
+    // Number of borrowed segments that the receiver has yet to release, and whether the sender's end waits for them.
     private int _lent;
     private bool _awaited;
 
@@ -34,26 +33,26 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
 
     public long PendingBytes => Written - Volatile.Read(ref _sent);
 
-    /// <summary>Whether the receiver has not taken all that was announced to it.</summary>
+    /// <summary>Whether the receiver has not yet taken all announced bytes.</summary>
     public bool IsBlocked => Volatile.Read(ref _announced) > Volatile.Read(ref _sent);
 
-    /// <summary>What was taken and is not consumed yet; the receiver's.</summary>
+    /// <summary>The ring that was taken and is not consumed yet. Belongs to the receiver.</summary>
     public SendRing Reading { get; private set; } = new(settings.MaxSendBytes, sender.SendPool);
 
-    /// <summary>Whether nothing comes behind what was taken: the sender has ended in order. The receiver's.</summary>
+    /// <summary>Whether no bytes follow the taken ones because the sender has ended in order. Belongs to the receiver.</summary>
     public bool HasEnded { get; private set; }
 
-    /// <summary>Whether the sender is gone and did not end in order.</summary>
+    /// <summary>Whether the sender has ended, and not in order.</summary>
     public bool IsReset => _isReset;
 
-    /// <summary>Announces what was written to the receiver, which takes it when it gets there.</summary>
+    /// <summary>Announces the written bytes to the receiver, whose pump takes them when it runs.</summary>
     public void Flush()
     {
         long written = Written;
         long announced = Volatile.Read(ref _announced);
         while (written > announced && written != Volatile.Read(ref _sent))
         {
-            // Never backwards: who announces more than this one signals that, too.
+            // The count never decreases: a thread that announces more than this one also signals the receiver.
             long seen = Interlocked.CompareExchange(ref _announced, written, announced);
             if (seen == announced)
             {
@@ -65,14 +64,14 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         }
     }
 
-    /// <summary>Ends this direction behind what was written. Later writes are refused.</summary>
+    /// <summary>Ends this direction after the written bytes. Later writes are refused.</summary>
     public void ShutDown()
     {
         End();
         LastWriteEnded();
     }
 
-    /// <summary>A write was refused: the sender learns here that the receiver is gone.</summary>
+    /// <summary>A write was refused: notifies the sender if the reason is that the receiver has ended.</summary>
     public void WriteRefused()
     {
         bool toNobody;
@@ -88,8 +87,8 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     }
 
     /// <summary>
-    /// The sender ends. Unless it has ended in order before, what was not taken is dropped and the receiver sees a reset. False where
-    /// borrowed memory is still to come back: the receiver tells when it has.
+    /// The sender ends. Unless it has ended in order before, the bytes not yet taken are dropped and the receiver sees a reset. False if
+    /// the receiver still holds borrowed memory: the receiver notifies the sender once all is released.
     /// </summary>
     public bool TryCloseSender()
     {
@@ -111,7 +110,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         return isBack;
     }
 
-    /// <summary>Takes what was written, once <see cref="Reading"/> is empty. False where that is nothing. By the receiver.</summary>
+    /// <summary>Takes the next ring, once <see cref="Reading"/> is empty. False if there is none. Called by the receiver.</summary>
     public bool TryTake()
     {
         if (Volatile.Read(ref _announced) <= _received && !IsEnding && !IsClosed)
@@ -128,13 +127,14 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
                 return false;
             }
 
-            // The writer, on another core, would find the pool of its own empty.
+            // The array stays with the ring: returned here, it would go to this core's part of the pool, where a writer on another core
+            // does not find it.
             Return(Reading, keepArray: true);
             Reading = taken;
             _lent += taken.BorrowedCount;
             Volatile.Write(ref _received, _received + taken.Bytes);
 
-            // A full fence before the mark for the notice is looked at. What the sender left behind is counted already.
+            // A full fence before the check of the drain mark. Bytes that the sender left behind are counted already.
             Interlocked.Add(ref _sent, _outputDown ? 0 : taken.Ring.Length);
         }
 
@@ -142,25 +142,25 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         return true;
     }
 
-    /// <summary>Gives the owner of a taken segment its memory back. By the receiver.</summary>
+    /// <summary>Releases a taken segment's memory to its owner. Called by the receiver.</summary>
     public void GiveBack(BorrowedSegments.Segment segment)
     {
         sender.Release(segment);
         Interlocked.Add(ref _sent, segment.Memory.Length);
         sender.SentSome();
 
-        // Last: the sender may be over with this.
+        // Last: after this call the sender may have ended.
         GaveBack();
     }
 
-    /// <summary>Before the receiver waits: an idle link holds no array. By the receiver.</summary>
+    /// <summary>Returns arrays to the pool before the receiver waits: an idle link holds none. Called by the receiver.</summary>
     public void ReleaseWhenReceiverIdle()
     {
         Reading.Ring.TryReleaseWhenEmpty();
         ReleaseSpares();
     }
 
-    /// <summary>The receiver ends: what it has not consumed is dropped, and what is written from now on goes to nobody.</summary>
+    /// <summary>The receiver ends: the bytes it has not consumed are dropped, and later writes are refused.</summary>
     public void CloseReceiver()
     {
         bool undelivered;
@@ -169,12 +169,12 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
             _receiverGone = true;
             undelivered = !IsClosed && !_outputDown && (IsEnding || !IsEmpty);
 
-            // One more until all are released below: the sender's end waits for that as well.
+            // One more until all segments are released below: the sender's end waits for these, too.
             _lent++;
             Close();
         }
 
-        // First: what was dropped counts as sent, and who waits for room has to learn that there is none to come.
+        // First: dropped bytes count as sent, and a writer that waits for room has to see that the connection is lost.
         if (undelivered)
         {
             sender.LosePeer();
@@ -192,7 +192,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         bool down;
         lock (Gate)
         {
-            // With the receiver gone in order nothing is left to wait for.
+            // If the receiver has ended in order there is nothing left to wait for.
             down = TryGoDown() || _receiverGone;
         }
 
@@ -204,7 +204,8 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
         }
     }
 
-    // Under the gate. True once, when nothing is left that only the sender has: the caller owes the sender the news.
+    // Under the gate. True once, when all remaining bytes can stay here for the receiver: the caller then calls the sender's
+    // OutputShutDown.
     private bool TryGoDown()
     {
         if (!IsEnding || HasWriter || _outputDown || IsClosed || _lent != 0 || Waiting.Any(static ring => ring.BorrowedCount != 0))

@@ -3,7 +3,7 @@ using System.Collections.Concurrent;
 namespace FastPort.Transports.Sockets;
 
 /// <summary>
-/// Sends of connections whose burst is over, gathered and made one after the other once the thread has offered all that was ready to read.
+/// The flushes of connections whose burst has ended, made one after the other once the thread has offered all ready input.
 /// <para>
 /// A send wakes the peer. Sending after each connection's burst lets the peer answer that one burst at once, go back to sleep and be woken
 /// again for the next: on a loaded server the wake-ups cost more than the sends. Gathered sends find the peer awake. The queue is drained
@@ -19,7 +19,7 @@ internal sealed class FlushQueue : IThreadPoolWorkItem
     private readonly ConcurrentQueue<SocketOutput> _waiting = new();
     private int _scheduled;
 
-    /// <summary>Flushes soon. The caller makes sure that an output waits here once at most.</summary>
+    /// <summary>Queues an output to be flushed soon. The caller makes sure that an output is queued at most once.</summary>
     public void Add(SocketOutput output)
     {
         _waiting.Enqueue(output);
@@ -31,7 +31,7 @@ internal sealed class FlushQueue : IThreadPoolWorkItem
 
     void IThreadPoolWorkItem.Execute()
     {
-        // Cleared before looking: what is added from here on is either seen below or schedules the next run.
+        // Cleared before the check: an output added from here on is either seen below or schedules the next run.
         Interlocked.Exchange(ref _scheduled, 0);
         while (_waiting.TryDequeue(out SocketOutput? output))
         {

@@ -13,7 +13,7 @@ internal sealed partial class SocketConnection
         bool nobodyReceives = Has(ReadFlags.Paused | ReadFlags.InputEnded);
         if (nobodyReceives && !_nobodyReceives)
         {
-            // From now on it is looked at for a reset.
+            // From now on the tick checks the socket for a reset.
             RequestTick();
         }
 
@@ -117,7 +117,7 @@ internal sealed partial class SocketConnection
         }
     }
 
-    // True while waiting: the completion runs the pump again. False where data (or the end) is there already.
+    // True while waiting: the completion runs the pump again. False if data (or the end) is available already.
     private bool WaitForData()
     {
         _input.Ring.ReleaseWhenIdle();
@@ -134,7 +134,7 @@ internal sealed partial class SocketConnection
         return false;
     }
 
-    // A reset is told once, to whoever asks first: the next receive would see no more than the end of the stream.
+    // The socket reports a reset once, to the first call that asks: the next receive would see only the end of the stream.
     private void Waited()
     {
         if (_wait.SocketError != SocketError.Success)

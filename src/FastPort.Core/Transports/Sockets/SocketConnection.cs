@@ -19,7 +19,7 @@ internal sealed partial class SocketConnection : PumpedConnection
     private readonly WaitArgs _wait;
     private long _lookedForReset;
 
-    // Written by the pump before it rests: nothing waits at the socket, so nobody would hear that the peer has reset it.
+    // Written by the pump before it rests: no receive is pending at the socket, so none would report a reset by the peer.
     private volatile bool _nobodyReceives;
 
     public SocketConnection(Socket socket, ConnectionSettings settings)
@@ -84,7 +84,8 @@ internal sealed partial class SocketConnection : PumpedConnection
         Signal(PumpSignals.Look);
     }
 
-    // Ends pending operations on both sides, so that the pump itself comes to its end and disposes; no other thread disposes under it.
+    // Makes pending operations on both sides fail, so that the pump itself ends and disposes the socket; no other thread disposes it
+    // meanwhile.
     private void EndOperations()
     {
         try
@@ -97,7 +98,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         }
     }
 
-    // Whoever works for a peer that has reset the connection may stop.
+    // A reset is detected so that work for a peer that has gone may stop.
     private bool IsReset(long nowMilliseconds)
     {
         if (!_nobodyReceives || nowMilliseconds - _lookedForReset < LookForResetEvery)
@@ -118,15 +119,15 @@ internal sealed partial class SocketConnection : PumpedConnection
         }
         catch (Exception e) when (e is SocketException or ObjectDisposedException)
         {
-            // It has just ended by itself.
+            // The connection has just ended.
         }
 
         return true;
     }
 
     /// <summary>
-    /// The last byte is sent: ends this side of the stream. By whoever sends, under the output's gate, for which the pump waits before it
-    /// disposes the socket.
+    /// The last byte was sent: ends this side of the stream. Called by the sender under the output's gate; the pump takes that gate before
+    /// it disposes the socket.
     /// </summary>
     internal void ShutDownOutput()
     {
@@ -137,13 +138,13 @@ internal sealed partial class SocketConnection : PumpedConnection
         }
         catch (SocketException)
         {
-            // The peer was faster; the reading side learns the same.
+            // The peer has closed already; the reading side sees the same.
         }
 
         Signal(PumpSignals.Look);
     }
 
-    /// <summary>The socket refused to send; by the flusher.</summary>
+    /// <summary>A send failed. Called by the flusher.</summary>
     internal void OutputFailed(SocketError error) => Abort(Lost(error));
 
     /// <summary>The last flusher has ended after the pump did.</summary>
@@ -153,7 +154,7 @@ internal sealed partial class SocketConnection : PumpedConnection
     {
         if (Has(ReadFlags.Receiving))
         {
-            // Its completion brings the pump here again.
+            // The completion of the receive makes the pump call this again.
             Lose(CloseReason.LocalClosed);
             EndOperations();
             return;
@@ -172,7 +173,7 @@ internal sealed partial class SocketConnection : PumpedConnection
         }
         else
         {
-            // A flusher is waiting for the socket: make its operation fail.
+            // A flusher waits for the socket: this makes its operation fail.
             EndOperations();
         }
     }

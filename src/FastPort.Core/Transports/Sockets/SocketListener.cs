@@ -20,7 +20,7 @@ internal sealed class SocketListener : ITransportListener
     private AcceptArgs? _args;
     private Action<Connection>? _accepted;
 
-    // Held while a connection is handed over: after a stop none comes any more.
+    // Held while a connection is handed over: none is handed over after a stop.
     private readonly Lock _handOver = new();
     private volatile bool _stopped;
 
@@ -120,7 +120,7 @@ internal sealed class SocketListener : ITransportListener
         }
     }
 
-    // True where the next accept can begin at once.
+    // True if the next accept can begin at once.
     private bool Completed()
     {
         SocketError error = _args!.SocketError;

@@ -5,15 +5,16 @@ using FastPort.Connections;
 namespace FastPort.Transports.Sockets;
 
 /// <summary>
-/// The send side of a socket connection: one flusher at a time (<see cref="_flushing"/>) takes ring after ring from the queue and sends it
-/// under no lock, so writers never wait for the kernel. The ring being sent is the flusher's; whoever ends the output drops it.
+/// The send side of a socket connection. One flusher at a time (<see cref="_flushing"/>) takes ring after ring from the queue and sends it
+/// under no lock, so writers never wait for the kernel. The ring being sent belongs to the flusher; the thread that closes the output drops
+/// it.
 /// </summary>
 internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
 {
-    // A pending operation reports nothing until all its bytes are taken: small pieces let the write timeout see progress.
+    // A pending operation reports nothing until all its bytes are sent: with small pieces the write timeout sees progress.
     private const int PendingChunk = 64 * 1024;
 
-    // From here on the copy into the kernel costs more than the peer's wake-up, and the bytes are better sent while they are in the cache.
+    // From this size on the copy into the kernel costs more than the peer's wake-up, and bytes are best sent while still in the cache.
     private const int FlushAtOnceBytes = 32 * 1024;
 
     // A flusher that other threads keep feeding goes to the back of the pool's queue after this many rings.
@@ -28,7 +29,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     private int _queued;
     private volatile bool _blocked;
 
-    // Guarded by the gate: whether a flusher is at work, and whether the pump has ended, so that a flusher that ends gives all back.
+    // Guarded by the gate: whether a flusher is active, and whether the pump has ended, in which case the last flusher releases everything.
     private bool _flushing;
     private bool _ended;
 
@@ -41,7 +42,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
 
     public long PendingBytes => Written - Volatile.Read(ref _sent);
 
-    /// <summary>Whether an operation waits for the socket to take more.</summary>
+    /// <summary>Whether a send operation waits for room in the socket's buffer.</summary>
     public bool IsBlocked => _blocked;
 
     public long BytesSent => Volatile.Read(ref _sent);
@@ -70,7 +71,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         Send();
     }
 
-    /// <summary>Flushes when the present thread has offered all that was ready to read; what is long enough leaves at once.</summary>
+    /// <summary>Flushes once the current thread has offered all ready input; a long enough output is flushed at once.</summary>
     public void FlushSoon()
     {
         long pending = PendingBytes;
@@ -84,21 +85,21 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         }
     }
 
-    /// <summary>The turn of an output that waited in the <see cref="FlushQueue"/>.</summary>
+    /// <summary>Flushes an output that was queued in the <see cref="FlushQueue"/>.</summary>
     public void FlushQueued()
     {
         Interlocked.Exchange(ref _queued, 0);
         Flush();
     }
 
-    /// <summary>Sends what was written, then ends this side of the stream. Later writes are refused.</summary>
+    /// <summary>Sends the written bytes, then ends this side of the stream. Later writes are refused.</summary>
     public void ShutDownWhenFlushed()
     {
         End();
         Flush();
     }
 
-    /// <summary>Ends the send side for good; true where no flusher is at work, else the flusher reports the end.</summary>
+    /// <summary>Closes the send side. True if no flusher is active; otherwise the flusher reports the end.</summary>
     public bool TryClose()
     {
         lock (Gate)
@@ -119,7 +120,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
 
     protected override void LastWriteEnded() => Flush();
 
-    // Under the gate, by whoever finds nothing to send.
+    // Under the gate, by the thread that finds nothing to send.
     private void ShutDownWhenEnding()
     {
         if (IsEnding && !HasWriter && !_connection.IsOutputDown)
@@ -141,7 +142,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         }
     }
 
-    // False while an operation is under way: its completion goes on from there.
+    // False while an operation is pending: its completion continues the work.
     private bool TrySendRing()
     {
         try
@@ -173,7 +174,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         return true;
     }
 
-    // True while the operation is under way.
+    // True while the operation is pending.
     private bool SendPending()
     {
         _args ??= new SendArgs(this);
@@ -195,7 +196,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         _blocked = false;
         int count = _args!.BytesTransferred;
 
-        // What was lent is not to be kept alive after its release.
+        // Borrowed memory must not be kept alive after its release.
         _args.SetBuffer(Memory<byte>.Empty);
         Sent(count, _args.SocketError);
     }
@@ -210,13 +211,13 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         }
         else if (error != SocketError.Interrupted)
         {
-            // First: who has waited for room finds that nothing is accepted any more.
+            // First, so that a writer that waited for room finds the output closed.
             Close();
             _connection.OutputFailed(error);
         }
     }
 
-    // False where there is nothing more to send: the flusher's work is over.
+    // False if there is nothing more to send: the flusher stops.
     private bool TryTakeNext()
     {
         bool isOver;

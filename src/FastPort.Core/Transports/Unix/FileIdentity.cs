@@ -2,10 +2,10 @@ using System.Runtime.InteropServices;
 
 namespace FastPort.Transports.Unix;
 
-/// <summary>Which file a path leads to, so that it can be told from another one that has come to the same path. Linux only.</summary>
+/// <summary>Identifies the file at a path, to distinguish it from another file that later has the same path. Linux only.</summary>
 /// <param name="Device">The file system.</param>
-/// <param name="Number">The file's number there (inode), which is used again once the file is gone and nobody has it open.</param>
-/// <param name="Born">When the file was made, in nanoseconds; 0 where the file system does not know.</param>
+/// <param name="Number">The file's number there (inode), reused once the file is removed and no program has it open.</param>
+/// <param name="Born">Creation time of the file, in nanoseconds; 0 if the file system does not record it.</param>
 /// <param name="IsSocket">Whether it is a socket.</param>
 internal readonly unsafe partial record struct FileIdentity(ulong Device, ulong Number, long Born, bool IsSocket)
 {
@@ -16,7 +16,7 @@ internal readonly unsafe partial record struct FileIdentity(ulong Device, ulong 
     private const uint MaskBorn = 0x800;
     private const int BufferSize = 256;
 
-    /// <summary>Looks at the path itself, not through a symbolic link. Null where there is nothing, or it cannot be seen.</summary>
+    /// <summary>Reads the path itself, without following a symbolic link. Null if there is no file or it is not accessible.</summary>
     public static FileIdentity? TryRead(string path)
     {
         byte* stat = stackalloc byte[BufferSize];

@@ -8,8 +8,8 @@ namespace FastPort.Transports.Unix;
 /// The address of a Unix socket: a file, or on Linux a name without a file (<c>@name</c>). Accepted connections have no address of their
 /// own; they are known by the one they came through.
 /// <para>
-/// For listening in place of the runtime's own type: with that one the runtime deletes the file when the socket is closed, whoever's it is
-/// by then.
+/// Replaces the runtime's own type for listening: with that type the runtime deletes the file when the socket is closed, even if the file
+/// belongs to another program by then.
 /// </para>
 /// </summary>
 internal sealed class UnixAddress : EndPoint
@@ -34,7 +34,7 @@ internal sealed class UnixAddress : EndPoint
     /// <summary>Whether it is a name without a file: nothing to remove, and no permissions.</summary>
     public bool IsAbstract { get; }
 
-    /// <summary>The address of an endpoint that <see cref="Endpoint.TryParse"/> has let pass.</summary>
+    /// <summary>The address of an endpoint that <see cref="Endpoint.TryParse"/> has accepted.</summary>
     /// <param name="endpoint">An endpoint of scheme <c>unix</c>.</param>
     /// <param name="action">What cannot be done otherwise: <c>listen on</c>, <c>connect to</c>.</param>
     /// <exception cref="EndpointException">This system has no such addresses, or the path is too long for it.</exception>

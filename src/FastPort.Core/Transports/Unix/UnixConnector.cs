@@ -27,7 +27,7 @@ internal sealed class UnixConnector(Endpoint endpoint, ConnectionSettings settin
                 // Below.
             }
 
-            // The listener has as many unaccepted connections as it may. TCP tries again by itself then, a Unix socket does not.
+            // The listener's backlog is full. TCP retries by itself in that case, a Unix socket does not.
             await Task.Delay(pause, settings.Clock.Time, cancellationToken).ConfigureAwait(false);
         }
     }

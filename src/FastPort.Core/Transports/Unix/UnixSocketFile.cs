@@ -4,21 +4,21 @@ using FastPort.Connections;
 namespace FastPort.Transports.Unix;
 
 /// <summary>
-/// The file behind a Unix socket that is listened on, from before it is there until after. Its owner calls, in this order:
-/// <see cref="Prepare"/>, its own bind, <see cref="AfterBind"/>, its own listen, <see cref="AfterListen"/>; and <see cref="Remove"/> while
-/// the socket is still open. All of it does nothing for a name without a file. Not thread-safe.
+/// The file of a listening Unix socket, from before its creation until its removal. The owner calls, in this order: <see cref="Prepare"/>,
+/// its own bind, <see cref="AfterBind"/>, its own listen, <see cref="AfterListen"/>; and <see cref="Remove"/> while the socket is still
+/// open. For a name without a file all of these do nothing, except that <see cref="Prepare"/> refuses permissions. Not thread-safe.
 /// <para>
-/// Permissions: a socket that is bound and does not listen yet refuses every connection, whatever its permissions are. They are set in
-/// between, so nobody connects before.
+/// Permissions: a socket that is bound but does not listen yet refuses every connection, whatever its permissions are. They are set between
+/// bind and listen, so no client connects before.
 /// </para>
 /// <para>
-/// Which file is ours is told by its identity, and an open socket keeps its file's number from being used again: so a file that has taken
-/// our place is never removed.
+/// The file's identity shows whether it is ours, and an open socket keeps its file's number from being reused: so a file that has replaced
+/// ours is never removed.
 /// </para>
 /// <para>
-/// On systems other than Linux a file that is there already is always left alone. There a listener with a full backlog refuses connections
-/// as a file does that nobody listens at (Linux says EAGAIN), so asking does not tell a stale file from that of a busy server, which
-/// removing it would displace for good.
+/// On systems other than Linux an existing file is always left alone. There a listener with a full backlog refuses connections just as a
+/// file without a listener does (Linux returns EAGAIN), so a probe cannot tell a stale file from that of a busy server, and removing the
+/// latter would displace the server for good.
 /// </para>
 /// </summary>
 internal sealed class UnixSocketFile
@@ -31,7 +31,7 @@ internal sealed class UnixSocketFile
     private bool _bound;
 
     /// <param name="endpoint">An endpoint of scheme <c>unix</c>.</param>
-    /// <param name="settings">For the permissions.</param>
+    /// <param name="settings">The settings with the permissions.</param>
     /// <exception cref="EndpointException">The system has no such address, or the path is too long for it.</exception>
     public UnixSocketFile(Endpoint endpoint, ConnectionSettings settings)
     {
@@ -43,7 +43,7 @@ internal sealed class UnixSocketFile
     /// <summary>Where to bind.</summary>
     public UnixAddress Address { get; }
 
-    /// <summary>Makes room for the bind: a socket file that nothing listens at any more is removed.</summary>
+    /// <summary>Prepares the bind: removes a socket file at which no program listens any more.</summary>
     /// <exception cref="EndpointException">
     /// The path is in use, or something lies there that is not ours to remove, or its directory is missing.
     /// </exception>
@@ -130,14 +130,14 @@ internal sealed class UnixSocketFile
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            // As said above.
+            // The file stays and is stale for the next start.
         }
     }
 
     /// <summary>A sentence about a bind that failed.</summary>
     /// <param name="endpoint">An endpoint of scheme <c>unix</c>.</param>
-    /// <param name="error">What the bind said.</param>
-    /// <param name="message">The system's words for it.</param>
+    /// <param name="error">The error of the bind.</param>
+    /// <param name="message">The system's message for the error.</param>
     public static string DescribeBindError(Endpoint endpoint, SocketError error, string message) => error switch
     {
         SocketError.AddressAlreadyInUse =>
@@ -160,7 +160,7 @@ internal sealed class UnixSocketFile
             case SocketError.ConnectionRefused:
                 break;
             case SocketError.AddressNotAvailable:
-                // Gone by itself.
+                // The file was removed meanwhile.
                 return;
             case SocketError.AccessDenied:
                 throw Refuse("a socket is there that this program's user may not connect to. Remove the file if no program listens there.");
@@ -183,7 +183,7 @@ internal sealed class UnixSocketFile
         }
     }
 
-    // Without waiting: a listener that is busy says so, and listens.
+    // Non-blocking: a busy listener returns an error other than "refused", which shows that it listens.
     private SocketError Probe()
     {
         using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified) { Blocking = false };
