@@ -121,6 +121,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>An additional limit of the server built on this one; null for none.</summary>
     internal ConnectionPlaces? Places { get; init; }
 
+    /// <summary>Connections whose stages run, including stages that ignore their token.</summary>
+    internal int ConnectionsInStages => Volatile.Read(ref _inStages);
+
     /// <summary>Number of open connections, including those in stages.</summary>
     public int ConnectionCount => _admission.Count;
 

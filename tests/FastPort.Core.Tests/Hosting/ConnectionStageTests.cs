@@ -156,6 +156,7 @@ public sealed class ConnectionStageTests : EchoServerTests
 
         Assert.Equal(1, Counts.ConnectionsRejectedFor(ConnectionRejection.StageLimit));
         release.SetResult();
+        await Patience.UntilAsync(() => Server!.ConnectionsInStages == 0, "the stage has ended");
         using RawPeer third = await ConnectAsync();
         await EchoAsync(third);
     }
