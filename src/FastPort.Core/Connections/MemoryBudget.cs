@@ -7,8 +7,7 @@ namespace FastPort.Connections;
 /// <para>
 /// When the limit is exceeded, the budget closes connections: first those with an unknown peer, and among them first the one whose peer has
 /// been late for the longest time with the rest of a message or with reading sent bytes. A known peer is closed when it has been late for a
-/// second. Thread-safe; counting takes no lock,
-/// <see cref="_gate"/> guards the list of holders.
+/// second. Thread-safe; counting takes no lock, <see cref="_gate"/> guards the list of holders.
 /// </para>
 /// </summary>
 /// <param name="limit">The limit in bytes.</param>

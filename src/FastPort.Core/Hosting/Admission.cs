@@ -12,13 +12,18 @@ namespace FastPort.Hosting;
 internal sealed class Admission(int maxConnections, int? maxPerAddress)
 {
     private readonly ConcurrentDictionary<IPAddress, int> _perAddress = new();
+    private volatile int _maxConnections = maxConnections;
     private int _count;
 
     /// <summary>Connections admitted and not yet ended.</summary>
     public int Count => Volatile.Read(ref _count);
 
     /// <summary>Maximum number of admitted connections. Set at the start, before and after the listeners.</summary>
-    public int MaxConnections { get; set; } = maxConnections;
+    public int MaxConnections
+    {
+        get => _maxConnections;
+        set => _maxConnections = value;
+    }
 
     /// <summary>Maximum number of admitted connections per address; 0 for no limit.</summary>
     public int MaxPerAddress { get; } = maxPerAddress ?? Math.Max(1, maxConnections / 4);

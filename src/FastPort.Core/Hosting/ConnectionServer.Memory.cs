@@ -2,7 +2,7 @@ using FastPort.Connections;
 
 namespace FastPort.Hosting;
 
-// The connections' use of the memory budget, and closing a connection that holds too much.
+/// <content>The connections' use of the memory budget, and closing a connection that holds too much.</content>
 public sealed partial class ConnectionServer : IMemoryHolder
 {
     /// <summary>The budget shared by all servers of the process, or this server's own.</summary>

@@ -3,7 +3,7 @@ using FastPort.Transports;
 
 namespace FastPort.Hosting;
 
-// The ordered stop: no new connections, all protocols are notified, and connections that do not finish in time are aborted.
+/// <content>The ordered stop: accepts no more, notifies all protocols, and aborts connections that do not finish in time.</content>
 public sealed partial class ConnectionServer
 {
     // Additional time for a stop besides ShutdownTimeout. Aborted connections whose protocols block their loop have 5 s of it.

@@ -90,7 +90,7 @@ internal sealed class ClientRouting
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope relay))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a Relay message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Relay message.");
         }
         else if (_byType.TryGetValue(relay.Type, out RoutedHandler? handler))
         {
@@ -106,7 +106,7 @@ internal sealed class ClientRouting
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope publication))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a Publication message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Publication message.");
             return;
         }
 

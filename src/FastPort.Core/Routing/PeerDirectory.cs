@@ -22,7 +22,7 @@ internal sealed class PeerDirectory(IdentityRegistry identities)
     {
         if (!PeersQueryBody.TryRead(context.Body.Span, out PeersQueryBody query))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is not a PeersQuery message.");
+            context.Fail(ErrorCode.MalformedBody, "The body is not a valid PeersQuery message.");
             return ValueTask.CompletedTask;
         }
 

@@ -12,7 +12,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope relay))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a Relay message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Relay message.");
         }
         else if (relay.Address.Length > RoutingIdLimits.MaxBytes)
         {

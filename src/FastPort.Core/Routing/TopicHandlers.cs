@@ -46,7 +46,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
     {
         if (!RoutedEnvelope.TryRead(request.Body, out RoutedEnvelope publication))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a Publication message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Publication message.");
         }
         else if (publication.Address.Length > options.MaxTopicBytes)
         {
@@ -101,7 +101,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
         ReadOnlySequence<byte> body = request.Body;
         if (!TopicBody.TryRead(body.IsSingleSegment ? body.FirstSpan : body.ToArray(), out prefix))
         {
-            request.Fail(ErrorCode.MalformedBody, "The body is not a Topic message.");
+            request.Fail(ErrorCode.MalformedBody, "The body is not a valid Topic message.");
             return false;
         }
 

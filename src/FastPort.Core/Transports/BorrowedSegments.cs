@@ -30,15 +30,15 @@ internal sealed class BorrowedSegments
         Bytes += memory.Length;
     }
 
-    /// <summary>Whether the first segment is what goes out next, before what is in the ring.</summary>
+    /// <summary>Whether the first segment is to be sent before the ring's bytes.</summary>
     /// <param name="ringPosition">Absolute position of the ring's first unsent byte.</param>
     public bool IsNext(long ringPosition) => _segments.TryPeek(out Segment first) && first.Position <= ringPosition;
 
-    /// <summary>As <see cref="IsNext"/>, of a segment that holds no byte.</summary>
+    /// <summary>As <see cref="IsNext"/>, for an empty segment.</summary>
     public bool IsEmptyNext(long ringPosition) =>
         _segments.TryPeek(out Segment first) && first.Position <= ringPosition && first.Memory.IsEmpty;
 
-    /// <summary>What goes out next: the rest of the first segment, or what the ring has before it.</summary>
+    /// <summary>The next bytes to send: the rest of the first segment, or the ring's bytes before it.</summary>
     /// <param name="ringPosition">Absolute position of the ring's first unsent byte.</param>
     /// <param name="ring">The ring's unsent bytes, up to the wrap.</param>
     public ReadOnlyMemory<byte> Next(long ringPosition, ReadOnlyMemory<byte> ring)
@@ -53,7 +53,7 @@ internal sealed class BorrowedSegments
     }
 
     /// <summary>Takes bytes of the first segment as sent. If they are its last, the caller has to release the segment.</summary>
-    /// <param name="count">Bytes, 0 to what is left of the segment.</param>
+    /// <param name="count">Bytes, 0 to the rest of the segment.</param>
     /// <param name="ended">The segment that is no longer needed.</param>
     public bool Sent(int count, out Segment ended)
     {
@@ -70,7 +70,7 @@ internal sealed class BorrowedSegments
         return true;
     }
 
-    /// <summary>Takes out the first segment, of which nothing was sent, for another queue.</summary>
+    /// <summary>Removes the first segment, of which nothing was sent, for another queue.</summary>
     public Segment TakeUnsent()
     {
         Segment first = _segments.Dequeue();
@@ -91,10 +91,10 @@ internal sealed class BorrowedSegments
         return true;
     }
 
-    /// <summary>What goes out next: segments, and the pieces of the ring before each.</summary>
+    /// <summary>The next bytes to send: segments, and the pieces of the ring before each.</summary>
     /// <param name="ring">The ring beside them.</param>
-    /// <param name="pieces">Room for the pieces.</param>
-    /// <returns>Their number: it ends where there is no more room, before the ring's wrap, and with the last segment.</returns>
+    /// <param name="pieces">Receives the pieces.</param>
+    /// <returns>The number of pieces: up to the size of the array, the ring's wrap, or the last segment.</returns>
     public int Gather(ArrayPoolCircularBuffer ring, Span<ReadOnlyMemory<byte>> pieces)
     {
         int count = 0;

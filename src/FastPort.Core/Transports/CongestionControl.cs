@@ -5,8 +5,8 @@ using FastPort.Connections;
 namespace FastPort.Transports;
 
 /// <summary>
-/// Which congestion control a TCP socket gets. It is set before the socket listens or connects: an accepted connection takes its
-/// listener's, and one that bbr has had once is paced for good.
+/// The congestion control of a TCP socket. It is set before the socket listens or connects: an accepted connection inherits its listener's,
+/// and a connection that has used bbr stays paced.
 /// </summary>
 internal static class CongestionControl
 {
@@ -15,23 +15,23 @@ internal static class CongestionControl
     private const int LongestName = 15;
 
     /// <summary>
-    /// For connections that never leave the machine: no timers for pacing, and it is in every Linux kernel, for every program. Without loss
-    /// its window only grows.
+    /// For connections within the machine: no pacing timers, and available to every program in every Linux kernel. Without loss its window
+    /// only grows.
     /// </summary>
     private const string OnLoopback = "reno";
 
-    /// <summary>What is allowed, for the message about a value that is not.</summary>
+    /// <summary>The allowed values, for the message about a wrong one.</summary>
     public static string Allowed => OperatingSystem.IsLinux()
         ? "give one of net.ipv4.tcp_allowed_congestion_control, as bbr or cubic"
         : "leave it out: only Linux lets a program choose";
 
-    /// <summary>Whether a value can be a name; whether the system has it is known when a socket is given it.</summary>
+    /// <summary>Whether a value can be a name. Whether the system has it shows only when it is set on a socket.</summary>
     public static bool IsPossible(string? name) =>
         name is null
             || (OperatingSystem.IsLinux() && name.Length is > 0 and <= LongestName
                 && name.All(static c => char.IsAsciiLetterOrDigit(c) || c is '_' or '-'));
 
-    /// <summary>The name to set on a socket that will listen at or connect to this address; empty where the system's stays.</summary>
+    /// <summary>The name to set on a socket for this address; empty to keep the system's default.</summary>
     public static ReadOnlySpan<byte> For(EndPoint address, ConnectionSettings settings)
     {
         if (address is not IPEndPoint ip || !OperatingSystem.IsLinux())
@@ -44,7 +44,7 @@ internal static class CongestionControl
     }
 
     /// <summary>
-    /// The socket did not take the name. Null where it was loopback's default, which can be done without; else what to tell the user.
+    /// The socket refused the name. Null if it was the default for loopback, which is optional; otherwise the message for the user.
     /// </summary>
     public static EndpointException? Refused(EndPoint address, ConnectionSettings settings)
     {

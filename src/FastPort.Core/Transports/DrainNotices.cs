@@ -59,7 +59,7 @@ internal sealed class DrainNotices(TransportConnection connection)
         {
             while (_mark != Nobody)
             {
-                // Closing is read before the pending bytes: the closing state may be slightly out of date, the pending bytes are newer.
+                // No lock covers both. A connection that begins to close in between may still report room: the next write is refused.
                 bool closing = connection.IsClosing;
                 long pending = connection.PendingBytes;
                 if (pending > _mark && !(closing && _waiters.Count != 0))

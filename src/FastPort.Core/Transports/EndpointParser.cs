@@ -5,7 +5,7 @@ using System.Net.Sockets;
 
 namespace FastPort.Transports;
 
-/// <summary>Reads endpoints, and says in one sentence what is wrong with a text that is none.</summary>
+/// <summary>Parses endpoints; an invalid text yields one sentence that says what is wrong.</summary>
 internal static class EndpointParser
 {
     private const string ForbiddenInHost = "@[]\\\"<>";
@@ -120,7 +120,7 @@ internal static class EndpointParser
         return null;
     }
 
-    // Of the schemes whose text is one name.
+    // For schemes whose text is one name.
     private static string? WhatIsWrong(string scheme, string name, string text) => scheme switch
     {
         "unix" when name is "" or "/" or "@" =>

@@ -7,7 +7,7 @@ namespace FastPort.Transports;
 /// <param name="DefaultPort">Port of endpoints that name none; null for none.</param>
 internal sealed record SchemeAlias(string Over, int? DefaultPort)
 {
-    /// <summary>The endpoint that the transport below gets: without path and query, which are the protocol's.</summary>
+    /// <summary>The endpoint for the transport below: without path and query, which belong to the protocol.</summary>
     public Endpoint Resolve(Endpoint endpoint)
     {
         if (Endpoint.IsName(Over))
@@ -22,7 +22,7 @@ internal sealed record SchemeAlias(string Over, int? DefaultPort)
         return new Endpoint(Over, endpoint.Host, port);
     }
 
-    /// <summary>The same failure, told of the endpoint that the user wrote.</summary>
+    /// <summary>The same failure, with the endpoint that the user wrote.</summary>
     public static EndpointException ToldOf(Endpoint endpoint, EndpointException failure) =>
         new(endpoint, $"{endpoint}: {failure.Message}", failure);
 }

@@ -29,12 +29,12 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>In a queue: how many of the event loop's bytes are sent before this ring.</summary>
     public long After { get; set; }
 
-    /// <summary>What goes out next, up to the ring's wrap or the next segment.</summary>
+    /// <summary>The next bytes to send, up to the ring's wrap or the next segment.</summary>
     public ReadOnlyMemory<byte> NextMemory => _borrowed is null
         ? Ring.FirstReadableMemory
         : _borrowed.Next(Ring.ReadPosition, Ring.FirstReadableMemory);
 
-    /// <summary>The next segment, and the ring's bytes that go before it; false where there is none.</summary>
+    /// <summary>The next segment, and the ring's bytes before it; false if there is none.</summary>
     public bool TryPeek(out ReadOnlyMemory<byte> ring, out ReadOnlyMemory<byte> borrowed)
     {
         ring = borrowed = default;
@@ -52,7 +52,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         return true;
     }
 
-    /// <summary>What goes out next, in at most two pieces of which the first is not empty unless all is.</summary>
+    /// <summary>The next bytes to send, in at most two pieces; the first is empty only if there are none.</summary>
     public void Next(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second)
     {
         if (!TryPeek(out ReadOnlyMemory<byte> ring, out ReadOnlyMemory<byte> borrowed))
@@ -66,25 +66,25 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         }
         else
         {
-            // Most often what comes before a borrowed body is its header: both leave with one call.
+            // The bytes before a borrowed body are usually its header: both are sent with one call.
             first = ring.Span;
             second = borrowed.Span;
         }
     }
 
     /// <summary>
-    /// What goes out next, piece by piece, up to the last segment or the ring's wrap. Returns their number, 0 where there is no segment.
+    /// The next bytes to send, in pieces, up to the last segment or the ring's wrap. Returns their number, 0 if there is no segment.
     /// </summary>
     public int Gather(Span<ReadOnlyMemory<byte>> pieces) => _borrowed?.Gather(Ring, pieces) ?? 0;
 
     /// <summary>
-    /// Moves all to the end of another ring, of which nothing was sent here. False where there is no memory: nothing was moved then.
+    /// Moves all bytes, none of which was sent, to the end of another ring. False if there is no memory: then nothing was moved.
     /// </summary>
     public bool TryMoveTo(SendRing other)
     {
         try
         {
-            // What waits there may have grown since room was found for this.
+            // The other ring may have grown since room was found.
             other.Ring.LimitTo(Math.Max(other.Ring.MaximumCapacity, other.Ring.Length + Ring.Length));
             if (!other.Ring.TryMakeRoom(Ring.Length))
             {
@@ -93,7 +93,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         }
         catch (Exception)
         {
-            // The pool has none. The writer must not fail for what is only a copy saved.
+            // The pool has no array. The copy is only an optimization, so the writer must not fail.
             return false;
         }
 
@@ -115,7 +115,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         return true;
     }
 
-    /// <summary>Takes another ring in place of its own, which must be empty; of the same maximum and pool.</summary>
+    /// <summary>Exchanges its own ring, which must be empty, for another one of the same maximum and pool.</summary>
     public ArrayPoolCircularBuffer Exchange(ArrayPoolCircularBuffer ring)
     {
         ArrayPoolCircularBuffer empty = Ring;
@@ -123,7 +123,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
         return empty;
     }
 
-    /// <summary>Appends bytes that stay where they are; false where there is no room, and then they stay the caller's.</summary>
+    /// <summary>Appends bytes without copying them; false if there is no room: then they still belong to the caller.</summary>
     public bool TryBorrow(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state)
     {
         BorrowedSegments borrowed = _borrowed ??= new BorrowedSegments();
@@ -139,7 +139,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>
     /// Takes bytes as sent. Segments that are no longer needed, empty ones included, are passed to the releaser one by one.
     /// </summary>
-    /// <param name="count">Bytes, 0 or more, of what goes out next.</param>
+    /// <param name="count">Number of bytes sent, 0 or more.</param>
     /// <param name="release">Calls a segment's release.</param>
     public void TakeSent(int count, Action<BorrowedSegments.Segment> release)
     {
@@ -172,7 +172,7 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     }
 
     /// <summary>Drops the unsent bytes and returns the array to the pool.</summary>
-    /// <param name="release">Handed each segment.</param>
+    /// <param name="release">Called with each segment.</param>
     public void Drop(Action<BorrowedSegments.Segment> release)
     {
         while (_borrowed is not null && _borrowed.TryDrop(out BorrowedSegments.Segment dropped))

@@ -4,7 +4,7 @@ using FastPort.Transports.Unix;
 
 namespace FastPort.Transports;
 
-/// <summary>From endpoints to socket addresses, and from socket errors to sentences.</summary>
+/// <summary>Converts endpoints to socket addresses, and socket errors to sentences.</summary>
 internal static class SocketAddresses
 {
     public static IPEndPoint ForListening(Endpoint endpoint)

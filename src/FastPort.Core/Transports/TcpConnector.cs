@@ -4,15 +4,15 @@ using FastPort.Connections;
 
 namespace FastPort.Transports;
 
-/// <summary>One attempt to connect to an address, made by a transport.</summary>
+/// <summary>A transport's attempt to connect to one address.</summary>
 /// <param name="address">The address.</param>
 /// <param name="settings">Settings of the connection.</param>
-/// <param name="cancellationToken">Gives up.</param>
-/// <exception cref="SocketException">Not connected.</exception>
+/// <param name="cancellationToken">Cancels the attempt.</param>
+/// <exception cref="SocketException">The attempt failed.</exception>
 internal delegate ValueTask<Connection> ConnectAttempt(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken);
 
 /// <summary>
-/// Connects over TCP; host names are resolved at each call and their addresses tried in turn. How one attempt is made is the transport's.
+/// Connects over TCP. Host names are resolved at each call and their addresses tried in turn; the transport makes each attempt.
 /// </summary>
 internal sealed class TcpConnector(Endpoint endpoint, ConnectionSettings settings, ConnectAttempt connect) : ITransportConnector
 {

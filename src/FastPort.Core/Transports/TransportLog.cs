@@ -14,13 +14,13 @@ internal static partial class TransportLog
         + "descriptor limit (ulimit -n) or lower the connection limit")]
     public static partial void AcceptPressure(ILogger logger, Endpoint endpoint, string error, double delayMilliseconds);
 
-    [LoggerMessage(1002, LogLevel.Debug, "A connection at {Endpoint} was gone before it was accepted ({Error})")]
+    [LoggerMessage(1002, LogLevel.Debug, "A connection at {Endpoint} ended before it was accepted ({Error})")]
     public static partial void AcceptTransient(ILogger logger, Endpoint endpoint, string error);
 
-    [LoggerMessage(1003, LogLevel.Critical, "Accepting at {Endpoint} cannot go on ({Error}); no new connections are taken there")]
+    [LoggerMessage(1003, LogLevel.Critical, "Accept at {Endpoint} failed for good ({Error}); no new connections are accepted there")]
     public static partial void AcceptFatal(ILogger logger, Endpoint endpoint, string error);
 
-    [LoggerMessage(1004, LogLevel.Information, "Accepting at {Endpoint} works again")]
+    [LoggerMessage(1004, LogLevel.Information, "Accept at {Endpoint} works again")]
     public static partial void AcceptRecovered(ILogger logger, Endpoint endpoint);
 
     [LoggerMessage(1005, LogLevel.Error, "A connection accepted at {Endpoint} could not be set up; it is closed")]
@@ -28,10 +28,10 @@ internal static partial class TransportLog
 
     [LoggerMessage(
         1006, LogLevel.Error,
-        "Connection {ConnectionId}: the release callback of a borrowed buffer threw; it is not called again and the connection goes on")]
+        "Connection {ConnectionId}: the release callback of a borrowed buffer threw; it is not called again and the connection continues")]
     public static partial void ReleaseFault(ILogger logger, long connectionId, Exception exception);
 
-    [LoggerMessage(1007, LogLevel.Error, "Event loop {Loop}: a handler threw outside its connection; the loop goes on")]
+    [LoggerMessage(1007, LogLevel.Error, "Event loop {Loop}: a handler threw outside its connection; the loop continues")]
     public static partial void LoopFault(ILogger logger, int loop, Exception exception);
 
     [LoggerMessage(

@@ -6,27 +6,27 @@ using FastPort.Transports.Sockets;
 
 namespace FastPort.Transports;
 
-/// <summary>From the configured kind to the transport, and why a kind cannot be had.</summary>
+/// <summary>Creates the transport of the configured kind, or says why the kind is not available.</summary>
 internal static class TransportSelection
 {
-    /// <summary>For messages about a scheme that nobody serves.</summary>
+    /// <summary>For messages about a scheme that no transport serves.</summary>
     public const string Examples = "tcp://host:port, unix:///path or inproc://name";
 
-    // One for all clients of the process that bring no transport of their own and ask for loops of one kind: a program with a thousand
-    // clients must not have a thousand threads. Never removed: those that nobody uses have no threads, and a program knows few kinds.
+    // One transport for all clients of the process that have no transport of their own and ask for the same options: a program with a
+    // thousand clients must not have a thousand threads. Never removed: unused loops have no threads, and a program uses few kinds.
     private static readonly ConcurrentDictionary<EpollOptions, EpollTransport> SharedEpoll = new();
 
     // It has no threads and no state.
     private static readonly SocketTransport Sockets = new();
 
-    /// <summary>What Auto means on this system. Set by tests alone, which run over every transport.</summary>
+    /// <summary>The meaning of Auto on this system. Only tests set it, to run over every transport.</summary>
     internal static TransportKind Auto { get; set; } = EpollTransport.IsSupported ? TransportKind.Epoll : TransportKind.Sockets;
 
-    /// <summary>Transports with loops of their own.</summary>
+    /// <summary>Transports with their own loops.</summary>
     public static ITransport[] Create(TransportKind kind, EpollOptions options) =>
         [UsesEpoll(kind) ? new EpollTransport(options) : Sockets, new InProcessTransport(options.SpinMicroseconds)];
 
-    /// <summary>Transports with the process's loops for these options. Of the one within the process nothing is worth sharing.</summary>
+    /// <summary>Transports with the process's loops for these options. The in-process transport has nothing to share.</summary>
     public static ITransport[] Shared(TransportKind kind, EpollOptions options) =>
         [
             UsesEpoll(kind) ? SharedEpoll.GetOrAdd(options, static o => new EpollTransport(o)) : Sockets,
@@ -39,7 +39,7 @@ internal static class TransportSelection
         TransportKind kind = section.Choice(key, value);
         if (kind == TransportKind.Epoll && !EpollTransport.IsSupported)
         {
-            section.Refuse(key, "Epoll, which only Linux has", "allowed here are Auto and Sockets");
+            section.Refuse(key, "Epoll, which only Linux has", "use Auto or Sockets");
         }
 
         return kind;

@@ -18,8 +18,7 @@ internal enum DecisionState
 /// Waits for the authenticator's or authorizer's answer, one question at a time. Until the answer arrives, reading is paused and the frame
 /// in question stays in the ring. A call that takes too long is given up.
 /// <para>
-/// All members run on the loop. A question is settled once, by its answer or by the timeout, and the token of a question that was given up
-/// is not used for another.
+/// All members run on the loop. The token of a question that was given up is not used for another.
 /// </para>
 /// </summary>
 internal sealed class PendingDecision<T>(FrameProtocol protocol, string component)
@@ -38,7 +37,7 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
     /// </summary>
     public void Await(Task<T> answer)
     {
-        Volatile.Write(ref _question, new Question(answer, _cancel, protocol.Settings.Clock.PreciseMilliseconds));
+        _question = new Question(answer, _cancel, protocol.Settings.Clock.PreciseMilliseconds);
         answer.GetAwaiter().UnsafeOnCompleted(protocol.ResumeReading);
     }
 
@@ -46,30 +45,31 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
     {
         answer = default;
         Question question = _question!;
-        if (question.Answer.IsCompleted && question.TrySettle())
+        if (question.IsGivenUp)
         {
-            answer = question.Answer.Result;
-            Volatile.Write(ref _question, null);
-            return DecisionState.Given;
+            _cancel = null;
+            _question = null;
+            return DecisionState.GivenUp;
         }
 
-        if (!question.IsSettled)
+        if (!question.Answer.IsCompleted)
         {
             // The session was resumed for another reason.
             return DecisionState.Awaited;
         }
 
-        _cancel = null;
-        Volatile.Write(ref _question, null);
-        return DecisionState.GivenUp;
+        answer = question.Answer.Result;
+        _question = null;
+        return DecisionState.Given;
     }
 
     /// <summary>Called at each tick: gives up a question that is older than the limit. Zero is no limit.</summary>
     public void OnTick(long nowMilliseconds, TimeSpan limit)
     {
-        if (limit > TimeSpan.Zero && Volatile.Read(ref _question) is { } question
-            && nowMilliseconds - question.Since >= limit.TotalMilliseconds && question.TrySettle())
+        if (limit > TimeSpan.Zero && _question is { IsGivenUp: false } question && !question.Answer.IsCompleted
+            && nowMilliseconds - question.Since >= limit.TotalMilliseconds)
         {
+            question.IsGivenUp = true;
             SessionLog.AuthorizationTimedOut(protocol.Settings.Logger, protocol.Session, component, limit);
 
             // Asynchronously: the loop must not run the component's cancellation callbacks.
@@ -83,16 +83,12 @@ internal sealed class PendingDecision<T>(FrameProtocol protocol, string componen
 
     private sealed class Question(Task<T> answer, CancellationTokenSource? cancel, long since)
     {
-        private int _settled;
-
         public Task<T> Answer { get; } = answer;
 
         public CancellationTokenSource? Cancel { get; } = cancel;
 
         public long Since { get; } = since;
 
-        public bool IsSettled => Volatile.Read(ref _settled) != 0;
-
-        public bool TrySettle() => Interlocked.Exchange(ref _settled, 1) == 0;
+        public bool IsGivenUp { get; set; }
     }
 }

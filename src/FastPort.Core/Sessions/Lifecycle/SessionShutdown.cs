@@ -16,16 +16,17 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
     private CloseReason? _stop;
     private CloseReason? _leave;
 
-    // long.MaxValue until Stop sets them.
-    private long _graceEnds = long.MaxValue;
-    private long _abortAt = long.MaxValue;
+    // Belong to the loop.
+    private long _graceEnds;
+    private long _abortAt;
     private long _receivedAtTick;
+    private bool _peerSaidGoodbye;
+
     private int _work;
-    private int _refuses;
-    private volatile bool _peerSaidGoodbye;
+    private volatile bool _refuses;
 
     /// <summary>Whether new requests are answered with ShuttingDown.</summary>
-    public bool RefusesRequests => Volatile.Read(ref _refuses) != 0;
+    public bool RefusesRequests => _refuses;
 
     /// <summary>Why the session has begun to end, on whichever side; null before.</summary>
     public CloseReason? Reason => Volatile.Read(ref _stop) ?? Volatile.Read(ref _finish) ?? Volatile.Read(ref _leave);
@@ -52,7 +53,7 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         FinishIfIdle();
     }
 
-    /// <summary>The peer sends no more requests. It may still wait for replies, and read this side's messages.</summary>
+    /// <summary>The peer sends no more requests. It may still wait for replies, and read this side's messages. On the loop.</summary>
     public void PeerSaidGoodbye(CloseReason reason)
     {
         _peerSaidGoodbye = true;
@@ -94,14 +95,15 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
     /// </summary>
     public void Stop(CloseReason reason, TimeSpan grace, TimeSpan timeout)
     {
-        // The deadlines are set before the stop is published, so that no reader sees a stop without them.
-        long now = protocol.Settings.Clock.PreciseMilliseconds;
-        Interlocked.CompareExchange(ref _abortAt, now + (long)timeout.TotalMilliseconds, long.MaxValue);
-        Interlocked.CompareExchange(ref _graceEnds, now + (long)grace.TotalMilliseconds, long.MaxValue);
-        if (Interlocked.CompareExchange(ref _stop, reason, null) is not null)
+        if (_stop is not null)
         {
             return;
         }
+
+        long now = protocol.Settings.Clock.PreciseMilliseconds;
+        _abortAt = now + (long)timeout.TotalMilliseconds;
+        _graceEnds = now + (long)grace.TotalMilliseconds;
+        Volatile.Write(ref _stop, reason);
 
         // If no Goodbye is written (the peer has not said Hello), nothing else requests a tick.
         connection.RequestTick();
@@ -114,12 +116,11 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
 
     /// <summary>
     /// Called when the peer's Hello has been answered. If the session was stopped before, the peer has not received a Goodbye: it is sent
-    /// after the Welcome. A second Goodbye is never written.
+    /// after the Welcome. A second Goodbye is never written. On the loop.
     /// </summary>
     public void AfterHello()
     {
-        Interlocked.MemoryBarrier();
-        if (Volatile.Read(ref _stop) is { } stop)
+        if (_stop is { } stop)
         {
             protocol.SendGoodbye(stop);
         }
@@ -128,14 +129,13 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
     /// <summary>Called on the loop at each tick. Returns when it must be called again; <see cref="Stop"/> requests a tick itself.</summary>
     public long OnTick(long nowMilliseconds)
     {
-        if (Volatile.Read(ref _stop) is not { } stop)
+        if (_stop is not { } stop)
         {
             return ConnectionClock.Never;
         }
 
         // The work in flight may never end: a handler that waits forever, a peer that reads replies one byte at a time.
-        long abortAt = Volatile.Read(ref _abortAt);
-        if (nowMilliseconds >= abortAt)
+        if (nowMilliseconds >= _abortAt)
         {
             connection.Abort(stop);
             return ConnectionClock.Never;
@@ -143,30 +143,30 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
 
         if (_finish is not null)
         {
-            return abortAt;
+            return _abortAt;
         }
 
-        long graceEnds = Volatile.Read(ref _graceEnds);
-        if (nowMilliseconds < graceEnds)
+        if (nowMilliseconds < _graceEnds)
         {
-            return Math.Min(graceEnds, abortAt);
+            return Math.Min(_graceEnds, _abortAt);
         }
 
         // Refuses from now on, and waits while a backlog is still arriving: the peer loses requests that are closed unread, but can send
         // refused requests elsewhere.
         long received = connection.BytesReceived;
-        if (Interlocked.Exchange(ref _refuses, 1) != 0 && received == _receivedAtTick)
+        if (_refuses && received == _receivedAtTick)
         {
-            FinishWhenIdle(_stop!);
+            FinishWhenIdle(stop);
         }
 
+        _refuses = true;
         _receivedAtTick = received;
         return ConnectionClock.NextTick;
     }
 
     private void EndGrace()
     {
-        Interlocked.Exchange(ref _refuses, 1);
+        _refuses = true;
         FinishWhenIdle(_stop!);
     }
 

@@ -5,11 +5,10 @@ namespace FastPort.Sessions.Receiving;
 
 /// <summary>
 /// Adds a session's own counters to the shared ones, at each tick and once at the end, so that messages do not touch shared counters.
-/// <see cref="_gate"/> guards the last readings.
+/// Belongs to the loop.
 /// </summary>
 internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol, ServerCounters counters)
 {
-    private readonly Lock _gate = new();
     private long _messagesIn;
     private long _messagesOut;
     private long _bytesIn;
@@ -18,27 +17,24 @@ internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol
 
     public void Report()
     {
-        lock (_gate)
+        long messagesIn = protocol.MessagesReceived, messagesOut = protocol.Output.MessagesSent;
+        long bytesIn = connection.BytesReceived, bytesOut = connection.BytesSent;
+        long dropped = protocol.Output.QueueLimit.MessagesDropped;
+        if (bytesIn != _bytesIn || messagesIn != _messagesIn)
         {
-            long messagesIn = protocol.MessagesReceived, messagesOut = protocol.Output.MessagesSent;
-            long bytesIn = connection.BytesReceived, bytesOut = connection.BytesSent;
-            long dropped = protocol.Output.QueueLimit.MessagesDropped;
-            if (bytesIn != _bytesIn || messagesIn != _messagesIn)
-            {
-                counters.Received(messagesIn - _messagesIn, bytesIn - _bytesIn);
-            }
-
-            if (bytesOut != _bytesOut || messagesOut != _messagesOut)
-            {
-                counters.Sent(messagesOut - _messagesOut, bytesOut - _bytesOut);
-            }
-
-            if (dropped != _dropped)
-            {
-                counters.FramesDropped(FrameDrop.SendQueueFull, dropped - _dropped);
-            }
-
-            (_messagesIn, _messagesOut, _bytesIn, _bytesOut, _dropped) = (messagesIn, messagesOut, bytesIn, bytesOut, dropped);
+            counters.Received(messagesIn - _messagesIn, bytesIn - _bytesIn);
         }
+
+        if (bytesOut != _bytesOut || messagesOut != _messagesOut)
+        {
+            counters.Sent(messagesOut - _messagesOut, bytesOut - _bytesOut);
+        }
+
+        if (dropped != _dropped)
+        {
+            counters.FramesDropped(FrameDrop.SendQueueFull, dropped - _dropped);
+        }
+
+        (_messagesIn, _messagesOut, _bytesIn, _bytesOut, _dropped) = (messagesIn, messagesOut, bytesIn, bytesOut, dropped);
     }
 }

@@ -3,7 +3,7 @@ namespace FastPort.Transports.InProcess;
 /// <content>The pump: takes, offers to the protocol, rests.</content>
 internal sealed partial class InProcessConnection
 {
-    // Between looks at the clock and at the pool: about a microsecond.
+    // Iterations between checks of the clock and of the pool: about a microsecond.
     private const int Looks = 25;
 
     internal LoopWaiting Waiting { get; }
@@ -93,7 +93,7 @@ internal sealed partial class InProcessConnection
         return true;
     }
 
-    // One burst: everything answered is announced to the peer once.
+    // One burst: all answers are announced to the peer once.
     private void Offer()
     {
         ForgetResumed();
@@ -114,7 +114,7 @@ internal sealed partial class InProcessConnection
         return true;
     }
 
-    // What still comes is dropped: only the peer's end is of interest.
+    // Drops further input: only the end of the peer's stream matters.
     private void DropInput()
     {
         Set(ReadFlags.Paused, false);

@@ -3,7 +3,7 @@ using FastPort.Connections;
 
 namespace FastPort.Transports.InProcess;
 
-/// <summary>Makes links to the listener of a name.</summary>
+/// <summary>Creates links to the listener of a name.</summary>
 internal sealed class InProcessConnector(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds) : ITransportConnector
 {
     [SuppressMessage("Design", "MA0042:Do not use blocking calls in an async method", Justification = "Nothing here waits.")]

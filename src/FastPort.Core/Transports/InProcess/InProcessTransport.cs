@@ -4,18 +4,18 @@ using FastPort.Transports.Epoll;
 namespace FastPort.Transports.InProcess;
 
 /// <summary>
-/// Connections between two ends in one process, by name: <c>inproc://name</c>. Names belong to the process, whichever instance of this
-/// class uses them. Bytes are handed over in memory, without system calls while both ends are at work, and without a copy. Thread-safe.
+/// Connections between two ends in one process, by name: <c>inproc://name</c>. Names are shared by all instances of this class. Bytes are
+/// handed over in memory, without a copy, and without system calls while both ends are busy. Thread-safe.
 /// </summary>
 public sealed class InProcessTransport : ITransport
 {
     private readonly int? _spinMicroseconds;
 
-    /// <summary>Makes the transport.</summary>
+    /// <summary>Creates the transport.</summary>
     /// <param name="spinMicroseconds">
-    /// How long an end made here looks for work before it rests, in microseconds, 0 to 1,000,000; each end of a link has its own. An
-    /// explicit value is obeyed but for one thing: the end spins on a thread of the pool, and gives it up as soon as other work waits for
-    /// one. Defaults to null, adaptive as <see cref="EpollOptions.SpinMicroseconds"/> is.
+    /// How long an end created here spins before it rests, in microseconds, 0 to 1,000,000; each end of a link has its own value. The end
+    /// spins on a pool thread and stops early if other work waits for one. Defaults to null: adaptive, as
+    /// <see cref="EpollOptions.SpinMicroseconds"/>.
     /// </param>
     /// <exception cref="ArgumentOutOfRangeException">The value is outside its range.</exception>
     public InProcessTransport(int? spinMicroseconds = null)

@@ -25,10 +25,10 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
     /// <summary>Whether the protocol has left bytes unread that make no whole message.</summary>
     public bool HasUnread => _unread is { IsEmpty: false };
 
-    /// <summary>What is offered now.</summary>
+    /// <summary>The bytes offered now.</summary>
     public ArrayPoolCircularBuffer Current { get; private set; } = pipe.Reading.Ring;
 
-    /// <summary>Brings on the next bytes; false where there are none now. After <see cref="Offered"/> only.</summary>
+    /// <summary>Moves to the next bytes; false if there are none now. Called only after <see cref="Offered"/>.</summary>
     /// <exception cref="RingCapacityExceededException">
     /// The protocol left as much unread as a receive ring may hold, and wants more.
     /// </exception>
@@ -51,7 +51,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         }
         else
         {
-            // What was reserved was for bytes that have come in a ring of their own.
+            // The reservation was for bytes that have arrived in their own ring.
             _unread?.TryReleaseWhenEmpty();
         }
 
@@ -59,8 +59,8 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
     }
 
     /// <summary>
-    /// The protocol is about to be offered <see cref="Current"/>: room that it reserves is in the ring that will hold what it leaves
-    /// unread.
+    /// Called before the protocol is offered <see cref="Current"/>: room that it reserves is then in the ring that will hold its unread
+    /// bytes.
     /// </summary>
     public void Offering()
     {
@@ -71,7 +71,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
     }
 
     /// <summary>The protocol was offered <see cref="Current"/>.</summary>
-    /// <param name="paused">Whether it will look at the same bytes again, or wants more.</param>
+    /// <param name="paused">Whether the protocol will be offered the same bytes again; otherwise it waits for more.</param>
     public void Offered(bool paused)
     {
         Current.ReserveIn(null);
@@ -86,7 +86,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         }
     }
 
-    /// <summary>Drops all that was taken.</summary>
+    /// <summary>Drops all taken bytes.</summary>
     public void Drop()
     {
         if (_hasPiece)
@@ -109,7 +109,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         pipe.ReleaseWhenReceiverIdle();
     }
 
-    /// <summary>The end. Taken segments are the pipe's to return.</summary>
+    /// <summary>Releases all buffers at the end. The pipe returns the taken segments.</summary>
     public void Dispose()
     {
         _shown?.Dispose();
@@ -145,7 +145,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         _hasPiece = false;
         _shown!.StopShowing();
 
-        // What a protocol has made the ring's own, by asking for room behind it.
+        // Not empty if the protocol asked for room after the bytes: then they were copied into the ring.
         _shown.Consume(_shown.Length);
         _shown.TryReleaseWhenEmpty();
         SendRing reading = pipe.Reading;

@@ -12,7 +12,7 @@ internal static class SocketConnect
         Socket? socket = null;
         try
         {
-            // Inside: a process without free descriptors fails here.
+            // Inside the try block: creating the socket fails if the process has no free descriptors.
             socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Unspecified);
             SocketTuning.Prepare(socket, address, settings);
             await socket.ConnectAsync(address, cancellationToken).ConfigureAwait(false);

@@ -43,7 +43,7 @@ internal sealed partial class SocketConnection
         }
         else if (Has(ReadFlags.Receiving | ReadFlags.InputEnded))
         {
-            // Nothing more can be read now; Close or Abort brings the connection to its end.
+            // No more bytes can be read; Close or Abort ends the connection.
             return false;
         }
         else
@@ -106,7 +106,7 @@ internal sealed partial class SocketConnection
         return error;
     }
 
-    // One burst: everything that is there is offered, everything answered leaves with one flush.
+    // One burst: all available input is offered, and all answers are sent with one flush.
     private void Offer()
     {
         if (IsPaused || !_input.Ring.IsEmpty || !Has(ReadFlags.InputEnded))
@@ -122,7 +122,7 @@ internal sealed partial class SocketConnection
     {
         _input.Ring.ReleaseWhenIdle();
 
-        // First: the completion may come before this thread is back here.
+        // First: the completion may run before this call returns.
         Set(ReadFlags.Receiving);
         if (_socket.ReceiveAsync(_wait))
         {

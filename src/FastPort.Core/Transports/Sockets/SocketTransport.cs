@@ -9,12 +9,12 @@ public sealed class SocketTransport : ITransport
     private const string InlineCompletions = "DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS";
 
     /// <summary>
-    /// Makes the runtime complete socket operations on its polling threads instead of the thread pool, which saves a hand-over between
-    /// threads for every burst. It holds for every socket of the process and must be called before the first one is made; an environment
-    /// variable of the same purpose that is set already stays as it is.
+    /// Makes the runtime complete socket operations on its polling threads instead of the thread pool, which saves a thread switch per
+    /// burst. It applies to every socket of the process and must be called before the first one is created. If the runtime's environment
+    /// variable for this is already set, it is left unchanged.
     /// <para>
-    /// Unsafe because from then on whatever blocks in a continuation of any socket operation (an inline handler, but also code of other
-    /// libraries) stops all sockets of its polling thread. For programs that are FastPort and nothing else.
+    /// Unsafe because a continuation of any socket operation that blocks (an inline handler, but also code of other libraries) then stops
+    /// all sockets of its polling thread. For programs that consist of FastPort only.
     /// </para>
     /// </summary>
     public static void UnsafeUseInlineCompletions()

@@ -12,7 +12,7 @@ internal static class SocketTuning
     private const int IpProtoTcp = 6;
     private const int TcpUserTimeout = 18;
 
-    /// <summary>Before a socket is bound or connected.</summary>
+    /// <summary>Sets the options that must be set before a socket is bound or connected.</summary>
     /// <exception cref="EndpointException">The system refuses the congestion control of the settings.</exception>
     public static void Prepare(Socket socket, EndPoint address, ConnectionSettings settings)
     {
@@ -35,7 +35,7 @@ internal static class SocketTuning
         }
     }
 
-    /// <summary>Once a socket is connected.</summary>
+    /// <summary>Sets the options of a connected socket.</summary>
     public static void Apply(Socket socket, ConnectionSettings settings)
     {
         // Sends and receives that would block return an error code instead; waiting is done with SocketAsyncEventArgs.
@@ -47,7 +47,7 @@ internal static class SocketTuning
                 socket.SendBufferSize = UnixSendBuffer.Bytes;
             }
 
-            // What follows is TCP's: a peer on the same machine cannot vanish in silence.
+            // The options below are for TCP and for vanished peers. A peer on the same machine cannot vanish without a reset.
             return;
         }
 

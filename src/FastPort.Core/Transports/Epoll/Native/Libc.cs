@@ -24,10 +24,7 @@ internal static unsafe partial class Libc
     public const int CloseOnExec = 0x80000;
     public const int NoSignal = 0x4000;
     public const int DontWait = 0x40;
-    public const int SetStatusFlags = 4;
-    public const int ShutRead = 0;
     public const int ShutWrite = 1;
-    public const int AfUnix = 1;
     public const int IpProtoIpv6 = 41;
     public const int IpProtoTcp = 6;
     public const int SolSocket = 1;
@@ -96,9 +93,6 @@ internal static unsafe partial class Libc
 
     [LibraryImport("libc", EntryPoint = "shutdown", SetLastError = true)]
     public static partial int Shutdown(int descriptor, int how);
-
-    [LibraryImport("libc", EntryPoint = "fcntl", SetLastError = true)]
-    public static partial int Control(int descriptor, int command, nint argument);
 
     [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
     public static partial int Close(int descriptor);
