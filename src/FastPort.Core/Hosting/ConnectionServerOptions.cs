@@ -16,7 +16,14 @@ public sealed class ConnectionServerOptions : ServerOptions
 
     /// <summary>Creates options with default values.</summary>
     public ConnectionServerOptions()
-        : base(SectionName)
+        : this(SectionName)
+    {
+    }
+
+    /// <summary>Creates options with default values for the server of a protocol that has its own section.</summary>
+    /// <param name="section">The section that messages about wrong values name.</param>
+    public ConnectionServerOptions(string section)
+        : base(section)
     {
     }
 

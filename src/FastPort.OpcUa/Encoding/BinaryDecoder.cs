@@ -1,0 +1,283 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace FastPort.OpcUa.Encoding;
+
+/// <summary>
+/// Reads OPC UA Binary (OPC 10000-6, 5.2) from one message. Never throws on bad input: the first fault is kept in <see cref="Error"/>, and
+/// everything read after it is the default value. Lengths are checked against the bytes left and the limits before memory is allocated.
+/// </summary>
+internal ref partial struct BinaryDecoder : ICodec
+{
+    private readonly EncodingLimits _limits;
+
+    // The array that byte strings are borrowed from; null if they are copied.
+    private readonly byte[]? _lender;
+    private readonly int _lenderEnd;
+    private ReadOnlySpan<byte> _rest;
+    private int _depth;
+
+    /// <summary>A decoder that copies byte strings.</summary>
+    public BinaryDecoder(ReadOnlySpan<byte> message, EncodingLimits limits)
+    {
+        _rest = message;
+        _limits = limits;
+    }
+
+    /// <summary>A decoder whose byte strings refer to the message's array.</summary>
+    public BinaryDecoder(ArraySegment<byte> message, EncodingLimits limits)
+    {
+        _rest = message;
+        _limits = limits;
+        _lender = message.Array;
+        _lenderEnd = message.Offset + message.Count;
+    }
+
+    /// <summary>The first fault: BadDecodingError or BadEncodingLimitsExceeded; Good for none.</summary>
+    public StatusCode Error { get; private set; }
+
+    /// <summary>Bytes not read yet; 0 after a fault.</summary>
+    public readonly int Left => _rest.Length;
+
+    /// <summary>The bytes not read yet; empty after a fault.</summary>
+    public readonly ReadOnlySpan<byte> Rest => _rest;
+
+    /// <summary>Keeps a fault, unless there is an earlier one, and ends the reading.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public void Fail(StatusCode error)
+    {
+        Error = Error.IsGood ? error : Error;
+        _rest = default;
+    }
+
+    /// <summary>Skips bytes.</summary>
+    public void Skip(int count) => Take(count);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public T Read<T>()
+        where T : unmanaged
+    {
+        if (Unsafe.SizeOf<T>() > _rest.Length)
+        {
+            Fail(StatusCodes.BadDecodingError);
+            return default;
+        }
+
+        T value = Unsafe.ReadUnaligned<T>(ref MemoryMarshal.GetReference(_rest));
+        _rest = _rest[Unsafe.SizeOf<T>()..];
+        return value;
+    }
+
+    public bool ReadBoolean() => Read<byte>() != 0;
+
+    public string? ReadString()
+    {
+        int length = ReadLength(_limits.MaxStringBytes, 1);
+        return length < 0 ? null : System.Text.Encoding.UTF8.GetString(Take(length));
+    }
+
+    public ByteString ReadByteString()
+    {
+        int length = ReadLength(_limits.MaxByteStringBytes, 1);
+        if (length < 0)
+        {
+            return default;
+        }
+
+        if (_lender is not null)
+        {
+            int offset = _lenderEnd - _rest.Length;
+            Take(length);
+            return new ByteString(_lender, offset, length);
+        }
+
+        return Take(length).ToArray();
+    }
+
+    public DateTime ReadDateTime() => UaTime.FromWire(Read<long>());
+
+    public Guid ReadGuid() => Read<Guid>();
+
+    public NodeId ReadNodeId()
+    {
+        byte kind = Read<byte>();
+        return ReadNodeId(kind);
+    }
+
+    public ExpandedNodeId ReadExpandedNodeId()
+    {
+        const byte HasUri = 0x80;
+        const byte HasServer = 0x40;
+        byte kind = Read<byte>();
+        NodeId id = ReadNodeId((byte)(kind & ~(HasUri | HasServer)));
+        string? uri = (kind & HasUri) != 0 ? ReadString() : null;
+        uint server = (kind & HasServer) != 0 ? Read<uint>() : 0;
+        return new ExpandedNodeId(id, uri, server);
+    }
+
+    public StatusCode ReadStatusCode() => new(Read<uint>());
+
+    public QualifiedName ReadQualifiedName()
+    {
+        ushort index = Read<ushort>();
+        return new QualifiedName(index, ReadString());
+    }
+
+    public LocalizedText ReadLocalizedText()
+    {
+        byte mask = Read<byte>();
+        string? locale = (mask & 1) != 0 ? ReadString() : null;
+        return new LocalizedText(locale, (mask & 2) != 0 ? ReadString() : null);
+    }
+
+    public ExtensionObject? ReadExtensionObject()
+    {
+        ExpandedNodeId id = ReadExpandedNodeId();
+        var encoding = (ExtensionObjectEncoding)Read<byte>();
+        if (encoding > ExtensionObjectEncoding.Xml)
+        {
+            Fail(StatusCodes.BadDecodingError);
+        }
+
+        ByteString body = encoding == ExtensionObjectEncoding.None ? default : ReadByteString();
+        return id.NodeId.IsNull && encoding == ExtensionObjectEncoding.None ? null : new ExtensionObject(id, encoding, body);
+    }
+
+    public DataValue ReadDataValue()
+    {
+        byte mask = Read<byte>();
+        Variant value = default;
+        if ((mask & 1) != 0)
+        {
+            value = ReadVariant();
+        }
+
+        StatusCode status = (mask & 2) != 0 ? ReadStatusCode() : default;
+        DateTime sourceTime = (mask & 4) != 0 ? ReadDateTime() : default;
+        ushort sourcePicoseconds = (mask & 0x10) != 0 ? Read<ushort>() : (ushort)0;
+        DateTime serverTime = (mask & 8) != 0 ? ReadDateTime() : default;
+        ushort serverPicoseconds = (mask & 0x20) != 0 ? Read<ushort>() : (ushort)0;
+        return new DataValue(value, status, sourceTime, serverTime)
+        {
+            SourcePicoseconds = Math.Min(sourcePicoseconds, (ushort)9999),
+            ServerPicoseconds = Math.Min(serverPicoseconds, (ushort)9999),
+        };
+    }
+
+    public DiagnosticInfo? ReadDiagnosticInfo()
+    {
+        byte mask = Read<byte>();
+        if (mask == 0 || !Enter(EncodingLimits.MaxDiagnosticDepth))
+        {
+            return null;
+        }
+
+        var info = new DiagnosticInfo
+        {
+            SymbolicId = (mask & 1) != 0 ? Read<int>() : null,
+            NamespaceUri = (mask & 2) != 0 ? Read<int>() : null,
+            Locale = (mask & 8) != 0 ? Read<int>() : null,
+            LocalizedText = (mask & 4) != 0 ? Read<int>() : null,
+            AdditionalInfo = (mask & 0x10) != 0 ? ReadString() : null,
+            InnerStatusCode = (mask & 0x20) != 0 ? ReadStatusCode() : null,
+            InnerDiagnosticInfo = (mask & 0x40) != 0 ? ReadDiagnosticInfo() : null,
+        };
+        _depth--;
+        return info;
+    }
+
+    public T ReadStructure<T>()
+        where T : struct, IStructure
+    {
+        T value = default;
+        value.Code(ref this);
+        return value;
+    }
+
+    /// <summary>Reads a length; -1 for null and after a fault. All negative lengths are null.</summary>
+    /// <param name="limit">The largest length.</param>
+    /// <param name="elementBytes">The fewest bytes of an element.</param>
+    public int ReadLength(int limit, int elementBytes)
+    {
+        int length = Read<int>();
+        if (!Error.IsGood || length < 0)
+        {
+            return -1;
+        }
+
+        if ((long)length * elementBytes > _rest.Length)
+        {
+            Fail(StatusCodes.BadDecodingError);
+            return -1;
+        }
+
+        if (length > limit)
+        {
+            Fail(StatusCodes.BadEncodingLimitsExceeded);
+            return -1;
+        }
+
+        return length;
+    }
+
+    /// <summary>Reads the length of an array; -1 for null and after a fault.</summary>
+    public int ReadArrayLength(int elementBytes) => ReadLength(_limits.MaxArrayLength, elementBytes);
+
+    private NodeId ReadNodeId(byte kind)
+    {
+        switch (kind)
+        {
+            case 0:
+                return new NodeId(0, Read<byte>());
+            case 1:
+                byte shortIndex = Read<byte>();
+                return new NodeId(shortIndex, Read<ushort>());
+            case 2:
+                ushort index = Read<ushort>();
+                return new NodeId(index, Read<uint>());
+            case 3:
+                index = Read<ushort>();
+                return new NodeId(index, ReadString() ?? string.Empty);
+            case 4:
+                index = Read<ushort>();
+                return new NodeId(index, ReadGuid());
+            case 5:
+                index = Read<ushort>();
+                int length = ReadLength(_limits.MaxByteStringBytes, 1);
+                return new NodeId(index, length < 0 ? [] : Take(length).ToArray());
+            default:
+                Fail(StatusCodes.BadDecodingError);
+                return default;
+        }
+    }
+
+    // Empty after a fault.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    [SuppressMessage("Style", "IDE0057:Use range operator", Justification = "Two slices of one length read better.")]
+    private ReadOnlySpan<byte> Take(int count)
+    {
+        if ((uint)count > (uint)_rest.Length)
+        {
+            Fail(StatusCodes.BadDecodingError);
+            return default;
+        }
+
+        ReadOnlySpan<byte> taken = _rest.Slice(0, count);
+        _rest = _rest.Slice(count);
+        return taken;
+    }
+
+    // The counter is shared by all nesting types.
+    private bool Enter(int limit)
+    {
+        if (_depth >= limit)
+        {
+            Fail(StatusCodes.BadEncodingLimitsExceeded);
+            return false;
+        }
+
+        _depth++;
+        return true;
+    }
+}

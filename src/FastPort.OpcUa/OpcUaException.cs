@@ -1,0 +1,15 @@
+namespace FastPort.OpcUa;
+
+/// <summary>A call to a server has failed. The message says which endpoint, which service and which status.</summary>
+public sealed class OpcUaException : Exception
+{
+    /// <summary>Creates the exception.</summary>
+    /// <param name="status">The status.</param>
+    /// <param name="message">What failed and why.</param>
+    /// <param name="inner">The cause. Defaults to none.</param>
+    public OpcUaException(StatusCode status, string message, Exception? inner = null)
+        : base(message, inner) => Status = status;
+
+    /// <summary>The status.</summary>
+    public StatusCode Status { get; }
+}

@@ -1,0 +1,116 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+
+namespace FastPort.OpcUa.SecureChannel;
+
+/// <summary>The certificate of this application instance with its private key (OPC 10000-6, 6.2.2). Thread-safe.</summary>
+internal sealed class ApplicationCertificate : IDisposable
+{
+    private const int KeyBits = 2048;
+    private const int Years = 5;
+    private const string ServerAuthentication = "1.3.6.1.5.5.7.3.1";
+    private const string ClientAuthentication = "1.3.6.1.5.5.7.3.2";
+
+    private readonly X509Certificate2 _certificate;
+
+    /// <param name="certificate">A certificate with an RSA key. Owned by this object from now on.</param>
+    /// <exception cref="CryptographicException">There is no private RSA key.</exception>
+    public ApplicationCertificate(X509Certificate2 certificate)
+    {
+        _certificate = certificate;
+        PrivateKey = certificate.GetRSAPrivateKey()
+            ?? throw new CryptographicException($"The certificate '{certificate.Subject}' has no private RSA key.");
+        Der = certificate.RawData;
+        Thumbprint = SHA1.HashData(Der);
+    }
+
+    public RSA PrivateKey { get; }
+
+    /// <summary>The certificate in DER.</summary>
+    public byte[] Der { get; }
+
+    /// <summary>SHA-1 of the certificate, by which peers name it.</summary>
+    public byte[] Thumbprint { get; }
+
+    public DateTime NotAfter => _certificate.NotAfter.ToUniversalTime();
+
+    /// <summary>Makes a certificate that is signed by its own key.</summary>
+    /// <param name="applicationUri">Stands in the certificate, exactly as in the application's description.</param>
+    /// <param name="applicationName">The subject's common name.</param>
+    /// <param name="hosts">The host names and addresses that clients connect to.</param>
+    /// <param name="now">The present time.</param>
+    public static ApplicationCertificate Create(
+        string applicationUri, string applicationName, IEnumerable<string> hosts, DateTimeOffset now)
+    {
+        using var key = RSA.Create(KeyBits);
+        var name = new X500DistinguishedNameBuilder();
+        name.AddCommonName(applicationName);
+        var request = new CertificateRequest(name.Build(), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
+        request.CertificateExtensions.Add(new X509BasicConstraintsExtension(false, false, 0, critical: true));
+        request.CertificateExtensions.Add(new X509KeyUsageExtension(
+            X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.NonRepudiation | X509KeyUsageFlags.KeyEncipherment
+            | X509KeyUsageFlags.DataEncipherment | X509KeyUsageFlags.KeyCertSign,
+            critical: true));
+        request.CertificateExtensions.Add(
+            new X509EnhancedKeyUsageExtension([new Oid(ServerAuthentication), new Oid(ClientAuthentication)], critical: false));
+        request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
+        var names = new SubjectAlternativeNameBuilder();
+        names.AddUri(new Uri(applicationUri));
+        foreach (string host in hosts.Distinct(StringComparer.OrdinalIgnoreCase))
+        {
+            if (System.Net.IPAddress.TryParse(host, out System.Net.IPAddress? address))
+            {
+                names.AddIpAddress(address);
+            }
+            else
+            {
+                names.AddDnsName(host);
+            }
+        }
+
+        request.CertificateExtensions.Add(names.Build());
+
+        // From a day ago: clocks differ.
+        using X509Certificate2 made = request.CreateSelfSigned(now.AddDays(-1), now.AddYears(Years));
+
+        // Through PKCS #12, as the key of a new certificate is not kept by every system.
+        return new ApplicationCertificate(X509CertificateLoader.LoadPkcs12(made.Export(X509ContentType.Pkcs12), null));
+    }
+
+    /// <summary>Loads certificate and key, or makes and saves them.</summary>
+    /// <param name="certificateFile">The certificate, PEM.</param>
+    /// <param name="keyFile">The key, PEM; only its owner may read it.</param>
+    /// <param name="create">Makes one.</param>
+    public static ApplicationCertificate LoadOrCreate(string certificateFile, string keyFile, Func<ApplicationCertificate> create)
+    {
+        if (File.Exists(certificateFile))
+        {
+            using var loaded = X509Certificate2.CreateFromPemFile(certificateFile, keyFile);
+            return new ApplicationCertificate(X509CertificateLoader.LoadPkcs12(loaded.Export(X509ContentType.Pkcs12), null));
+        }
+
+        ApplicationCertificate made = create();
+        Directory.CreateDirectory(Path.GetDirectoryName(certificateFile)!);
+        Directory.CreateDirectory(Path.GetDirectoryName(keyFile)!);
+        var options = new FileStreamOptions { Mode = FileMode.Create, Access = FileAccess.Write };
+        if (!OperatingSystem.IsWindows())
+        {
+            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+        }
+
+        using (var writer = new StreamWriter(keyFile, options))
+        {
+            writer.Write(made.PrivateKey.ExportPkcs8PrivateKeyPem());
+        }
+
+        // Last: with it the pair is complete.
+        File.WriteAllText(certificateFile, made._certificate.ExportCertificatePem());
+        return made;
+    }
+
+    public void Dispose()
+    {
+        PrivateKey.Dispose();
+        _certificate.Dispose();
+    }
+}

@@ -1,0 +1,199 @@
+using System.Buffers.Binary;
+using FastPort.Buffers;
+using FastPort.Connections;
+
+namespace FastPort.OpcUa.SecureChannel;
+
+/// <summary>
+/// Writes messages as chunks. Thread-safe: <see cref="_gate"/> is held from the first number of a message to the end of its write, so that
+/// chunks of two messages never mix and the numbers leave in order.
+/// <para>
+/// Lock order: the connection's write, then <see cref="_gate"/>.
+/// </para>
+/// </summary>
+internal sealed class ChunkWriter(Connection connection)
+{
+    // Type, size, channel and token.
+    private const int SymmetricHeaderBytes = 16;
+
+    // From here on the body of an unprotected chunk is sent from the message's own memory.
+    private const int BorrowFrom = 32 * 1024;
+
+    private readonly Lock _gate = new();
+    private SequenceNumbers _numbers;
+    private ChunkSecurity _security = ChunkSecurity.None;
+    private uint _channelId;
+    private uint _tokenId;
+    private int _chunkBytes = ChannelLimits.MinChunkBytes;
+    private long _maxMessageBytes = long.MaxValue;
+    private long _maxChunks = long.MaxValue;
+
+    /// <summary>Sets the sizes that were agreed on.</summary>
+    public void SetLimits(ChannelLimits limits)
+    {
+        lock (_gate)
+        {
+            _chunkBytes = limits.ChunkBytes;
+            _maxMessageBytes = limits.MaxSendMessageBytes == 0 ? long.MaxValue : limits.MaxSendMessageBytes;
+            _maxChunks = limits.MaxSendChunks == 0 ? long.MaxValue : limits.MaxSendChunks;
+        }
+    }
+
+    /// <summary>From the next message on the chunks carry this token and its protection.</summary>
+    public void SetToken(uint channelId, uint tokenId, ChunkSecurity security)
+    {
+        lock (_gate)
+        {
+            (_channelId, _tokenId, _security) = (channelId, tokenId, security);
+        }
+    }
+
+    /// <summary>Writes a message of the connection itself: Hello, Acknowledge or Error.</summary>
+    public void WriteTransportMessage(uint type, ReadOnlySpan<byte> body)
+    {
+        const int HeaderBytes = 8;
+        if (connection.BeginWrite() is not { } ring)
+        {
+            return;
+        }
+
+        try
+        {
+            Span<byte> chunk = ring.GetSpan(HeaderBytes + body.Length);
+            BinaryPrimitives.WriteUInt32LittleEndian(chunk, type);
+            BinaryPrimitives.WriteInt32LittleEndian(chunk[sizeof(uint)..], HeaderBytes + body.Length);
+            body.CopyTo(chunk[HeaderBytes..]);
+            ring.Advance(HeaderBytes + body.Length);
+        }
+        finally
+        {
+            connection.EndWrite();
+        }
+    }
+
+    /// <summary>Writes an OpenSecureChannel message, which is one chunk.</summary>
+    /// <param name="clear">The clear header; its size is set here.</param>
+    /// <param name="security">The protection by certificates.</param>
+    /// <param name="requestId">The request.</param>
+    /// <param name="body">The message.</param>
+    public void WriteOpen(Span<byte> clear, ChunkSecurity security, uint requestId, ReadOnlySpan<byte> body)
+    {
+        if (connection.BeginWrite() is not { } ring)
+        {
+            return;
+        }
+
+        lock (_gate)
+        {
+            try
+            {
+                WriteChunk(ring, clear, security, requestId, body);
+            }
+            finally
+            {
+                connection.EndWrite();
+            }
+        }
+    }
+
+    /// <summary>Writes a message. The result says why it was not written: it exceeds what the peer accepts, or may wait.</summary>
+    /// <param name="type"><see cref="MessageType.Message"/> or <see cref="MessageType.Close"/>.</param>
+    /// <param name="requestId">The request.</param>
+    /// <param name="message">
+    /// The message. If the result is true, it may have been replaced by another buffer, which is empty or holds what was written.
+    /// </param>
+    public StatusCode Write(uint type, uint requestId, ref MessageBuffer message)
+    {
+        if (connection.BeginWrite() is not { } ring)
+        {
+            return StatusCodes.BadConnectionClosed;
+        }
+
+        lock (_gate)
+        {
+            try
+            {
+                int perChunk = _security.MaxBodyBytes(_chunkBytes, SymmetricHeaderBytes);
+                int length = message.Length;
+                long chunks = Math.Max(1, (length + (long)perChunk - 1) / perChunk);
+                if (length > _maxMessageBytes || chunks > _maxChunks)
+                {
+                    return StatusCodes.BadEncodingLimitsExceeded;
+                }
+
+                long room = chunks * _security.ChunkBytes(SymmetricHeaderBytes, perChunk);
+                if (connection.PendingBytes + room > ring.MaximumCapacity)
+                {
+                    return StatusCodes.BadTcpNotEnoughResources;
+                }
+
+                if (_security.IsPlain && length >= BorrowFrom)
+                {
+                    WriteBorrowed(ring, type, requestId, message, perChunk);
+                    message = new MessageBuffer(message.Pool);
+                    return StatusCodes.Good;
+                }
+
+                Span<byte> clear = stackalloc byte[SymmetricHeaderBytes];
+                ReadOnlySpan<byte> rest = message.Written;
+                do
+                {
+                    int count = Math.Min(rest.Length, perChunk);
+                    SetHeader(clear, count == rest.Length ? type : MessageType.MessagePart);
+                    WriteChunk(ring, clear, _security, requestId, rest[..count]);
+                    rest = rest[count..];
+                }
+                while (!rest.IsEmpty);
+                return StatusCodes.Good;
+            }
+            finally
+            {
+                connection.EndWrite();
+            }
+        }
+    }
+
+    // The connection sends the body from the message's array, which returns to its pool with the last chunk.
+    private void WriteBorrowed(ArrayPoolCircularBuffer ring, uint type, uint requestId, MessageBuffer message, int perChunk)
+    {
+        const int HeaderBytes = SymmetricHeaderBytes + ChunkSecurity.SequenceHeaderBytes;
+        ReadOnlyMemory<byte> rest = message.Segment;
+        do
+        {
+            int count = Math.Min(rest.Length, perChunk);
+            bool isLast = count == rest.Length;
+            Span<byte> header = ring.GetSpan(HeaderBytes);
+            SetHeader(header, isLast ? type : MessageType.MessagePart);
+            BinaryPrimitives.WriteInt32LittleEndian(header[sizeof(uint)..], HeaderBytes + count);
+            BinaryPrimitives.WriteUInt32LittleEndian(header[SymmetricHeaderBytes..], _numbers.Next());
+            BinaryPrimitives.WriteUInt32LittleEndian(header[(SymmetricHeaderBytes + sizeof(uint))..], requestId);
+            ring.Advance(HeaderBytes);
+            Action<object?>? release = isLast ? static state => ((MessageBuffer)state!).Dispose() : null;
+            if (!connection.TryWriteBorrowed(rest[..count], release, message))
+            {
+                // Cannot happen: the room was checked, and only this side adds bytes. A part of a message must not be followed by others.
+                connection.Abort(new CloseReason(CloseKind.Internal, "A message did not fit the bytes that may wait to be sent."));
+                return;
+            }
+
+            rest = rest[count..];
+        }
+        while (!rest.IsEmpty);
+    }
+
+    private void SetHeader(Span<byte> clear, uint type)
+    {
+        BinaryPrimitives.WriteUInt32LittleEndian(clear, type);
+        BinaryPrimitives.WriteUInt32LittleEndian(clear[8..], _channelId);
+        BinaryPrimitives.WriteUInt32LittleEndian(clear[12..], _tokenId);
+    }
+
+    private void WriteChunk(
+        ArrayPoolCircularBuffer ring, Span<byte> clear, ChunkSecurity security, uint requestId, ReadOnlySpan<byte> body)
+    {
+        int size = security.ChunkBytes(clear.Length, body.Length);
+        BinaryPrimitives.WriteInt32LittleEndian(clear[sizeof(uint)..], size);
+        security.Protect(clear, _numbers.Next(), requestId, body, ring.GetSpan(size)[..size]);
+        ring.Advance(size);
+    }
+}

@@ -1,0 +1,84 @@
+using System.Buffers;
+
+namespace FastPort.OpcUa.SecureChannel;
+
+/// <summary>A message in one piece: a growing array from a pool. Not thread-safe; <see cref="Dispose"/> returns the array once.</summary>
+internal sealed class MessageBuffer(ArrayPool<byte> pool) : IBufferWriter<byte>, IDisposable
+{
+    private const int FirstBytes = 1024;
+
+    private byte[] _array = [];
+
+    /// <summary>Where arrays come from.</summary>
+    public ArrayPool<byte> Pool => pool;
+
+    /// <summary>Bytes written.</summary>
+    public int Length { get; private set; }
+
+    public ReadOnlySpan<byte> Written => _array.AsSpan(0, Length);
+
+    public ArraySegment<byte> Segment => new(_array, 0, Length);
+
+    public void Advance(int count)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(_array.Length - Length), nameof(count));
+        Length += count;
+    }
+
+    public Memory<byte> GetMemory(int sizeHint = 0)
+    {
+        Grow(sizeHint);
+        return _array.AsMemory(Length);
+    }
+
+    public Span<byte> GetSpan(int sizeHint = 0)
+    {
+        Grow(sizeHint);
+        return _array.AsSpan(Length);
+    }
+
+    public void Write(ReadOnlySpan<byte> bytes)
+    {
+        Grow(bytes.Length);
+        bytes.CopyTo(_array.AsSpan(Length));
+        Length += bytes.Length;
+    }
+
+    /// <summary>Empties the buffer. An array larger than the bytes to keep returns to the pool.</summary>
+    public void Clear(int keepBytes)
+    {
+        Length = 0;
+        if (_array.Length > keepBytes)
+        {
+            ReturnArray();
+        }
+    }
+
+    public void Dispose()
+    {
+        Length = 0;
+        ReturnArray();
+    }
+
+    private void Grow(int count)
+    {
+        if (_array.Length - Length >= Math.Max(count, 1))
+        {
+            return;
+        }
+
+        byte[] larger = pool.Rent((int)Math.Clamp(2L * _array.Length, Length + (long)Math.Max(count, FirstBytes), Array.MaxLength));
+        Written.CopyTo(larger);
+        ReturnArray();
+        _array = larger;
+    }
+
+    private void ReturnArray()
+    {
+        if (_array.Length != 0)
+        {
+            pool.Return(_array);
+            _array = [];
+        }
+    }
+}

@@ -1,0 +1,144 @@
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// A node of a server's address space (OPC 10000-3, 5.2). Created by <see cref="AddressSpace"/>. Its attributes are read by the server at
+/// any time, from any thread.
+/// </summary>
+public abstract class Node
+{
+    // Written under the address space's lock, replaced as a whole; read without it.
+    private volatile Reference[] _references = [];
+
+    private protected Node(NodeId id, NodeClass nodeClass, QualifiedName browseName)
+    {
+        Id = id;
+        NodeClass = nodeClass;
+        BrowseName = browseName;
+        DisplayName = browseName.Name;
+    }
+
+    /// <summary>The node's id.</summary>
+    public NodeId Id { get; }
+
+    /// <summary>The node's class.</summary>
+    public NodeClass NodeClass { get; }
+
+    /// <summary>The name in paths.</summary>
+    public QualifiedName BrowseName { get; }
+
+    /// <summary>The name for people. Defaults to the browse name.</summary>
+    public LocalizedText DisplayName { get; init; }
+
+    /// <summary>The description. Defaults to none.</summary>
+    public LocalizedText Description { get; init; }
+
+    /// <summary>All references of the node, in both directions.</summary>
+    internal ReadOnlySpan<Reference> References => _references;
+
+    /// <summary>The type of an object or variable; the null id for others.</summary>
+    internal NodeId TypeDefinition
+    {
+        get
+        {
+            foreach (Reference reference in _references)
+            {
+                if (reference.IsForward && reference.TypeId == new NodeId(0, NodeIds.HasTypeDefinition))
+                {
+                    return reference.Target.Id;
+                }
+            }
+
+            return NodeId.Null;
+        }
+    }
+
+    /// <summary>Whether a node is a component of this one.</summary>
+    internal bool HasComponent(Node node)
+    {
+        foreach (Reference reference in _references)
+        {
+            if (reference.Target == node && reference.IsForward && reference.TypeId == new NodeId(0, NodeIds.HasComponent))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Adds a reference; under the address space's lock.</summary>
+    internal void Add(Reference reference) => _references = [.. _references, reference];
+
+    /// <summary>Reads an attribute other than Value. False if the node has none such.</summary>
+    internal virtual bool TryReadAttribute(AttributeId attribute, out Variant value)
+    {
+        value = attribute switch
+        {
+            AttributeId.NodeId => Id,
+            AttributeId.NodeClass => (int)NodeClass,
+            AttributeId.BrowseName => BrowseName,
+            AttributeId.DisplayName => DisplayName,
+            AttributeId.Description => Description,
+            AttributeId.WriteMask or AttributeId.UserWriteMask => 0u,
+            _ => default,
+        };
+        return !value.IsNull;
+    }
+}
+
+/// <summary>A reference from one node to another.</summary>
+/// <param name="TypeId">The type of the reference.</param>
+/// <param name="IsForward">Whether the reference begins at the node that holds it.</param>
+/// <param name="Target">The node at the other end.</param>
+internal readonly record struct Reference(NodeId TypeId, bool IsForward, Node Target);
+
+/// <summary>An object, a folder among them (OPC 10000-3, 5.5).</summary>
+public sealed class ObjectNode : Node
+{
+    internal ObjectNode(NodeId id, QualifiedName browseName)
+        : base(id, NodeClass.Object, browseName)
+    {
+    }
+
+    internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
+    {
+        if (attribute == AttributeId.EventNotifier)
+        {
+            value = (byte)0;
+            return true;
+        }
+
+        return base.TryReadAttribute(attribute, out value);
+    }
+}
+
+/// <summary>A type node of namespace 0.</summary>
+internal sealed class TypeNode : Node
+{
+    private readonly bool _isAbstract;
+    private readonly Func<AttributeId, Variant>? _more;
+
+    public TypeNode(NodeId id, NodeClass nodeClass, QualifiedName browseName, bool isAbstract, Func<AttributeId, Variant>? more = null)
+        : base(id, nodeClass, browseName)
+    {
+        _isAbstract = isAbstract;
+        _more = more;
+    }
+
+    internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
+    {
+        if (attribute == AttributeId.IsAbstract)
+        {
+            value = _isAbstract;
+            return true;
+        }
+
+        if (_more is not null && _more(attribute) is { IsNull: false } found)
+        {
+            value = found;
+            return true;
+        }
+
+        return base.TryReadAttribute(attribute, out value);
+    }
+}

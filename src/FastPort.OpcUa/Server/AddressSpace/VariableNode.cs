@@ -1,0 +1,132 @@
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// A variable (OPC 10000-3, 5.6). Its owner sets <see cref="Value"/> whenever it changes, from any thread. Reading and writing a number
+/// allocates nothing.
+/// </summary>
+public sealed class VariableNode : Node
+{
+    private const byte CurrentRead = 1;
+    private const byte CurrentWrite = 2;
+
+    private readonly Lock _gate = new();
+
+    // Odd while the value is being written; a reader that sees it change reads again. Writers hold the gate.
+    private int _version;
+    private DataValue _value;
+
+    internal VariableNode(NodeId id, QualifiedName browseName, BuiltInType type, NodeId dataType, int valueRank)
+        : base(id, NodeClass.Variable, browseName)
+    {
+        Type = type;
+        DataType = dataType;
+        ValueRank = valueRank;
+    }
+
+    /// <summary>The built-in type of the value.</summary>
+    public BuiltInType Type { get; }
+
+    /// <summary>The data type; the built-in type's own unless another one was given.</summary>
+    public NodeId DataType { get; }
+
+    /// <summary>-1 for a scalar, otherwise the number of dimensions (OPC 10000-3, 5.6.2).</summary>
+    public int ValueRank { get; }
+
+    /// <summary>Whether clients may write the value.</summary>
+    public bool IsWritable { get; init; }
+
+    /// <summary>
+    /// Called for each read, instead of the stored value; on the loop of the client's connection, so it must not block. Null for the stored
+    /// value. Defaults to null.
+    /// </summary>
+    public Func<DataValue>? OnRead { get; init; }
+
+    /// <summary>The value with its status and times. A value without a source timestamp gets the present time.</summary>
+    /// <exception cref="ArgumentException">The value has another type than the variable.</exception>
+    public DataValue Value
+    {
+        get
+        {
+            Read(out DataValue value);
+            return value;
+        }
+
+        set
+        {
+            if (!Accepts(value.Value))
+            {
+                throw new ArgumentException($"The variable {Id} has type {Type}, rank {ValueRank}; the value is a {value.Value.Type}.", nameof(value));
+            }
+
+            Set(value.SourceTimestamp == default ? value with { SourceTimestamp = DateTime.UtcNow } : value);
+        }
+    }
+
+    /// <summary>Whether a value has the variable's type and rank, or is none.</summary>
+    internal bool Accepts(in Variant value) =>
+        value.IsNull || (value.Type == Type && value.IsArray == ValueRank >= 0);
+
+    internal void Set(in DataValue value)
+    {
+        lock (_gate)
+        {
+            Interlocked.Increment(ref _version);
+            _value = value;
+            Interlocked.Increment(ref _version);
+        }
+    }
+
+    /// <summary>Copies the value, without a lock.</summary>
+    internal void Read(out DataValue value)
+    {
+        if (OnRead is not null)
+        {
+            value = OnRead();
+            return;
+        }
+
+        var wait = new SpinWait();
+        while (true)
+        {
+            int before = Volatile.Read(ref _version);
+            value = _value;
+            Interlocked.MemoryBarrier();
+            if ((before & 1) == 0 && before == Volatile.Read(ref _version))
+            {
+                return;
+            }
+
+            wait.SpinOnce();
+        }
+    }
+
+    internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
+    {
+        switch (attribute)
+        {
+            case AttributeId.DataType:
+                value = DataType;
+                return true;
+            case AttributeId.ValueRank:
+                value = ValueRank;
+                return true;
+            case AttributeId.ArrayDimensions when ValueRank > 0:
+                value = Variant.FromArray(new uint[ValueRank]);
+                return true;
+            case AttributeId.AccessLevel or AttributeId.UserAccessLevel:
+                value = (byte)(CurrentRead | (IsWritable ? CurrentWrite : 0));
+                return true;
+            case AttributeId.AccessLevelEx:
+                value = (uint)(CurrentRead | (IsWritable ? CurrentWrite : 0));
+                return true;
+            case AttributeId.MinimumSamplingInterval:
+                value = 0.0;
+                return true;
+            case AttributeId.Historizing:
+                value = false;
+                return true;
+            default:
+                return base.TryReadAttribute(attribute, out value);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// Read and Write (OPC 10000-4, 5.11). Each node is served as it is decoded, straight into the response: no list of requests or results is
+/// made.
+/// </summary>
+internal static class AttributeServices
+{
+    // The fewest bytes of a node to read or write.
+    private const int MinOperationBytes = 2 + sizeof(uint) + sizeof(int) + 1;
+
+    public static void Read(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        double maxAge = decoder.Read<double>();
+        var timestamps = (TimestampsToReturn)decoder.Read<int>();
+        int count = decoder.ReadLength(int.MaxValue, MinOperationBytes);
+        StatusCode refused = !decoder.Error.IsGood ? decoder.Error
+            : count <= 0 ? StatusCodes.BadNothingToDo
+            : count > call.Server.Options.MaxNodesPerRead ? StatusCodes.BadTooManyOperations
+            : maxAge < 0 ? StatusCodes.BadMaxAgeInvalid
+            : (uint)timestamps > (uint)TimestampsToReturn.Neither ? StatusCodes.BadTimestampsToReturnInvalid
+            : StatusCodes.Good;
+        if (!refused.IsGood)
+        {
+            call.Fault(refused);
+            return;
+        }
+
+        MessageBuffer buffer = call.Channel.BeginResponse();
+        var encoder = new BinaryEncoder(buffer);
+        call.Channel.EncodeHeader(ref encoder, ReadResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
+        encoder.Write(count);
+        DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
+        AddressSpace space = call.Server.AddressSpace;
+        for (int i = 0; i < count; i++)
+        {
+            ReadValueId item = decoder.ReadStructure<ReadValueId>();
+            ReadAttribute(space, item, out DataValue value);
+            encoder.WriteDataValue(Stamp(value, timestamps, now));
+        }
+
+        // No diagnostics.
+        encoder.Write(-1);
+        encoder.Complete();
+        if (!decoder.Error.IsGood)
+        {
+            buffer.Clear(0);
+            call.Fault(decoder.Error);
+            return;
+        }
+
+        call.Channel.EndResponse(call.RequestId, call.Header.RequestHandle, buffer);
+    }
+
+    public static void Write(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        int count = decoder.ReadLength(int.MaxValue, MinOperationBytes);
+        StatusCode refused = !decoder.Error.IsGood ? decoder.Error
+            : count <= 0 ? StatusCodes.BadNothingToDo
+            : count > call.Server.Options.MaxNodesPerWrite ? StatusCodes.BadTooManyOperations
+            : StatusCodes.Good;
+        if (!refused.IsGood)
+        {
+            call.Fault(refused);
+            return;
+        }
+
+        MessageBuffer buffer = call.Channel.BeginResponse();
+        var encoder = new BinaryEncoder(buffer);
+        call.Channel.EncodeHeader(ref encoder, WriteResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
+        encoder.Write(count);
+        DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
+        for (int i = 0; i < count; i++)
+        {
+            WriteValue item = decoder.ReadStructure<WriteValue>();
+            encoder.Write((decoder.Error.IsGood ? WriteAttribute(call.Server.AddressSpace, item, now) : decoder.Error).Value);
+        }
+
+        encoder.Write(-1);
+        encoder.Complete();
+        if (!decoder.Error.IsGood)
+        {
+            buffer.Clear(0);
+            call.Fault(decoder.Error);
+            return;
+        }
+
+        call.Channel.EndResponse(call.RequestId, call.Header.RequestHandle, buffer);
+    }
+
+    private static void ReadAttribute(AddressSpace space, in ReadValueId item, out DataValue value)
+    {
+        if (space.Find(item.NodeId) is not { } node)
+        {
+            value = new DataValue(default, StatusCodes.BadNodeIdUnknown);
+            return;
+        }
+
+        if (item.DataEncoding.Name is { Length: > 0 } encoding && !(item.DataEncoding.NamespaceIndex == 0 && encoding == "Default Binary"))
+        {
+            value = new DataValue(default, StatusCodes.BadDataEncodingUnsupported);
+            return;
+        }
+
+        if (item.IndexRange is { Length: > 0 })
+        {
+            value = new DataValue(default, StatusCodes.BadIndexRangeInvalid);
+            return;
+        }
+
+        if (item.AttributeId == (uint)AttributeId.Value && node is VariableNode variable)
+        {
+            variable.Read(out value);
+            return;
+        }
+
+        value = node.TryReadAttribute((AttributeId)item.AttributeId, out Variant attribute)
+            ? new DataValue(attribute)
+            : new DataValue(default, StatusCodes.BadAttributeIdInvalid);
+    }
+
+    // Attributes other than Value have no source timestamp.
+    private static DataValue Stamp(in DataValue value, TimestampsToReturn timestamps, DateTime now) => timestamps switch
+    {
+        TimestampsToReturn.Both => value with { ServerTimestamp = now },
+        TimestampsToReturn.Source => value,
+        TimestampsToReturn.Server => value with { SourceTimestamp = default, SourcePicoseconds = 0, ServerTimestamp = now },
+        _ => value with { SourceTimestamp = default, SourcePicoseconds = 0 },
+    };
+
+    private static StatusCode WriteAttribute(AddressSpace space, in WriteValue item, DateTime now)
+    {
+        if (space.Find(item.NodeId) is not { } node)
+        {
+            return StatusCodes.BadNodeIdUnknown;
+        }
+
+        if (item.AttributeId != (uint)AttributeId.Value)
+        {
+            return node.TryReadAttribute((AttributeId)item.AttributeId, out _)
+                ? StatusCodes.BadNotWritable
+                : StatusCodes.BadAttributeIdInvalid;
+        }
+
+        if (node is not VariableNode variable)
+        {
+            return StatusCodes.BadAttributeIdInvalid;
+        }
+
+        if (!variable.IsWritable)
+        {
+            return StatusCodes.BadNotWritable;
+        }
+
+        if (item.IndexRange is { Length: > 0 })
+        {
+            return StatusCodes.BadIndexRangeInvalid;
+        }
+
+        if (item.Value.Value.IsNull || !variable.Accepts(item.Value.Value))
+        {
+            return StatusCodes.BadTypeMismatch;
+        }
+
+        variable.Set(item.Value.SourceTimestamp == default ? item.Value with { SourceTimestamp = now } : item.Value);
+        return StatusCodes.Good;
+    }
+}

@@ -1,0 +1,83 @@
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>Call (OPC 10000-4, 5.12).</summary>
+internal static class MethodServices
+{
+    public static void Call(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        CallRequest request = decoder.ReadStructure<CallRequest>();
+        int count = request.MethodsToCall?.Length ?? 0;
+        StatusCode refused = !decoder.Error.IsGood ? decoder.Error
+            : count == 0 ? StatusCodes.BadNothingToDo
+            : count > call.Server.Options.MaxMethodsPerCall ? StatusCodes.BadTooManyOperations
+            : StatusCodes.Good;
+        if (!refused.IsGood)
+        {
+            call.Fault(refused);
+            return;
+        }
+
+        _ = CallAllAsync(call, request.MethodsToCall!);
+    }
+
+    // Methods of one request run one after the other. Nothing awaits this: every failure becomes a response.
+    private static async Task CallAllAsync(ServiceCall call, CallMethodRequest[] methods)
+    {
+        var results = new CallMethodResult[methods.Length];
+        for (int i = 0; i < methods.Length; i++)
+        {
+            try
+            {
+                results[i] = await CallOneAsync(call, methods[i]).ConfigureAwait(false);
+            }
+            catch (Exception e)
+            {
+                ServerLog.MethodThrew(call.Server.Logger, e, methods[i].MethodId);
+                results[i] = new CallMethodResult { StatusCode = StatusCodes.BadInternalError };
+            }
+        }
+
+        call.Reply(new CallResponse { Results = results });
+    }
+
+    private static async ValueTask<CallMethodResult> CallOneAsync(ServiceCall call, CallMethodRequest request)
+    {
+        AddressSpace space = call.Server.AddressSpace;
+        if (space.Find(request.ObjectId) is not { } owner)
+        {
+            return new CallMethodResult { StatusCode = StatusCodes.BadNodeIdUnknown };
+        }
+
+        if (space.Find(request.MethodId) is not MethodNode method || !owner.HasComponent(method))
+        {
+            return new CallMethodResult { StatusCode = StatusCodes.BadMethodInvalid };
+        }
+
+        Variant[] inputs = request.InputArguments ?? [];
+        if (inputs.Length != method.Inputs.Count)
+        {
+            return new CallMethodResult
+            {
+                StatusCode = inputs.Length < method.Inputs.Count ? StatusCodes.BadArgumentsMissing : StatusCodes.BadTooManyArguments,
+            };
+        }
+
+        StatusCode[] checks =
+            [.. inputs.Select((value, i) => method.Inputs[i].Accepts(value) ? StatusCodes.Good : StatusCodes.BadTypeMismatch)];
+        if (checks.Any(static status => status.IsBad))
+        {
+            return new CallMethodResult { StatusCode = StatusCodes.BadInvalidArgument, InputArgumentResults = checks };
+        }
+
+        MethodResult result = await method.Handler(inputs, call.Channel.Ended).ConfigureAwait(false);
+        return new CallMethodResult
+        {
+            StatusCode = result.Status,
+            InputArgumentResults = checks,
+            OutputArguments = result.Status.IsBad ? null : result.Outputs,
+        };
+    }
+}

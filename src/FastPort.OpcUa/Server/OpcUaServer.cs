@@ -1,0 +1,106 @@
+using FastPort.Hosting;
+using FastPort.Transports;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>An OPC UA server to embed in a program. Start it once, stop it once. Its members are safe from any thread.</summary>
+public sealed class OpcUaServer : IAsyncDisposable
+{
+    // Named by messages about wrong options.
+    private const string OptionsSection = "OpcUaServer";
+
+    /// <summary>The scheme of OPC UA over TCP.</summary>
+    internal const string Scheme = "opc.tcp";
+
+    /// <summary>The port of endpoints that name none (OPC 10000-6, 7.2).</summary>
+    internal const int DefaultPort = 4840;
+
+    private readonly ConnectionServer _server;
+    private uint _lastChannel;
+
+    /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
+    /// <param name="options">Options; must not change afterwards.</param>
+    /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
+    /// <param name="time">Source of time. Defaults to the system's.</param>
+    /// <exception cref="Configuration.FastPortOptionsException">Options are out of range.</exception>
+    public OpcUaServer(OpcUaServerOptions options, ILoggerFactory? loggerFactory = null, TimeProvider? time = null)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        Options = options;
+        Time = time ?? TimeProvider.System;
+        Logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaServer>();
+        AddressSpace = new AddressSpace(options.ApplicationUri);
+        Sessions = new SessionManager(options, Time);
+        var connections = new ConnectionServerOptions(OptionsSection)
+        {
+            // A message being received lies in a buffer of its own; a ring holds one chunk.
+            MaxReceiveBytes = Math.Max(2 * options.MaxChunkBytes, 256 * 1024),
+            MaxSendBytes = Math.Min(2 * (long)options.MaxMessageBytes, 1 << 30) is var bytes ? (int)bytes : 0,
+        };
+        foreach (string endpoint in options.Endpoints)
+        {
+            connections.Endpoints.Add(endpoint);
+        }
+
+        var components = new ConnectionServerComponents { Time = Time };
+        components.Transports.MapScheme(Scheme, over: "tcp", DefaultPort);
+        _server = new ConnectionServer(connections, _ => new ServerChannel(this), components, loggerFactory);
+    }
+
+    /// <summary>The nodes that clients see.</summary>
+    public AddressSpace AddressSpace { get; }
+
+    /// <summary>The endpoints that are bound, with their real ports.</summary>
+    public IReadOnlyList<Endpoint> Endpoints => _server.Endpoints;
+
+    /// <summary>Number of sessions.</summary>
+    public int SessionCount => Sessions.Count;
+
+    internal OpcUaServerOptions Options { get; }
+
+    internal TimeProvider Time { get; }
+
+    internal ILogger Logger { get; }
+
+    internal SessionManager Sessions { get; }
+
+    /// <summary>Binds the endpoints and accepts clients.</summary>
+    /// <param name="cancellationToken">Cancels the start.</param>
+    /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which and why.</exception>
+    public Task StartAsync(CancellationToken cancellationToken = default) => _server.StartAsync(cancellationToken);
+
+    /// <summary>Stops accepting, and ends all channels and sessions.</summary>
+    /// <param name="cancellationToken">Ends the stop at once.</param>
+    public Task StopAsync(CancellationToken cancellationToken = default) => _server.StopAsync(cancellationToken);
+
+    /// <summary>Stops the server.</summary>
+    public ValueTask DisposeAsync() => _server.DisposeAsync();
+
+    /// <summary>A number that no other channel of this server has had.</summary>
+    internal uint NextChannelId() => Interlocked.Increment(ref _lastChannel);
+
+    internal ApplicationDescription Describe(string? endpointUrl) => new()
+    {
+        ApplicationUri = Options.ApplicationUri,
+        ProductUri = Options.ProductUri,
+        ApplicationName = Options.ApplicationName,
+        ApplicationType = ApplicationType.Server,
+        DiscoveryUrls = [endpointUrl],
+    };
+
+    /// <summary>The endpoints as a client sees them: with the host that it used.</summary>
+    internal EndpointDescription[] DescribeEndpoints(string? endpointUrl) =>
+    [
+        new EndpointDescription
+        {
+            EndpointUrl = endpointUrl,
+            Server = Describe(endpointUrl),
+            SecurityMode = MessageSecurityMode.None,
+            SecurityPolicyUri = SecureChannel.SecurityPolicy.None.Uri,
+            UserIdentityTokens = [new UserTokenPolicy { PolicyId = "anonymous", TokenType = UserTokenType.Anonymous }],
+            TransportProfileUri = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
+        },
+    ];
+}

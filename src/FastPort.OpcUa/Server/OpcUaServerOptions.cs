@@ -1,0 +1,50 @@
+namespace FastPort.OpcUa.Server;
+
+/// <summary>Options of an <see cref="OpcUaServer"/>.</summary>
+public sealed class OpcUaServerOptions
+{
+    /// <summary>Where the server listens: <c>opc.tcp://host:port/path</c>, default port 4840. At least one.</summary>
+    public IList<string> Endpoints { get; } = [];
+
+    /// <summary>Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaServer</c>.</summary>
+    public string ApplicationUri { get; set; } = $"urn:{Environment.MachineName}:FastPort:OpcUaServer";
+
+    /// <summary>Identifies the product. Defaults to <c>urn:fastport:opcua</c>.</summary>
+    public string ProductUri { get; set; } = "urn:fastport:opcua";
+
+    /// <summary>The application's name for people. Defaults to <c>FastPort OPC UA server</c>.</summary>
+    public string ApplicationName { get; set; } = "FastPort OPC UA server";
+
+    /// <summary>Maximum number of sessions. Defaults to 1,000.</summary>
+    public int MaxSessions { get; set; } = 1000;
+
+    /// <summary>Largest request and response, in bytes; 8 KiB to 1 GiB. Defaults to 16 MiB.</summary>
+    public int MaxMessageBytes { get; set; } = 16 * 1024 * 1024;
+
+    /// <summary>Largest chunk, in bytes; 8,192 to 1 MiB. Defaults to 65,535.</summary>
+    public int MaxChunkBytes { get; set; } = 65_535;
+
+    /// <summary>Most nodes of a Read. Defaults to 10,000.</summary>
+    public int MaxNodesPerRead { get; set; } = 10_000;
+
+    /// <summary>Most nodes of a Write. Defaults to 10,000.</summary>
+    public int MaxNodesPerWrite { get; set; } = 10_000;
+
+    /// <summary>Most nodes of a Browse, BrowseNext, RegisterNodes, and paths of a TranslateBrowsePathsToNodeIds. Defaults to 1,000.</summary>
+    public int MaxNodesPerBrowse { get; set; } = 1000;
+
+    /// <summary>Most methods of a Call. Defaults to 100.</summary>
+    public int MaxMethodsPerCall { get; set; } = 100;
+
+    /// <summary>Most continuation points of a session. Defaults to 10.</summary>
+    public int MaxBrowseContinuationPoints { get; set; } = 10;
+
+    /// <summary>Time in which a connection must open its secure channel. Defaults to 10 s.</summary>
+    public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Longest life of a secure channel's token; shorter wishes are granted from 10 s on. Defaults to 1 hour.</summary>
+    public TimeSpan MaxTokenLifetime { get; set; } = TimeSpan.FromHours(1);
+
+    /// <summary>Longest time that a session lives without a request; shorter wishes are granted from 1 s on. Defaults to 1 hour.</summary>
+    public TimeSpan MaxSessionTimeout { get; set; } = TimeSpan.FromHours(1);
+}

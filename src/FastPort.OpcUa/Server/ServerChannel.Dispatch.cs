@@ -1,0 +1,218 @@
+using FastPort.Connections;
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <content>Requests: finds the session and the service, and writes the response.</content>
+internal sealed partial class ServerChannel
+{
+    // An array of a response that was larger is not kept for the next one.
+    private const int KeepResponseBytes = 256 * 1024;
+
+    private readonly List<ServerSession> _sessions = [];
+    private MessageBuffer? _response;
+
+    // The session of the last request: most channels have one.
+    private ServerSession? _session;
+
+    protected override ChannelFault? OnMessage(uint requestId, ReadOnlySpan<byte> message, ref MessageBuffer? owner)
+    {
+        var decoder = new BinaryDecoder(message, Limits);
+        NodeId type = decoder.ReadNodeId();
+        ServerSession? session = ReadToken(ref decoder, out NodeId token);
+        RequestHeader header = ReadRest(ref decoder, token);
+        if (!decoder.Error.IsGood || type.NamespaceIndex != 0)
+        {
+            SendFault(requestId, header.RequestHandle, StatusCodes.BadDecodingError);
+            return null;
+        }
+
+        try
+        {
+            var call = new ServiceCall(this, requestId, header, session);
+            Dispatch(type.Number, call, ref decoder);
+        }
+        catch (Exception e)
+        {
+            ServerLog.ServiceThrew(_server.Logger, e, type.Number, _channelId);
+            SendFault(requestId, header.RequestHandle, StatusCodes.BadInternalError);
+        }
+
+        return null;
+    }
+
+    /// <summary>The server that the channel belongs to.</summary>
+    internal OpcUaServer Server => _server;
+
+    /// <summary>Remembers a session that was created or activated here.</summary>
+    internal void Attach(ServerSession session)
+    {
+        if (!_sessions.Contains(session))
+        {
+            _sessions.Add(session);
+        }
+
+        session.Channel = this;
+        _session = session;
+    }
+
+    /// <summary>Forgets a session that has ended.</summary>
+    internal void Detach(ServerSession session)
+    {
+        _sessions.Remove(session);
+        _session = _session == session ? null : _session;
+    }
+
+    /// <summary>Sends a response.</summary>
+    internal void Send<T>(uint requestId, uint requestHandle, in T body)
+        where T : struct, IServiceMessage
+    {
+        MessageBuffer buffer = BeginResponse();
+        EncodeResponse(buffer, requestHandle, StatusCodes.Good, body);
+        EndResponse(requestId, requestHandle, buffer);
+    }
+
+    /// <summary>Answers that the service failed as a whole.</summary>
+    internal void SendFault(uint requestId, uint requestHandle, StatusCode status)
+    {
+        MessageBuffer buffer = BeginResponse();
+        EncodeResponse(buffer, requestHandle, status, default(ServiceFault));
+        EndResponse(requestId, requestHandle, buffer);
+    }
+
+    /// <summary>A buffer for a response, empty; on the loop.</summary>
+    internal MessageBuffer BeginResponse()
+    {
+        MessageBuffer buffer = Interlocked.Exchange(ref _response, null) ?? new MessageBuffer(Pool);
+        buffer.Clear(KeepResponseBytes);
+        return buffer;
+    }
+
+    /// <summary>Sends a response that was encoded into a buffer of <see cref="BeginResponse"/>.</summary>
+    internal void EndResponse(uint requestId, uint requestHandle, MessageBuffer buffer)
+    {
+        StatusCode status = Writer.Write(MessageType.Message, requestId, ref buffer);
+        if (status == StatusCodes.BadEncodingLimitsExceeded || status == StatusCodes.BadTcpNotEnoughResources)
+        {
+            buffer.Clear(KeepResponseBytes);
+            EncodeResponse(buffer, requestHandle, StatusCodes.BadResponseTooLarge, default(ServiceFault));
+            Writer.Write(MessageType.Message, requestId, ref buffer);
+        }
+
+        buffer.Clear(KeepResponseBytes);
+        _response = buffer;
+        if (!Connection.IsOnLoop)
+        {
+            Connection.Flush();
+        }
+    }
+
+    /// <summary>Writes the type and the header of a response.</summary>
+    internal void EncodeHeader(ref BinaryEncoder encoder, ushort encodingId, uint requestHandle, StatusCode status)
+    {
+        encoder.Write(1u | ((uint)encodingId << 16));
+        encoder.WriteDateTime(Now);
+        encoder.Write(requestHandle);
+        encoder.Write(status.Value);
+
+        // No diagnostics, no string table, no additional header.
+        encoder.Write((byte)0);
+        encoder.Write(-1);
+        encoder.WriteExtensionObject(null);
+    }
+
+    private void EncodeResponse<T>(MessageBuffer buffer, uint requestHandle, StatusCode status, in T body)
+        where T : struct, IServiceMessage
+    {
+        var encoder = new BinaryEncoder(buffer);
+        EncodeHeader(ref encoder, T.EncodingId, requestHandle, status);
+        encoder.WriteStructure(body);
+        encoder.Complete();
+    }
+
+    // The token of the last session is compared as bytes: reading it would allocate.
+    private ServerSession? ReadToken(ref BinaryDecoder decoder, out NodeId token)
+    {
+        if (_session is { } last && decoder.Rest.StartsWith(last.EncodedToken))
+        {
+            decoder.Skip(last.EncodedToken.Length);
+            token = last.Token;
+            return last;
+        }
+
+        token = decoder.ReadNodeId();
+        return token.IsNull ? null : _server.Sessions.Find(token);
+    }
+
+    private static RequestHeader ReadRest(ref BinaryDecoder decoder, NodeId token) => new()
+    {
+        AuthenticationToken = token,
+        Timestamp = decoder.ReadDateTime(),
+        RequestHandle = decoder.Read<uint>(),
+        ReturnDiagnostics = decoder.Read<uint>(),
+        AuditEntryId = decoder.ReadString(),
+        TimeoutHint = decoder.Read<uint>(),
+        AdditionalHeader = decoder.ReadExtensionObject(),
+    };
+
+    private void Dispatch(uint service, in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        switch (service)
+        {
+            case GetEndpointsRequest.EncodingIdNumber:
+                DiscoveryServices.GetEndpoints(call, ref decoder);
+                return;
+            case FindServersRequest.EncodingIdNumber:
+                DiscoveryServices.FindServers(call, ref decoder);
+                return;
+            case CreateSessionRequest.EncodingIdNumber:
+                SessionServices.Create(call, ref decoder);
+                return;
+            case ActivateSessionRequest.EncodingIdNumber:
+                SessionServices.Activate(call, ref decoder);
+                return;
+            case CloseSessionRequest.EncodingIdNumber:
+                SessionServices.Close(call);
+                return;
+        }
+
+        if (call.CheckSession() is { } status)
+        {
+            call.Fault(status);
+            return;
+        }
+
+        switch (service)
+        {
+            case ReadRequest.EncodingIdNumber:
+                AttributeServices.Read(call, ref decoder);
+                break;
+            case WriteRequest.EncodingIdNumber:
+                AttributeServices.Write(call, ref decoder);
+                break;
+            case BrowseRequest.EncodingIdNumber:
+                ViewServices.Browse(call, ref decoder);
+                break;
+            case BrowseNextRequest.EncodingIdNumber:
+                ViewServices.BrowseNext(call, ref decoder);
+                break;
+            case TranslateBrowsePathsRequest.EncodingIdNumber:
+                ViewServices.Translate(call, ref decoder);
+                break;
+            case RegisterNodesRequest.EncodingIdNumber:
+                ViewServices.Register(call, ref decoder);
+                break;
+            case UnregisterNodesRequest.EncodingIdNumber:
+                ViewServices.Unregister(call, ref decoder);
+                break;
+            case CallRequest.EncodingIdNumber:
+                MethodServices.Call(call, ref decoder);
+                break;
+            default:
+                call.Fault(StatusCodes.BadServiceUnsupported);
+                break;
+        }
+    }
+}

@@ -1,0 +1,18 @@
+using System.Net;
+using FastPort.OpcUa.SecureChannel;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>Log messages of the server; event ids 5000 to 5099.</summary>
+internal static partial class ServerLog
+{
+    [LoggerMessage(5000, LogLevel.Debug, "Secure channel {Channel} of {Peer} ended: {Fault}")]
+    public static partial void ChannelFailed(ILogger logger, EndPoint? peer, uint channel, ChannelFault fault);
+
+    [LoggerMessage(5001, LogLevel.Error, "Service {Service} of channel {Channel} threw; the client gets BadInternalError")]
+    public static partial void ServiceThrew(ILogger logger, Exception exception, uint service, uint channel);
+
+    [LoggerMessage(5002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]
+    public static partial void MethodThrew(ILogger logger, Exception exception, NodeId method);
+}

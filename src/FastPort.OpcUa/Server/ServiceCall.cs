@@ -1,0 +1,47 @@
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>A request that is being served.</summary>
+/// <param name="Channel">The channel that it came on.</param>
+/// <param name="RequestId">Its id on the channel.</param>
+/// <param name="Header">Its header.</param>
+/// <param name="Session">The session of the header's token; null if there is none.</param>
+internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestId, RequestHeader Header, ServerSession? Session)
+{
+    public OpcUaServer Server => Channel.Server;
+
+    /// <summary>Why the session cannot be used here; null if it can. Counts as a sign of life.</summary>
+    public StatusCode? CheckSession()
+    {
+        if (Session is null)
+        {
+            return StatusCodes.BadSessionIdInvalid;
+        }
+
+        if (Session.Channel != Channel)
+        {
+            return StatusCodes.BadSecureChannelIdInvalid;
+        }
+
+        if (!Session.IsActivated)
+        {
+            return StatusCodes.BadSessionNotActivated;
+        }
+
+        if (Server.Time.GetElapsedTime(Session.LastRequest) > Session.Timeout)
+        {
+            Server.Sessions.Remove(Session);
+            Channel.Detach(Session);
+            return StatusCodes.BadSessionIdInvalid;
+        }
+
+        Session.LastRequest = Server.Time.GetTimestamp();
+        return null;
+    }
+
+    public void Reply<T>(in T body)
+        where T : struct, IServiceMessage => Channel.Send(RequestId, Header.RequestHandle, body);
+
+    public void Fault(StatusCode status) => Channel.SendFault(RequestId, Header.RequestHandle, status);
+}

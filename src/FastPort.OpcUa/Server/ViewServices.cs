@@ -1,0 +1,139 @@
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>Browse, BrowseNext, TranslateBrowsePathsToNodeIds and RegisterNodes (OPC 10000-4, 5.9).</summary>
+internal static class ViewServices
+{
+    public static void Browse(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        BrowseRequest request = decoder.ReadStructure<BrowseRequest>();
+        if (Refuse(call, decoder.Error, request.NodesToBrowse?.Length ?? 0, call.Server.Options.MaxNodesPerBrowse) is { } refused)
+        {
+            call.Fault(refused);
+            return;
+        }
+
+        if (!request.View.ViewId.IsNull)
+        {
+            call.Fault(StatusCodes.BadViewIdUnknown);
+            return;
+        }
+
+        AddressSpace space = call.Server.AddressSpace;
+        ServerSession session = call.Session!;
+        uint most = request.RequestedMaxReferencesPerNode;
+        call.Reply(new BrowseResponse
+        {
+            Results = Array.ConvertAll(request.NodesToBrowse!, description => session.Browsing.Begin(space, description, most)),
+        });
+    }
+
+    public static void BrowseNext(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        BrowseNextRequest request = decoder.ReadStructure<BrowseNextRequest>();
+        if (Refuse(call, decoder.Error, request.ContinuationPoints?.Length ?? 0, call.Server.Options.MaxNodesPerBrowse) is { } refused)
+        {
+            call.Fault(refused);
+            return;
+        }
+
+        AddressSpace space = call.Server.AddressSpace;
+        ServerSession session = call.Session!;
+        bool releases = request.ReleaseContinuationPoints;
+        call.Reply(new BrowseNextResponse
+        {
+            Results = Array.ConvertAll(request.ContinuationPoints!, point => session.Browsing.Continue(space, point, releases)),
+        });
+    }
+
+    public static void Translate(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        TranslateBrowsePathsRequest request = decoder.ReadStructure<TranslateBrowsePathsRequest>();
+        if (Refuse(call, decoder.Error, request.BrowsePaths?.Length ?? 0, call.Server.Options.MaxNodesPerBrowse) is { } refused)
+        {
+            call.Fault(refused);
+            return;
+        }
+
+        AddressSpace space = call.Server.AddressSpace;
+        call.Reply(new TranslateBrowsePathsResponse { Results = Array.ConvertAll(request.BrowsePaths!, path => Follow(space, path)) });
+    }
+
+    /// <summary>Node ids are as good as any handle: they are returned as they are.</summary>
+    public static void Register(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        RegisterNodesRequest request = decoder.ReadStructure<RegisterNodesRequest>();
+        if (Refuse(call, decoder.Error, request.NodesToRegister?.Length ?? 0, call.Server.Options.MaxNodesPerBrowse) is { } refused)
+        {
+            call.Fault(refused);
+            return;
+        }
+
+        call.Reply(new RegisterNodesResponse { RegisteredNodeIds = request.NodesToRegister });
+    }
+
+    public static void Unregister(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        UnregisterNodesRequest request = decoder.ReadStructure<UnregisterNodesRequest>();
+        if (Refuse(call, decoder.Error, request.NodesToUnregister?.Length ?? 0, call.Server.Options.MaxNodesPerBrowse) is { } refused)
+        {
+            call.Fault(refused);
+            return;
+        }
+
+        call.Reply(default(UnregisterNodesResponse));
+    }
+
+    private static StatusCode? Refuse(in ServiceCall call, StatusCode decoding, int count, int most) =>
+        !decoding.IsGood ? decoding
+        : count == 0 ? StatusCodes.BadNothingToDo
+        : count > most ? StatusCodes.BadTooManyOperations
+        : null;
+
+    private static BrowsePathResult Follow(AddressSpace space, in BrowsePath path)
+    {
+        if (space.Find(path.StartingNode) is not { } start)
+        {
+            return new BrowsePathResult { StatusCode = StatusCodes.BadNodeIdUnknown };
+        }
+
+        if (path.RelativePath is not { Length: > 0 } elements)
+        {
+            return new BrowsePathResult { StatusCode = StatusCodes.BadNothingToDo };
+        }
+
+        HashSet<Node> nodes = [start];
+        foreach (RelativePathElement element in elements)
+        {
+            if (element.TargetName.Name is not { Length: > 0 })
+            {
+                return new BrowsePathResult { StatusCode = StatusCodes.BadBrowseNameInvalid };
+            }
+
+            HashSet<Node> next = [];
+            foreach (Node node in nodes)
+            {
+                foreach (Reference reference in node.References)
+                {
+                    if (reference.IsForward != element.IsInverse
+                        && reference.Target.BrowseName == element.TargetName
+                        && (element.ReferenceTypeId.IsNull || space.IsOfType(reference.TypeId, element.ReferenceTypeId, element.IncludeSubtypes)))
+                    {
+                        next.Add(reference.Target);
+                    }
+                }
+            }
+
+            nodes = next;
+        }
+
+        return nodes.Count == 0
+            ? new BrowsePathResult { StatusCode = StatusCodes.BadNoMatch }
+            : new BrowsePathResult
+            {
+                Targets = [.. nodes.Select(static node => new BrowsePathTarget { TargetId = node.Id, RemainingPathIndex = uint.MaxValue })],
+            };
+    }
+}

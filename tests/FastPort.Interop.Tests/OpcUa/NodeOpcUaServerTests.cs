@@ -1,0 +1,45 @@
+using FastPort.Interop.Tests.Peers;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Client;
+using Xunit;
+
+namespace FastPort.Interop.Tests.OpcUa;
+
+/// <summary>Our client against node-opcua's server. One server for all: it takes seconds to start.</summary>
+public sealed class NodeOpcUaServerTests
+{
+    [NodeFact]
+    public async Task Our_client_browses_reads_writes_and_calls()
+    {
+        using var node = NodeProcess.Start("opcua/server.mjs");
+        Started started = await node.ReadLineAsync<Started>();
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync($"opc.tcp://127.0.0.1:{started.Port}");
+        NodeId Id(uint number) => new(started.Namespace, number);
+
+        IReadOnlyList<ReferenceDescription> children = await client.BrowseAsync(Id(90_000));
+        Assert.Equal(2001, children.Count);
+
+        NodeId[] ids = [.. Enumerable.Range(1000, 2000).Select(i => Id((uint)i))];
+        foreach (NodeId[] part in ids.Chunk(500))
+        {
+            DataValue[] values = await client.ReadAsync(part);
+            Assert.All(values, static v => Assert.Equal(StatusCodes.Good, v.Status));
+            uint first = part[0].Number - 1000;
+            Assert.Equal(
+                first < 1000 ? (object)(int)first : first < 1800 ? first / 2.0 : $"tag-value-{first}", values[0].Value.ToObject());
+        }
+
+        StatusCode[] statuses = await client.WriteAsync([.. ids.Take(100).Select(static id => KeyValuePair.Create(id, (Variant)(-5)))]);
+        Assert.All(statuses, static s => Assert.Equal(StatusCodes.Good, s));
+        Assert.Equal(-5, (await client.ReadAsync([ids[99]]))[0].Value.Get<int>());
+        Assert.Equal(StatusCodes.BadTypeMismatch, Assert.Single(await client.WriteAsync([new(ids[0], "x")])));
+
+        MethodCallResult sum = await client.CallAsync(Id(90_000), Id(90_001), [2, 40]);
+        Assert.Equal((StatusCodes.Good, 42), (sum.Status, sum.Outputs[0].Get<int>()));
+
+        OpcUaException tooMany = await Assert.ThrowsAsync<OpcUaException>(async () => await client.ReadAsync(ids));
+        Assert.Equal(StatusCodes.BadTooManyOperations, tooMany.Status);
+    }
+
+    private sealed record Started(int Port, ushort Namespace);
+}

@@ -1,0 +1,109 @@
+// node-opcua as a client: plays one scenario against the server at a URL and prints what it saw as JSON.
+//   node opcua/client.mjs <scenario> <url>
+import opcua from "node-opcua";
+
+const { OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes } = opcua;
+
+const [scenario, url] = process.argv.slice(2);
+const client = OPCUAClient.create({
+  applicationName: "interop",
+  endpointMustExist: false,
+  securityMode: MessageSecurityMode.None,
+  securityPolicy: SecurityPolicy.None,
+  connectionStrategy: { maxRetry: 0 },
+});
+
+const scenarios = {
+  // All nodes that can be reached from the root by hierarchical references.
+  async browse(session) {
+    const seen = new Map();
+    const left = ["i=84"];
+    while (left.length > 0) {
+      const nodeId = left.pop();
+      if (seen.has(nodeId)) continue;
+      const found = [];
+      let result = await session.browse({
+        nodeId,
+        browseDirection: BrowseDirection.Forward,
+        referenceTypeId: "HierarchicalReferences",
+        includeSubtypes: true,
+        resultMask: 63,
+      });
+      for (;;) {
+        if (!result.statusCode.isGood()) throw new Error(`${nodeId}: ${result.statusCode}`);
+        found.push(...(result.references ?? []));
+        if (!result.continuationPoint?.length) break;
+        result = await session.browseNext(result.continuationPoint, false);
+      }
+      seen.set(nodeId, found.length);
+      for (const reference of found) left.push(reference.nodeId.toString().replace(/^ns=0;/, ""));
+    }
+    return { nodes: seen.size, simulation: seen.get("ns=2;i=90000") ?? 0 };
+  },
+
+  // The 2,000 variables at once: sums of what they hold.
+  async read(session) {
+    const ids = Array.from({ length: 2000 }, (_, i) => 1000 + i);
+    const values = await session.read(ids.map((i) => ({ nodeId: `ns=2;i=${i}`, attributeId: AttributeIds.Value })));
+    const of = (type) => values.filter((v) => v.value.dataType === type);
+    return {
+      good: values.filter((v) => v.statusCode === StatusCodes.Good).length,
+      int32: of(DataType.Int32).reduce((sum, v) => sum + v.value.value, 0),
+      double: of(DataType.Double).reduce((sum, v) => sum + v.value.value, 0),
+      strings: of(DataType.String).map((v) => v.value.value).slice(0, 2),
+      timestamps: values.filter((v) => v.sourceTimestamp instanceof Date && v.serverTimestamp instanceof Date).length,
+    };
+  },
+
+  async write(session) {
+    const writes = Array.from({ length: 200 }, (_, i) => ({
+      nodeId: `ns=2;i=${1000 + i}`,
+      attributeId: AttributeIds.Value,
+      value: { value: { dataType: DataType.Int32, value: -i } },
+    }));
+    const statuses = await session.write(writes);
+    const values = await session.read(writes.map(({ nodeId, attributeId }) => ({ nodeId, attributeId })));
+    const wrong = await session.write({
+      nodeId: "ns=2;i=1000",
+      attributeId: AttributeIds.Value,
+      value: { value: { dataType: DataType.String, value: "x" } },
+    });
+    return {
+      good: statuses.filter((s) => s === StatusCodes.Good).length,
+      sum: values.reduce((sum, v) => sum + v.value.value, 0),
+      wrongType: wrong.name,
+    };
+  },
+
+  async call(session) {
+    const [set] = await session.call([
+      { objectId: "ns=2;i=90000", methodId: "ns=2;i=90001", inputArguments: [{ dataType: DataType.UInt32, value: 1_000_000 }] },
+    ]);
+    const [got] = await session.call([{ objectId: "ns=2;i=90000", methodId: "ns=2;i=90002", inputArguments: [] }]);
+    const described = await session.getArgumentDefinition("ns=2;i=90001");
+    return {
+      set: set.statusCode.name,
+      got: got.statusCode.name,
+      bytes: got.outputArguments[0].value.length,
+      inputs: described.inputArguments.map((a) => a.name),
+    };
+  },
+
+  async endpoints() {
+    const found = await client.getEndpoints();
+    const servers = await client.findServers();
+    return {
+      policies: found.map((e) => e.securityPolicyUri),
+      urls: found.map((e) => e.endpointUrl),
+      servers: servers.map((s) => s.applicationUri),
+    };
+  },
+};
+
+await client.connect(url);
+const session = await client.createSession();
+const result = await scenarios[scenario](session);
+await session.close();
+await client.disconnect();
+console.log(JSON.stringify(result));
+process.exit(0);

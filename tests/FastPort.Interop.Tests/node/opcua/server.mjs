@@ -1,0 +1,55 @@
+// node-opcua as a server with 2,000 variables and a method; prints its URL as JSON, and ends with its input.
+//   node opcua/server.mjs
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import opcua from "node-opcua";
+
+const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, StatusCodes } = opcua;
+
+const root = mkdtempSync(join(tmpdir(), "opcua-"));
+const server = new OPCUAServer({
+  port: 0,
+  securityModes: [MessageSecurityMode.None],
+  securityPolicies: [SecurityPolicy.None],
+  serverCertificateManager: new OPCUACertificateManager({ rootFolder: root, automaticallyAcceptUnknownCertificate: true }),
+  serverCapabilities: { operationLimits: { maxNodesPerRead: 500, maxNodesPerWrite: 150 } },
+});
+await server.initialize();
+const space = server.engine.addressSpace;
+const own = space.getOwnNamespace();
+const folder = own.addObject({ organizedBy: space.rootFolder.objects, nodeId: "i=90000", browseName: "Simulation" });
+for (let i = 0; i < 2000; i++) {
+  const [dataType, value] =
+    i < 1000 ? [DataType.Int32, i] : i < 1800 ? [DataType.Double, i / 2] : [DataType.String, `tag-value-${i}`];
+  own.addVariable({
+    componentOf: folder,
+    nodeId: `i=${1000 + i}`,
+    browseName: `v${i}`,
+    dataType: DataType[dataType],
+    value: new Variant({ dataType, value }),
+    minimumSamplingInterval: 0,
+  });
+}
+const method = own.addMethod(folder, {
+  nodeId: "i=90001",
+  browseName: "Sum",
+  inputArguments: [
+    { name: "a", dataType: DataType.Int32 },
+    { name: "b", dataType: DataType.Int32 },
+  ],
+  outputArguments: [{ name: "sum", dataType: DataType.Int32 }],
+});
+method.bindMethod(async (inputs) => ({
+  statusCode: StatusCodes.Good,
+  outputArguments: [{ dataType: DataType.Int32, value: inputs[0].value + inputs[1].value }],
+}));
+await server.start();
+const { port } = server.endpoints[0];
+console.log(JSON.stringify({ port, namespace: own.index }));
+process.stdin.resume();
+process.stdin.on("end", async () => {
+  await server.shutdown(0);
+  rmSync(root, { recursive: true, force: true });
+  process.exit(0);
+});

@@ -1,0 +1,84 @@
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+public sealed class BrowseTests
+{
+    private static readonly NodeId Folder = new(2, 1);
+
+    [Theory]
+    [InlineData(1000)]
+    [InlineData(7)]
+    public async Task All_references_are_found_however_many_come_at_a_time(int atATime)
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddFolder(AddressSpace.ObjectsFolder, Folder, new QualifiedName(2, "Folder"));
+            for (uint i = 0; i < 100; i++)
+            {
+                space.AddVariable(Folder, new NodeId(2, 100 + i), new QualifiedName(2, $"v{i}"), (int)i);
+            }
+        });
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { MaxReferencesPerBrowse = atATime });
+
+        IReadOnlyList<ReferenceDescription> references = await client.BrowseAsync(Folder);
+
+        Assert.Equal(Enumerable.Range(0, 100).Select(static i => new QualifiedName(2, $"v{i}")), references.Select(static r => r.BrowseName));
+        Assert.All(references, static r => Assert.Equal(
+            (NodeClass.Variable, new NodeId(0, 47), new NodeId(0, 63), true), (r.NodeClass, r.ReferenceTypeId, r.TypeDefinition.NodeId, r.IsForward)));
+    }
+
+    [Fact]
+    public async Task The_whole_tree_can_be_walked_from_the_root()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+            space.AddFolder(AddressSpace.ObjectsFolder, Folder, new QualifiedName(2, "Folder")));
+        await using OpcUaClient client = await server.ConnectAsync();
+        HashSet<NodeId> seen = [];
+
+        await WalkAsync(new NodeId(0, 84));
+
+        Assert.Contains(Folder, seen);
+        Assert.Contains(new NodeId(0, 2255), seen);
+        Assert.Contains(new NodeId(0, 11), seen);
+        DataValue[] names = await client.ReadAsync([.. seen], AttributeId.DisplayName);
+        Assert.All(names, static v => Assert.Equal(StatusCodes.Good, v.Status));
+
+        async Task WalkAsync(NodeId node)
+        {
+            if (seen.Add(node))
+            {
+                foreach (ReferenceDescription reference in await client.BrowseAsync(node))
+                {
+                    await WalkAsync(reference.NodeId.NodeId);
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public async Task A_node_that_is_not_there_fails_with_its_status()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(async () => await client.BrowseAsync(new NodeId(2, 5)));
+
+        Assert.Equal(StatusCodes.BadNodeIdUnknown, e.Status);
+    }
+
+    [Fact]
+    public async Task The_namespaces_are_listed()
+    {
+        await using TestServer server = await TestServer.StartAsync(configure: static o => o.ApplicationUri = "urn:here");
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        DataValue[] values = await client.ReadAsync([new NodeId(0, 2255), new NodeId(0, 2254)]);
+
+        Assert.Equal(["http://opcfoundation.org/UA/", "urn:here", "urn:fastport:test"], values[0].Value.GetArray<string>()!);
+        Assert.Equal(["urn:here"], values[1].Value.GetArray<string>()!);
+    }
+}

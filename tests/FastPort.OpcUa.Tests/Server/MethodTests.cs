@@ -1,0 +1,110 @@
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+public sealed class MethodTests
+{
+    private static readonly NodeId Owner = new(2, 1);
+    private static readonly NodeId Method = new(2, 2);
+
+    private static readonly MethodArgument[] TwoNumbers = [new("a", BuiltInType.Int32), new("b", BuiltInType.Int32)];
+    private static readonly MethodArgument[] Sum = [new("sum", BuiltInType.Int32)];
+
+    [Fact]
+    public async Task A_method_gets_its_inputs_and_returns_its_outputs()
+    {
+        await using TestServer server = await StartAsync(static (inputs, _) =>
+            new(MethodResult.Good(inputs.Span[0].Get<int>() + inputs.Span[1].Get<int>())));
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        MethodCallResult result = await client.CallAsync(Owner, Method, [2, 40]);
+
+        Assert.Equal((StatusCodes.Good, 42), (result.Status, Assert.Single(result.Outputs).Get<int>()));
+    }
+
+    [Fact]
+    public async Task A_method_that_takes_its_time_does_not_hold_up_others()
+    {
+        var gate = new TaskCompletionSource();
+        await using TestServer server = await StartAsync(async (inputs, _) =>
+        {
+            await gate.Task;
+            return MethodResult.Good(1);
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        Task<MethodCallResult> call = client.CallAsync(Owner, Method, [1, 2]).AsTask();
+        Assert.Single(await client.ReadAsync([new NodeId(0, 2258)]));
+        Assert.False(call.IsCompleted);
+        gate.SetResult();
+
+        Assert.Equal(StatusCodes.Good, (await call).Status);
+    }
+
+    [Fact]
+    public async Task What_is_wrong_with_a_call_is_said()
+    {
+        await using TestServer server = await StartAsync(static (_, _) => throw new InvalidOperationException("on purpose"));
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        Assert.Equal(StatusCodes.BadArgumentsMissing, (await client.CallAsync(Owner, Method, [1])).Status);
+        Assert.Equal(StatusCodes.BadTooManyArguments, (await client.CallAsync(Owner, Method, [1, 2, 3])).Status);
+        Assert.Equal(StatusCodes.BadInvalidArgument, (await client.CallAsync(Owner, Method, [1, "x"])).Status);
+        Assert.Equal(StatusCodes.BadMethodInvalid, (await client.CallAsync(Owner, new NodeId(2, 9), [1, 2])).Status);
+        Assert.Equal(StatusCodes.BadMethodInvalid, (await client.CallAsync(AddressSpace.ObjectsFolder, Method, [1, 2])).Status);
+        Assert.Equal(StatusCodes.BadNodeIdUnknown, (await client.CallAsync(new NodeId(2, 9), Method, [1, 2])).Status);
+        Assert.Equal(StatusCodes.BadInternalError, (await client.CallAsync(Owner, Method, [1, 2])).Status);
+    }
+
+    [Theory]
+    [InlineData(1_000)]
+    [InlineData(1_000_000)]
+    [InlineData(20_000_000)]
+    public async Task Byte_strings_of_any_size_come_in_chunks(int size)
+    {
+        byte[] bytes = new byte[size];
+        new Random(size).NextBytes(bytes);
+        await using TestServer server = await StartAsync((_, _) => new(MethodResult.Good((ByteString)bytes)), static o => o.MaxMessageBytes = 32_000_000);
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        MethodCallResult result = await client.CallAsync(Owner, Method, [1, 2]);
+
+        Assert.True(result.Outputs[0].Get<ByteString>().Span.SequenceEqual(bytes));
+    }
+
+    [Fact]
+    public async Task A_response_larger_than_the_client_accepts_is_refused()
+    {
+        await using TestServer server = await StartAsync(static (_, _) => new(MethodResult.Good((ByteString)new byte[2_000_000])));
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { MaxMessageBytes = 1_000_000 });
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(async () => await client.CallAsync(Owner, Method, [1, 2]));
+
+        Assert.Equal(StatusCodes.BadResponseTooLarge, e.Status);
+        Assert.Single(await client.ReadAsync([new NodeId(0, 2258)]));
+    }
+
+    [Fact]
+    public async Task The_arguments_are_described()
+    {
+        await using TestServer server = await StartAsync(static (_, _) => new(MethodResult.Good(1)));
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        IReadOnlyList<ReferenceDescription> properties = await client.BrowseAsync(Method);
+        DataValue[] values = await client.ReadAsync([.. properties.Select(static p => p.NodeId.NodeId)]);
+
+        Assert.Equal(["InputArguments", "OutputArguments"], properties.Select(static p => p.BrowseName.Name));
+        Assert.Equal([2, 1], values.Select(static v => v.Value.GetArray<ExtensionObject>()!.Length));
+    }
+
+    private static Task<TestServer> StartAsync(MethodHandler handler, Action<OpcUaServerOptions>? configure = null) => TestServer.StartAsync(
+        space =>
+        {
+            space.AddObject(AddressSpace.ObjectsFolder, Owner, "Owner");
+            space.AddMethod(Owner, Method, "Method", TwoNumbers, handler is null ? [] : Sum, handler!);
+        },
+        configure);
+}

@@ -1,0 +1,140 @@
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+/// <summary>Our client and our server: values read and written, end to end.</summary>
+public sealed class ReadWriteTests
+{
+    private static readonly NodeId Folder = new(2, 1);
+
+    [Fact]
+    public async Task A_value_is_read_with_its_times()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1000), "Int32.0", 42));
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        DataValue value = Assert.Single(await client.ReadAsync([new NodeId(2, 1000)]));
+
+        Assert.Equal((42, StatusCodes.Good), (value.Value.Get<int>(), value.Status));
+        Assert.InRange(value.SourceTimestamp, DateTime.UtcNow.AddMinutes(-1), DateTime.UtcNow.AddMinutes(1));
+        Assert.InRange(value.ServerTimestamp, value.SourceTimestamp, DateTime.UtcNow.AddMinutes(1));
+    }
+
+    [Fact]
+    public async Task Two_thousand_values_of_three_types_are_read_in_order()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddFolder(AddressSpace.ObjectsFolder, Folder, "Simulation");
+            for (uint i = 0; i < 2000; i++)
+            {
+                var id = new NodeId(2, 1000 + i);
+                _ = i switch
+                {
+                    < 1000 => space.AddVariable(Folder, id, $"Int32.{i}", (int)i),
+                    < 1800 => space.AddVariable(Folder, id, $"Double.{i}", i / 2.0),
+                    _ => space.AddVariable(Folder, id, $"String.{i}", new string('x', 500) + i),
+                };
+            }
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+        NodeId[] ids = [.. Enumerable.Range(1000, 2000).Select(static i => new NodeId(2, (uint)i))];
+
+        // The strings alone are larger than a chunk.
+        DataValue[] values = await client.ReadAsync(ids);
+
+        Assert.Equal(2000, values.Length);
+        Assert.All(values.Index(), static v => Assert.Equal(
+            v.Index < 1000 ? v.Index : v.Index < 1800 ? v.Index / 2.0 : (object)(new string('x', 500) + v.Index), v.Item.Value.ToObject()));
+    }
+
+    [Fact]
+    public async Task What_is_written_is_read_by_another_client()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "a", 1.5, writable: true);
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "text"), "b", "x", writable: true);
+            space.AddArrayVariable(AddressSpace.ObjectsFolder, new NodeId(2, 3), "c", new[] { 1, 2, 3 }, writable: true);
+        });
+        await using OpcUaClient writer = await server.ConnectAsync();
+        await using OpcUaClient reader = await server.ConnectAsync();
+
+        StatusCode[] statuses = await writer.WriteAsync(
+            [new(new NodeId(2, 1), 2.5), new(new NodeId(2, "text"), "y"), new(new NodeId(2, 3), Variant.FromArray<int>([7]))]);
+        DataValue[] values = await reader.ReadAsync([new NodeId(2, 1), new NodeId(2, "text"), new NodeId(2, 3)]);
+
+        Assert.All(statuses, static s => Assert.Equal(StatusCodes.Good, s));
+        Assert.Equal(2.5, values[0].Value.Get<double>());
+        Assert.Equal("y", values[1].Value.Get<string>());
+        Assert.Equal([7], values[2].Value.GetArray<int>()!);
+    }
+
+    [Fact]
+    public async Task Each_node_has_its_own_status()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "a", 1, writable: true);
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 2), "b", 1);
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        DataValue[] values = await client.ReadAsync([new NodeId(2, 9), new NodeId(2, 1), AddressSpace.ObjectsFolder]);
+        StatusCode[] statuses = await client.WriteAsync(
+            [new(new NodeId(2, 9), 1), new(new NodeId(2, 1), 2.5), new(new NodeId(2, 2), 2), new(AddressSpace.ObjectsFolder, 1)]);
+
+        Assert.Equal(
+            [StatusCodes.BadNodeIdUnknown, StatusCodes.Good, StatusCodes.BadAttributeIdInvalid], values.Select(static v => v.Status));
+        Assert.Equal(
+            [StatusCodes.BadNodeIdUnknown, StatusCodes.BadTypeMismatch, StatusCodes.BadNotWritable, StatusCodes.BadAttributeIdInvalid],
+            statuses);
+    }
+
+    [Fact]
+    public async Task A_request_that_lists_nothing_fails_with_endpoint_service_and_status()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(async () => await client.ReadAsync([]));
+
+        Assert.Equal(StatusCodes.BadNothingToDo, e.Status);
+        Assert.Equal($"Read of {server.Url} failed: BadNothingToDo.", e.Message);
+    }
+
+    [Fact]
+    public async Task Many_requests_are_under_way_at_a_time()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            for (uint i = 0; i < 100; i++)
+            {
+                space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, i + 1), $"v{i}", (int)i);
+            }
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        await Parallel.ForAsync(0, 2000, new ParallelOptions { MaxDegreeOfParallelism = 16 }, async (i, token) =>
+        {
+            DataValue[] values = await client.ReadAsync([new NodeId(2, (uint)(i % 100) + 1)], token);
+            Assert.Equal(i % 100, values[0].Value.Get<int>());
+        });
+    }
+
+    [Fact]
+    public async Task A_session_ends_with_its_client()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        OpcUaClient client = await server.ConnectAsync();
+        Assert.Equal(1, server.Server.SessionCount);
+
+        await client.DisposeAsync();
+
+        Assert.Equal(0, server.Server.SessionCount);
+    }
+}
