@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using FastPort.OpcUa.Encoding;
 
 namespace FastPort.OpcUa.SecureChannel;

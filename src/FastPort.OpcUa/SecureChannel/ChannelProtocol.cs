@@ -62,6 +62,7 @@ internal abstract class ChannelProtocol(EncodingLimits limits, ArrayPool<byte> p
 
     public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
     {
+        Span<byte> header = stackalloc byte[HeaderBytes];
         while (!Connection.IsClosing)
         {
             if (Connection.PendingBytes > PauseAtPendingBytes)
@@ -76,7 +77,6 @@ internal abstract class ChannelProtocol(EncodingLimits limits, ArrayPool<byte> p
                 return ReceiveOutcome.Continue;
             }
 
-            Span<byte> header = stackalloc byte[HeaderBytes];
             input.CopyTo(0, header);
             uint type = BinaryPrimitives.ReadUInt32LittleEndian(header);
             uint size = BinaryPrimitives.ReadUInt32LittleEndian(header[sizeof(uint)..]);

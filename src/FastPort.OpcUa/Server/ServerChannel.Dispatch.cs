@@ -157,7 +157,7 @@ internal sealed partial class ServerChannel
         AdditionalHeader = decoder.ReadExtensionObject(),
     };
 
-    private void Dispatch(uint service, in ServiceCall call, ref BinaryDecoder decoder)
+    private static void Dispatch(uint service, in ServiceCall call, ref BinaryDecoder decoder)
     {
         switch (service)
         {

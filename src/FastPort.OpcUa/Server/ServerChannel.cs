@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Security.Cryptography;
 using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;

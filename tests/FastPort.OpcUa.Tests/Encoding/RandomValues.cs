@@ -1,5 +1,3 @@
-using FastPort.OpcUa;
-
 namespace FastPort.OpcUa.Tests.Encoding;
 
 /// <summary>Random values of every built-in type, and arrays of them.</summary>

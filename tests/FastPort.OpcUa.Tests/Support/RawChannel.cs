@@ -46,13 +46,13 @@ internal sealed class RawChannel : IDisposable
     public Task SendHelloAsync(uint bufferSize = 65_535, string? url = "opc.tcp://127.0.0.1/test") =>
         SendAsync(MessageType.Hello, Encode(new HelloMessage { ReceiveBufferSize = bufferSize, SendBufferSize = bufferSize, EndpointUrl = url }));
 
-    public Task SendOpenAsync(
+    public async Task SendOpenAsync(
         SecurityTokenRequestType type = SecurityTokenRequestType.Issue, MessageSecurityMode mode = MessageSecurityMode.None, string? policy = null)
     {
         using var buffer = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
         new AsymmetricHeader(ChannelId, policy ?? SecurityPolicy.None.Uri, default, default).Write(buffer);
         byte[] request = Request(new OpenSecureChannelRequest { RequestType = type, SecurityMode = mode, RequestedLifetime = 60_000 });
-        return SendAsync(MessageType.Open, [.. buffer.Written[8..], .. UInt32s(++_sequence, 1), .. request]);
+        await SendAsync(MessageType.Open, [.. buffer.Written[8..], .. UInt32s(++_sequence, 1), .. request]);
     }
 
     /// <summary>A request with its type and header.</summary>

@@ -21,7 +21,7 @@ internal sealed class ApplicationCertificate : IDisposable
         PrivateKey = certificate.GetRSAPrivateKey()
             ?? throw new CryptographicException($"The certificate '{certificate.Subject}' has no private RSA key.");
         Der = certificate.RawData;
-        Thumbprint = SHA1.HashData(Der);
+        Thumbprint = certificate.GetCertHash();
     }
 
     public RSA PrivateKey { get; }

@@ -66,7 +66,7 @@ internal sealed class CertificateStore
             return StatusCodes.BadCertificateUntrusted;
         }
 
-        DateTimeOffset now = _time.GetUtcNow();
+        DateTime now = _time.GetUtcNow().UtcDateTime;
         if (now < certificate.NotBefore.ToUniversalTime() || now > certificate.NotAfter.ToUniversalTime())
         {
             return StatusCodes.BadCertificateTimeInvalid;

@@ -145,7 +145,10 @@ public sealed partial class AddressSpace
     private void AddProperty(uint parent, uint number, string name, Variant value)
     {
         var node = new VariableNode(
-            new NodeId(0, number), name, value.Type, new NodeId(0, (uint)value.Type), value.IsArray ? 1 : -1) { Value = value };
+            new NodeId(0, number), name, value.Type, new NodeId(0, (uint)value.Type), value.IsArray ? 1 : -1)
+        {
+            Value = value,
+        };
         Insert(node);
         Link(Standard(parent), NodeIds.HasProperty, node);
         Link(node, NodeIds.HasTypeDefinition, Standard(NodeIds.PropertyType));
@@ -153,7 +156,10 @@ public sealed partial class AddressSpace
 
     private void AddStandardVariable(uint parent, uint number, string name, uint dataType, Func<DataValue> read)
     {
-        var node = new VariableNode(new NodeId(0, number), name, read().Value.Type, new NodeId(0, dataType), valueRank: -1) { OnRead = read };
+        var node = new VariableNode(new NodeId(0, number), name, read().Value.Type, new NodeId(0, dataType), valueRank: -1)
+        {
+            OnRead = read,
+        };
         Insert(node);
         Link(Standard(parent), NodeIds.HasComponent, node);
         Link(node, NodeIds.HasTypeDefinition, Standard(NodeIds.BaseDataVariableType));

@@ -1,11 +1,19 @@
 // node-opcua as a client: plays one scenario against the server at a URL and prints what it saw as JSON.
 //   node opcua/client.mjs <scenario> <url>
-import opcua from "node-opcua";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
-const { OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes } = opcua;
+// The package logs to standard output, which is for the result.
+const print = console.log;
+console.log = console.error;
+const { default: opcua } = await import("node-opcua");
+const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes } = opcua;
 
 const [scenario, url] = process.argv.slice(2);
+const root = mkdtempSync(join(tmpdir(), "opcua-"));
 const client = OPCUAClient.create({
+  clientCertificateManager: new OPCUACertificateManager({ rootFolder: root, automaticallyAcceptUnknownCertificate: true }),
   applicationName: "interop",
   endpointMustExist: false,
   securityMode: MessageSecurityMode.None,
@@ -105,5 +113,6 @@ const session = await client.createSession();
 const result = await scenarios[scenario](session);
 await session.close();
 await client.disconnect();
-console.log(JSON.stringify(result));
+rmSync(root, { recursive: true, force: true });
+print(JSON.stringify(result));
 process.exit(0);

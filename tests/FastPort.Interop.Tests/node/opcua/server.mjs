@@ -3,8 +3,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import opcua from "node-opcua";
 
+// The package logs to standard output, which is for the result.
+const print = console.log;
+console.log = console.error;
+const { default: opcua } = await import("node-opcua");
 const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, StatusCodes } = opcua;
 
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
@@ -40,13 +43,15 @@ const method = own.addMethod(folder, {
   ],
   outputArguments: [{ name: "sum", dataType: DataType.Int32 }],
 });
-method.bindMethod(async (inputs) => ({
-  statusCode: StatusCodes.Good,
-  outputArguments: [{ dataType: DataType.Int32, value: inputs[0].value + inputs[1].value }],
-}));
+method.bindMethod((inputs, context, callback) =>
+  callback(null, {
+    statusCode: StatusCodes.Good,
+    outputArguments: [{ dataType: DataType.Int32, value: inputs[0].value + inputs[1].value }],
+  }),
+);
 await server.start();
 const { port } = server.endpoints[0];
-console.log(JSON.stringify({ port, namespace: own.index }));
+print(JSON.stringify({ port, namespace: own.index }));
 process.stdin.resume();
 process.stdin.on("end", async () => {
   await server.shutdown(0);
