@@ -17,6 +17,7 @@ internal sealed class ClientChannel : ChannelProtocol
 
     private readonly string _endpointUrl;
     private readonly OpcUaClientOptions _options;
+    private readonly ChannelCredentials? _credentials;
     private readonly TaskCompletionSource _opened = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, PendingRequest> _requests = [];
@@ -25,20 +26,31 @@ internal sealed class ClientChannel : ChannelProtocol
     private uint _openRequest;
     private uint _channelId;
     private uint _tokenId;
-    private uint _previousTokenId;
+    private ChunkSecurity _security = ChunkSecurity.None;
+    private (uint TokenId, ChunkSecurity Security)? _previous;
+    private byte[]? _nonce;
     private long _openUntil = long.MaxValue;
     private MessageBuffer? _request;
 
-    public ClientChannel(string endpointUrl, OpcUaClientOptions options)
+    /// <param name="endpointUrl">The server's endpoint.</param>
+    /// <param name="options">The client's options.</param>
+    /// <param name="credentials">The certificates of both sides; null for no security. Owned by the channel from now on.</param>
+    public ClientChannel(string endpointUrl, OpcUaClientOptions options, ChannelCredentials? credentials)
         : base(
             new EncodingLimits(MaxStringBytes: options.MaxMessageBytes, MaxByteStringBytes: options.MaxMessageBytes),
             ArrayPool<byte>.Shared)
     {
         _endpointUrl = endpointUrl;
         _options = options;
+        _credentials = credentials;
         MaxChunkBytes = options.MaxChunkBytes;
         MaxMessageBytes = options.MaxMessageBytes;
     }
+
+    /// <summary>The certificates of both sides; null without security.</summary>
+    public ChannelCredentials? Credentials => _credentials;
+
+    private string PolicyUri => (_credentials?.Policy ?? SecurityPolicy.None).Uri;
 
     /// <summary>Completes when the channel is open, or fails with the reason why it is not.</summary>
     public Task Opened => _opened.Task;
@@ -90,6 +102,9 @@ internal sealed class ClientChannel : ChannelProtocol
         return cancellationToken.CanBeCanceled ? WaitAsync(task, id, cancellationToken) : task;
     }
 
+    /// <summary>Asks for a new token now; the loop does so by itself in time.</summary>
+    public void Renew() => Connection.Post(static channel => ((ClientChannel)channel!).SendOpen(SecurityTokenRequestType.Renew), this);
+
     public override long OnTick(long nowMilliseconds)
     {
         if (_channelId == 0)
@@ -114,6 +129,7 @@ internal sealed class ClientChannel : ChannelProtocol
     public override void OnClosed(CloseReason reason)
     {
         End(StatusCodes.BadConnectionClosed, reason.ToString());
+        _credentials?.Dispose();
         base.OnClosed(reason);
     }
 
@@ -167,15 +183,18 @@ internal sealed class ClientChannel : ChannelProtocol
     protected override ChannelFault? OnOpen(ReadOnlySpan<byte> chunk)
     {
         if (!AsymmetricHeader.TryRead(chunk, out AsymmetricHeader header, out int clearBytes)
-            || header.PolicyUri != SecurityPolicy.None.Uri)
+            || header.PolicyUri != PolicyUri
+            || (_credentials is not null && !_credentials.IsPeer(header.SenderCertificate.Span)))
         {
             return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The header of the server's OpenSecureChannel message is not valid.");
         }
 
         using var scratch = new MessageBuffer(Pool);
-        if (!ChunkSecurity.None.TryUnprotect(chunk, clearBytes, scratch, out ReadOnlySpan<byte> content))
+        ChunkSecurity security = _credentials?.Asymmetric ?? ChunkSecurity.None;
+        if (!security.TryUnprotect(chunk, clearBytes, scratch, out ReadOnlySpan<byte> content))
         {
-            return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The server's OpenSecureChannel message is too short.");
+            return new ChannelFault(
+                StatusCodes.BadSecurityChecksFailed, "The signature or the padding of the server's OpenSecureChannel message is not valid.");
         }
 
         var decoder = new BinaryDecoder(content, Limits);
@@ -195,14 +214,16 @@ internal sealed class ClientChannel : ChannelProtocol
         OpenSecureChannelResponse response = decoder.ReadStructure<OpenSecureChannelResponse>();
         ChannelSecurityToken token = response.SecurityToken;
         if (!decoder.Error.IsGood || type.Number != OpenSecureChannelResponse.EncodingId || requestId != _openRequest
-            || (_channelId != 0 && token.ChannelId != _channelId) || token.ChannelId == 0)
+            || (_channelId != 0 && token.ChannelId != _channelId) || token.ChannelId == 0
+            || (_credentials is not null && response.ServerNonce.Length != ChannelCredentials.NonceBytes))
         {
             return new ChannelFault(StatusCodes.BadDecodingError, "The server's OpenSecureChannel message is not valid.");
         }
 
-        _previousTokenId = _tokenId;
+        _previous = _channelId == 0 ? null : (_tokenId, _security);
         (_channelId, _tokenId) = (token.ChannelId, token.TokenId);
-        Writer.SetToken(_channelId, _tokenId, ChunkSecurity.None);
+        _security = _credentials?.Derive(_options.SecurityMode, _nonce, response.ServerNonce.Span) ?? ChunkSecurity.None;
+        Writer.SetToken(_channelId, _tokenId, _security);
         Connection.PostAfter(
             TimeSpan.FromMilliseconds(RenewAt * Math.Max(token.RevisedLifetime, 1000)),
             static channel => ((ClientChannel)channel!).SendOpen(SecurityTokenRequestType.Renew),
@@ -214,11 +235,14 @@ internal sealed class ClientChannel : ChannelProtocol
     protected override ChunkSecurity? FindToken(uint channelId, uint tokenId, out ChannelFault? fault)
     {
         // The server may use the old token until it has seen the new one.
-        bool isKnown = _channelId != 0 && channelId == _channelId && (tokenId == _tokenId || tokenId == _previousTokenId);
-        fault = isKnown
+        ChunkSecurity? security = _channelId == 0 || channelId != _channelId ? null
+            : tokenId == _tokenId ? _security
+            : tokenId == _previous?.TokenId ? _previous.Value.Security
+            : null;
+        fault = security is not null
             ? null
             : new ChannelFault(StatusCodes.BadSecureChannelTokenUnknown, $"The server used the unknown token {tokenId} of channel {channelId}.");
-        return isKnown ? ChunkSecurity.None : null;
+        return security;
     }
 
     protected override ChannelFault? OnMessage(uint requestId, ReadOnlySpan<byte> message, ref MessageBuffer? owner)
@@ -290,15 +314,17 @@ internal sealed class ClientChannel : ChannelProtocol
         }
 
         using var clear = new MessageBuffer(Pool);
-        new AsymmetricHeader(_channelId, SecurityPolicy.None.Uri, default, default).Write(clear);
+        new AsymmetricHeader(_channelId, PolicyUri, _credentials?.OwnCertificate, _credentials?.PeerThumbprint).Write(clear);
+        _nonce = _credentials is null ? null : ChannelCredentials.CreateNonce();
         using var message = new MessageBuffer(Pool);
         Encode(message, NodeId.Null, _openRequest, new OpenSecureChannelRequest
         {
             RequestType = type,
-            SecurityMode = MessageSecurityMode.None,
+            SecurityMode = _credentials is null ? MessageSecurityMode.None : _options.SecurityMode,
+            ClientNonce = _nonce,
             RequestedLifetime = (uint)_options.TokenLifetime.TotalMilliseconds,
         });
-        Writer.WriteOpen(clear.Segment, ChunkSecurity.None, _openRequest, message.Written);
+        Writer.WriteOpen(clear.Segment, _credentials?.Asymmetric ?? ChunkSecurity.None, _openRequest, message.Written);
         Connection.Flush();
     }
 

@@ -1,4 +1,5 @@
 using FastPort.Connections;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
@@ -14,6 +15,7 @@ public sealed class OpcUaClient : IAsyncDisposable
 
     private readonly string _endpointUrl;
     private readonly OpcUaClientOptions _options;
+    private readonly ILogger _logger;
     private readonly ConnectionClock _clock = new();
     private readonly Stack<PendingRequest<ReadResponse>> _reads = [];
     private readonly Stack<PendingRequest<WriteResponse>> _writes = [];
@@ -22,12 +24,14 @@ public sealed class OpcUaClient : IAsyncDisposable
     private readonly Stack<PendingRequest<BrowseNextResponse>> _browsesNext = [];
     private Connection? _connection;
     private ClientChannel? _channel;
+    private ApplicationCertificates? _certificates;
     private NodeId _token;
 
-    private OpcUaClient(string endpointUrl, OpcUaClientOptions options)
+    private OpcUaClient(string endpointUrl, OpcUaClientOptions options, ILogger logger)
     {
         _endpointUrl = endpointUrl;
         _options = options;
+        _logger = logger;
     }
 
     /// <summary>Connects to a server, opens a secure channel, and creates and activates a session.</summary>
@@ -44,11 +48,11 @@ public sealed class OpcUaClient : IAsyncDisposable
         ILoggerFactory? loggerFactory = null,
         CancellationToken cancellationToken = default)
     {
-        var client = new OpcUaClient(endpointUrl, options ?? new OpcUaClientOptions());
+        ILogger logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaClient>();
+        var client = new OpcUaClient(endpointUrl, options ?? new OpcUaClientOptions(), logger);
         try
         {
-            await client.OpenAsync((loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaClient>(), cancellationToken)
-                .ConfigureAwait(false);
+            await client.OpenAsync(cancellationToken).ConfigureAwait(false);
             return client;
         }
         catch
@@ -187,31 +191,107 @@ public sealed class OpcUaClient : IAsyncDisposable
             await _connection.Closed.ConfigureAwait(false);
         }
 
+        _certificates?.Dispose();
         _clock.Dispose();
     }
 
-    private ClientChannel Channel => _channel!;
+    internal ClientChannel Channel => _channel!;
 
-    private async Task OpenAsync(ILogger logger, CancellationToken cancellationToken)
+    private async Task OpenAsync(CancellationToken cancellationToken)
+    {
+        using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        timeout.CancelAfter(_options.ConnectTimeout);
+        ChannelCredentials? credentials = _options.SecurityPolicy == OpcUaSecurityPolicy.None
+            ? null
+            : await FindCredentialsAsync(timeout.Token).ConfigureAwait(false);
+        (_connection, _channel) = await OpenChannelAsync(credentials, timeout.Token).ConfigureAwait(false);
+        _token = await OpenSessionAsync(timeout.Token).ConfigureAwait(false);
+    }
+
+    // The server's certificate is asked for without security, then checked, and used from the first message on.
+    private async Task<ChannelCredentials> FindCredentialsAsync(CancellationToken cancellationToken)
+    {
+        _certificates = new ApplicationCertificates(
+            _options.Certificates,
+            _options.ApplicationUri,
+            _options.ApplicationName,
+            [Environment.MachineName],
+            TimeProvider.System,
+            _logger);
+        var (connection, channel) = await OpenChannelAsync(credentials: null, cancellationToken).ConfigureAwait(false);
+        GetEndpointsResponse response = Check(
+            await channel.SendAsync(
+                NodeId.Null,
+                new GetEndpointsRequest { EndpointUrl = _endpointUrl },
+                new Stack<PendingRequest<GetEndpointsResponse>>(),
+                cancellationToken).ConfigureAwait(false),
+            "GetEndpoints");
+        connection.Close(CloseReason.LocalClosed);
+        await connection.Closed.WaitAsync(cancellationToken).ConfigureAwait(false);
+
+        var policy = SecurityPolicy.Of(_options.SecurityPolicy);
+        EndpointDescription endpoint = (response.Endpoints ?? []).FirstOrDefault(
+            one => one.SecurityPolicyUri == policy.Uri && one.SecurityMode == _options.SecurityMode);
+        if (endpoint.SecurityPolicyUri is null)
+        {
+            throw new OpcUaException(
+                StatusCodes.BadSecurityPolicyRejected,
+                $"{_endpointUrl} does not offer {_options.SecurityPolicy} with {_options.SecurityMode}; it offers "
+                + $"{string.Join(", ", (response.Endpoints ?? []).Select(static e => $"{e.SecurityPolicyUri} with {e.SecurityMode}"))}.");
+        }
+
+        if (CertificateStore.TryReadLeaf(endpoint.ServerCertificate.Span) is not { } certificate)
+        {
+            throw new OpcUaException(StatusCodes.BadCertificateInvalid, $"The certificate of {_endpointUrl} cannot be read.");
+        }
+
+        StatusCode status = _certificates.Validate(certificate, endpoint.Server.ApplicationUri);
+        if (status.IsBad)
+        {
+            string thumbprint = certificate.Thumbprint;
+            certificate.Dispose();
+            throw new OpcUaException(
+                status,
+                $"The certificate {thumbprint} of {_endpointUrl} is refused: {status}. To trust it, move its file from "
+                + $"{Path.Combine(_options.Certificates.Directory, "rejected")} to {Path.Combine(_options.Certificates.Directory, "trusted")}.");
+        }
+
+        return new ChannelCredentials(policy, _certificates.Own, certificate);
+    }
+
+    private async Task<(Connection Connection, ClientChannel Channel)> OpenChannelAsync(
+        ChannelCredentials? credentials, CancellationToken cancellationToken)
     {
         Endpoint endpoint = Endpoint.Parse(_endpointUrl);
         TransportCollection transports = TransportCollection.CreateShared().MapScheme("opc.tcp", over: "tcp", defaultPort: 4840);
         var settings = new ConnectionSettings
         {
             Clock = _clock,
-            Logger = logger,
+            Logger = _logger,
             MaxReceiveBytes = Math.Max(2 * _options.MaxChunkBytes, 256 * 1024),
             MaxSendBytes = _options.MaxMessageBytes,
         };
-        using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        timeout.CancelAfter(_options.ConnectTimeout);
-        _connection = await transports.CreateConnector(endpoint, settings).ConnectAsync(timeout.Token).ConfigureAwait(false);
-        _channel = new ClientChannel(_endpointUrl, _options);
-        _connection.Start(_channel);
-        await _channel.Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
+        Connection connection = await transports.CreateConnector(endpoint, settings).ConnectAsync(cancellationToken).ConfigureAwait(false);
+        var channel = new ClientChannel(_endpointUrl, _options, credentials);
+        connection.Start(channel);
+        try
+        {
+            await channel.Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
+            return (connection, channel);
+        }
+        catch
+        {
+            connection.Abort(CloseReason.LocalClosed);
+            throw;
+        }
+    }
 
+    private async Task<NodeId> OpenSessionAsync(CancellationToken cancellationToken)
+    {
+        ChannelCredentials? credentials = Channel.Credentials;
+        byte[] nonce = ChannelCredentials.CreateNonce();
         CreateSessionResponse session = Check(
-            await _channel.SendAsync(
+            await Channel.SendAsync(
                 NodeId.Null,
                 new CreateSessionRequest
                 {
@@ -224,30 +304,48 @@ public sealed class OpcUaClient : IAsyncDisposable
                     },
                     EndpointUrl = _endpointUrl,
                     SessionName = _options.ApplicationName,
-                    ClientNonce = System.Security.Cryptography.RandomNumberGenerator.GetBytes(32),
+                    ClientNonce = nonce,
+                    ClientCertificate = credentials?.OwnCertificate,
                     RequestedSessionTimeout = _options.SessionTimeout.TotalMilliseconds,
                     MaxResponseMessageSize = (uint)_options.MaxMessageBytes,
                 },
                 new Stack<PendingRequest<CreateSessionResponse>>(),
                 cancellationToken).ConfigureAwait(false),
             "CreateSession");
-        string? policy = session.ServerEndpoints?
+        if (credentials is not null
+            && !(credentials.IsPeer(session.ServerCertificate.Span) && credentials.VerifyPeer(nonce, session.ServerSignature.Signature.Span)))
+        {
+            throw Failed("CreateSession", StatusCodes.BadApplicationSignatureInvalid);
+        }
+
+        SecurityPolicy policy = credentials?.Policy ?? SecurityPolicy.None;
+        MessageSecurityMode mode = credentials is null ? MessageSecurityMode.None : _options.SecurityMode;
+        string? policyId = (session.ServerEndpoints ?? [])
+            .Where(e => e.SecurityPolicyUri == policy.Uri && e.SecurityMode == mode)
             .SelectMany(static e => e.UserIdentityTokens ?? [])
             .FirstOrDefault(static p => p.TokenType == UserTokenType.Anonymous).PolicyId;
         Check(
-            await _channel.SendAsync(
+            await Channel.SendAsync(
                 session.AuthenticationToken,
-                new ActivateSessionRequest { UserIdentityToken = Identity(new AnonymousIdentityToken { PolicyId = policy }) },
+                new ActivateSessionRequest
+                {
+                    ClientSignature = credentials is null ? default : new SignatureData
+                    {
+                        Algorithm = policy.SignatureUri,
+                        Signature = credentials.SignPeer(session.ServerNonce.Span),
+                    },
+                    UserIdentityToken = Identity(new AnonymousIdentityToken { PolicyId = policyId }),
+                },
                 new Stack<PendingRequest<ActivateSessionResponse>>(),
                 cancellationToken).ConfigureAwait(false),
             "ActivateSession");
-        _token = session.AuthenticationToken;
+        return session.AuthenticationToken;
     }
 
     private static ExtensionObject Identity<T>(in T token)
         where T : struct, IServiceMessage
     {
-        using var buffer = new SecureChannel.MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
+        using var buffer = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
         var encoder = new Encoding.BinaryEncoder(buffer);
         encoder.WriteStructure(token);
         encoder.Complete();

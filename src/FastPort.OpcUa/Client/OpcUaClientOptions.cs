@@ -9,6 +9,17 @@ public sealed class OpcUaClientOptions
     /// <summary>The application's name for people. Defaults to <c>FastPort OPC UA client</c>.</summary>
     public string ApplicationName { get; set; } = "FastPort OPC UA client";
 
+    /// <summary>The security policy. Defaults to None.</summary>
+    public OpcUaSecurityPolicy SecurityPolicy { get; set; }
+
+    /// <summary>
+    /// Whether messages are only signed, or encrypted too. Defaults to SignAndEncrypt; without meaning for policy None.
+    /// </summary>
+    public MessageSecurityMode SecurityMode { get; set; } = MessageSecurityMode.SignAndEncrypt;
+
+    /// <summary>The client's certificate and those that it trusts. Used with a policy other than None.</summary>
+    public OpcUaCertificateOptions Certificates { get; } = new();
+
     /// <summary>Time for connection, secure channel and session together. Defaults to 10 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(10);
 

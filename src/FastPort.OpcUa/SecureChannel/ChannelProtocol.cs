@@ -139,6 +139,11 @@ internal abstract class ChannelProtocol(EncodingLimits limits, ArrayPool<byte> p
     /// <param name="fault">Why there is none.</param>
     protected abstract ChunkSecurity? FindToken(uint channelId, uint tokenId, out ChannelFault? fault);
 
+    /// <summary>A chunk with this token was verified.</summary>
+    protected virtual void OnTokenUsed(uint tokenId)
+    {
+    }
+
     /// <summary>A message has arrived.</summary>
     /// <param name="requestId">The request.</param>
     /// <param name="message">The message, valid during the call.</param>
@@ -217,6 +222,7 @@ internal abstract class ChannelProtocol(EncodingLimits limits, ArrayPool<byte> p
             return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The signature or the padding of a chunk is not valid.");
         }
 
+        OnTokenUsed(tokenId);
         uint number = BinaryPrimitives.ReadUInt32LittleEndian(content);
         uint requestId = BinaryPrimitives.ReadUInt32LittleEndian(content[sizeof(uint)..]);
         return CheckSequence(number) ?? HandleContent(type, requestId, content[ChunkSecurity.SequenceHeaderBytes..]);

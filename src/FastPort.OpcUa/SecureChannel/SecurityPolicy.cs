@@ -61,6 +61,8 @@ internal sealed class SecurityPolicy
     /// <summary>Bytes of an encrypted block that are not plain text.</summary>
     public int EncryptionOverheadBytes { get; private init; }
 
+    public static SecurityPolicy Of(OpcUaSecurityPolicy policy) => All[(int)policy];
+
     /// <summary>The policy of a URI; null if it is not known here.</summary>
     public static SecurityPolicy? Find(string? uri) => Array.Find(All, policy => policy.Uri == uri);
 }

@@ -1,4 +1,5 @@
 using FastPort.Hosting;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -19,6 +20,7 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     private readonly ConnectionServer _server;
     private uint _lastChannel;
+    private ApplicationCertificates? _certificates;
 
     /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">Options; must not change afterwards.</param>
@@ -66,17 +68,35 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     internal SessionManager Sessions { get; }
 
-    /// <summary>Binds the endpoints and accepts clients.</summary>
+    /// <summary>The certificates; null if no policy needs them.</summary>
+    internal ApplicationCertificates? Certificates => _certificates;
+
+    /// <summary>Binds the endpoints and accepts clients. Makes the server's certificate if it needs one and has none.</summary>
     /// <param name="cancellationToken">Cancels the start.</param>
     /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which and why.</exception>
-    public Task StartAsync(CancellationToken cancellationToken = default) => _server.StartAsync(cancellationToken);
+    /// <exception cref="IOException">The directory of the certificates cannot be used.</exception>
+    public Task StartAsync(CancellationToken cancellationToken = default)
+    {
+        if (Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
+        {
+            string[] hosts = [Environment.MachineName, "localhost", .. Options.Endpoints.Select(static url => Endpoint.Parse(url).Host)];
+            _certificates ??= new ApplicationCertificates(
+                Options.Certificates, Options.ApplicationUri, Options.ApplicationName, hosts, Time, Logger);
+        }
+
+        return _server.StartAsync(cancellationToken);
+    }
 
     /// <summary>Stops accepting, and ends all channels and sessions.</summary>
     /// <param name="cancellationToken">Ends the stop at once.</param>
     public Task StopAsync(CancellationToken cancellationToken = default) => _server.StopAsync(cancellationToken);
 
     /// <summary>Stops the server.</summary>
-    public ValueTask DisposeAsync() => _server.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        await _server.DisposeAsync().ConfigureAwait(false);
+        _certificates?.Dispose();
+    }
 
     /// <summary>A number that no other channel of this server has had.</summary>
     internal uint NextChannelId() => Interlocked.Increment(ref _lastChannel);
@@ -90,17 +110,34 @@ public sealed class OpcUaServer : IAsyncDisposable
         DiscoveryUrls = [endpointUrl],
     };
 
+    /// <summary>Whether clients may open channels of this kind.</summary>
+    internal bool Offers(SecurityPolicy policy, MessageSecurityMode mode) =>
+        policy.IsNone == (mode == MessageSecurityMode.None)
+        && mode is MessageSecurityMode.None or MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt
+        && Options.SecurityPolicies.Any(one => SecurityPolicy.Of(one) == policy);
+
     /// <summary>The endpoints as a client sees them: with the host that it used.</summary>
     internal EndpointDescription[] DescribeEndpoints(string? endpointUrl) =>
     [
-        new EndpointDescription
-        {
-            EndpointUrl = endpointUrl,
-            Server = Describe(endpointUrl),
-            SecurityMode = MessageSecurityMode.None,
-            SecurityPolicyUri = SecureChannel.SecurityPolicy.None.Uri,
-            UserIdentityTokens = [new UserTokenPolicy { PolicyId = "anonymous", TokenType = UserTokenType.Anonymous }],
-            TransportProfileUri = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
-        },
+        .. Options.SecurityPolicies.Distinct().SelectMany(one => one == OpcUaSecurityPolicy.None
+            ? (EndpointDescription[])[DescribeEndpoint(endpointUrl, one, MessageSecurityMode.None)]
+            : [
+                DescribeEndpoint(endpointUrl, one, MessageSecurityMode.Sign),
+                DescribeEndpoint(endpointUrl, one, MessageSecurityMode.SignAndEncrypt),
+            ]),
     ];
+
+    private EndpointDescription DescribeEndpoint(string? url, OpcUaSecurityPolicy policy, MessageSecurityMode mode) => new()
+    {
+        EndpointUrl = url,
+        Server = Describe(url),
+        ServerCertificate = _certificates?.Own.Der,
+        SecurityMode = mode,
+        SecurityPolicyUri = SecurityPolicy.Of(policy).Uri,
+        UserIdentityTokens = [new UserTokenPolicy { PolicyId = "anonymous", TokenType = UserTokenType.Anonymous }],
+        TransportProfileUri = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
+
+        // Stronger policies, and encryption before signing alone.
+        SecurityLevel = (byte)(((int)policy * 10) + (int)mode),
+    };
 }

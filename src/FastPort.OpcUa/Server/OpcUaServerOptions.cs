@@ -15,6 +15,15 @@ public sealed class OpcUaServerOptions
     /// <summary>The application's name for people. Defaults to <c>FastPort OPC UA server</c>.</summary>
     public string ApplicationName { get; set; } = "FastPort OPC UA server";
 
+    /// <summary>
+    /// The security policies that clients may choose, each but None both for signed and for encrypted messages. Defaults to None and
+    /// Basic256Sha256. Without None, clients can still ask for endpoints without security.
+    /// </summary>
+    public IList<OpcUaSecurityPolicy> SecurityPolicies { get; set; } = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
+
+    /// <summary>The server's certificate and those that it trusts. Used if a policy other than None is offered.</summary>
+    public OpcUaCertificateOptions Certificates { get; } = new();
+
     /// <summary>Maximum number of sessions. Defaults to 1,000.</summary>
     public int MaxSessions { get; set; } = 1000;
 

@@ -20,8 +20,14 @@ internal sealed partial class ServerChannel : ChannelProtocol
     private long _openUntil = long.MaxValue;
     private uint _channelId;
     private uint _tokenId;
-    private uint _previousTokenId;
-    private bool _previousIsValid;
+
+    // The protection by the token, and that by the one before, until the client uses the new one.
+    private ChunkSecurity _security = ChunkSecurity.None;
+    private (uint TokenId, ChunkSecurity Security)? _previous;
+
+    // Null before the channel is opened; the credentials also for policy None.
+    private SecurityPolicy? _policy;
+    private ChannelCredentials? _credentials;
     private long _tokenCreated;
     private TimeSpan _tokenLifetime;
 
@@ -34,6 +40,15 @@ internal sealed partial class ServerChannel : ChannelProtocol
         MaxChunkBytes = server.Options.MaxChunkBytes;
         MaxMessageBytes = MaxHandshakeBytes;
     }
+
+    /// <summary>The certificates of both sides; null without security.</summary>
+    public ChannelCredentials? Credentials => _credentials;
+
+    /// <summary>Whether sessions may be used on the channel: without security a client may only ask for endpoints where None is not offered.</summary>
+    public bool AllowsSessions => _policy is not null && _server.Offers(_policy, SecurityMode);
+
+    /// <summary>How messages are protected.</summary>
+    public MessageSecurityMode SecurityMode { get; private set; }
 
     /// <summary>Canceled when the connection has ended.</summary>
     public CancellationToken Ended => _ended.Token;
@@ -70,7 +85,7 @@ internal sealed partial class ServerChannel : ChannelProtocol
 
     public override void OnClosed(CloseReason reason)
     {
-        foreach (ServerSession session in _sessions)
+        foreach (ServerSession session in _sessions.Where(session => session.Channel == this))
         {
             session.Channel = null;
         }
@@ -78,6 +93,7 @@ internal sealed partial class ServerChannel : ChannelProtocol
         // Asynchronously: the loop must not run the methods' callbacks.
         _ = _ended.CancelAsync();
 
+        _credentials?.Dispose();
         base.OnClosed(reason);
     }
 
@@ -135,20 +151,22 @@ internal sealed partial class ServerChannel : ChannelProtocol
             return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The header of an OpenSecureChannel message is not valid.");
         }
 
-        if (header.PolicyUri != SecurityPolicy.None.Uri)
-        {
-            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy '{header.PolicyUri}' is not offered.");
-        }
-
         if (header.ChannelId != _channelId)
         {
             return new ChannelFault(StatusCodes.BadTcpSecureChannelUnknown, $"There is no secure channel {header.ChannelId} here.");
         }
 
-        using var scratch = new MessageBuffer(Pool);
-        if (!ChunkSecurity.None.TryUnprotect(chunk, clearBytes, scratch, out ReadOnlySpan<byte> content))
+        if (Identify(header) is { } refused)
         {
-            return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "An OpenSecureChannel message is too short.");
+            return refused;
+        }
+
+        ChunkSecurity security = _credentials?.Asymmetric ?? ChunkSecurity.None;
+        using var scratch = new MessageBuffer(Pool);
+        if (!security.TryUnprotect(chunk, clearBytes, scratch, out ReadOnlySpan<byte> content))
+        {
+            return new ChannelFault(
+                StatusCodes.BadSecurityChecksFailed, "The signature or the padding of an OpenSecureChannel message is not valid.");
         }
 
         var decoder = new BinaryDecoder(content, Limits);
@@ -173,13 +191,12 @@ internal sealed partial class ServerChannel : ChannelProtocol
                 StatusCodes.BadRequestTypeInvalid, renews ? "There is no secure channel to renew." : "The secure channel is open.");
         }
 
-        if (request.SecurityMode != MessageSecurityMode.None)
+        if (CheckMode(request) is { } mismatch)
         {
-            return new ChannelFault(
-                StatusCodes.BadSecurityModeRejected, $"The security mode {request.SecurityMode} does not go with policy None.");
+            return mismatch;
         }
 
-        Issue(header.PolicyUri, requestId, requestHeader.RequestHandle, request.RequestedLifetime);
+        Issue(requestId, requestHeader.RequestHandle, request);
         return null;
     }
 
@@ -199,25 +216,28 @@ internal sealed partial class ServerChannel : ChannelProtocol
 
         if (tokenId == _tokenId)
         {
-            if (_previousIsValid)
-            {
-                // The client uses the new token: so does the server from now on, and the old one ends.
-                _previousIsValid = false;
-                Writer.SetToken(_channelId, _tokenId, ChunkSecurity.None);
-            }
-
             fault = null;
-            return ChunkSecurity.None;
+            return _security;
         }
 
-        if (_previousIsValid && tokenId == _previousTokenId)
+        if (_previous is { } previous && tokenId == previous.TokenId)
         {
             fault = null;
-            return ChunkSecurity.None;
+            return previous.Security;
         }
 
         fault = new ChannelFault(StatusCodes.BadSecureChannelTokenUnknown, $"The token {tokenId} is unknown or has expired.");
         return null;
+    }
+
+    protected override void OnTokenUsed(uint tokenId)
+    {
+        if (_previous is not null && tokenId == _tokenId)
+        {
+            // The client uses the new token: so does the server from now on, and the old one ends.
+            _previous = null;
+            Writer.SetToken(_channelId, _tokenId, _security);
+        }
     }
 
     protected override void Fail(ChannelFault fault)
@@ -232,10 +252,84 @@ internal sealed partial class ServerChannel : ChannelProtocol
         Connection.Close(new CloseReason(CloseKind.ProtocolError, fault.ToString()));
     }
 
-    private void Issue(string policyUri, uint requestId, uint requestHandle, uint requestedLifetime)
+    // The peer of a new channel, or the same peer that renews.
+    private ChannelFault? Identify(in AsymmetricHeader header)
+    {
+        if (_policy is not null)
+        {
+            bool isSame = header.PolicyUri == _policy.Uri && (_credentials is null || _credentials.IsPeer(header.SenderCertificate.Span));
+            return isSame
+                ? null
+                : new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.");
+        }
+
+        if (SecurityPolicy.Find(header.PolicyUri) is not { } policy)
+        {
+            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy '{header.PolicyUri}' is not known.");
+        }
+
+        // Without security every client may ask for endpoints.
+        if (policy.IsNone)
+        {
+            _policy = policy;
+            return null;
+        }
+
+        if (_server.Certificates is not { } certificates || !_server.Offers(policy, MessageSecurityMode.Sign))
+        {
+            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy '{header.PolicyUri}' is not offered.");
+        }
+
+        if (!header.ReceiverThumbprint.Span.SequenceEqual(certificates.Own.Thumbprint))
+        {
+            return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The message is encrypted for another certificate than the server's.");
+        }
+
+        if (CertificateStore.TryReadLeaf(header.SenderCertificate.Span) is not { } certificate)
+        {
+            return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The client's certificate cannot be read.");
+        }
+
+        StatusCode status = certificates.Validate(certificate, applicationUri: null);
+        if (status.IsBad)
+        {
+            ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status);
+            certificate.Dispose();
+
+            // A stranger is not told more than that (OPC 10000-4, 6.1.3).
+            return new ChannelFault(
+                status == StatusCodes.BadCertificateUntrusted ? StatusCodes.BadSecurityChecksFailed : status,
+                "The client's certificate is not accepted.");
+        }
+
+        _policy = policy;
+        _credentials = new ChannelCredentials(policy, certificates.Own, certificate);
+        return null;
+    }
+
+    private ChannelFault? CheckMode(in OpenSecureChannelRequest request)
+    {
+        MessageSecurityMode mode = request.SecurityMode;
+        bool isPossible = _policy!.IsNone ? mode == MessageSecurityMode.None : _server.Offers(_policy, mode);
+        if (!isPossible || (_channelId != 0 && mode != SecurityMode))
+        {
+            return new ChannelFault(StatusCodes.BadSecurityModeRejected, $"The security mode {mode} does not go with the policy {_policy.Uri}.");
+        }
+
+        if (!_policy.IsNone && request.ClientNonce.Length != ChannelCredentials.NonceBytes)
+        {
+            return new ChannelFault(
+                StatusCodes.BadNonceInvalid, $"The client's nonce has {request.ClientNonce.Length} bytes instead of {ChannelCredentials.NonceBytes}.");
+        }
+
+        SecurityMode = mode;
+        return null;
+    }
+
+    private void Issue(uint requestId, uint requestHandle, in OpenSecureChannelRequest request)
     {
         TimeSpan longest = _server.Options.MaxTokenLifetime;
-        TimeSpan wished = requestedLifetime == 0 ? longest : TimeSpan.FromMilliseconds(requestedLifetime);
+        TimeSpan wished = request.RequestedLifetime == 0 ? longest : TimeSpan.FromMilliseconds(request.RequestedLifetime);
         _tokenLifetime = wished < ShortestLifetime ? ShortestLifetime : wished > longest ? longest : wished;
         _tokenCreated = _server.Time.GetTimestamp();
         bool isNew = _channelId == 0;
@@ -245,8 +339,10 @@ internal sealed partial class ServerChannel : ChannelProtocol
             MaxMessageBytes = _server.Options.MaxMessageBytes;
         }
 
-        (_previousTokenId, _previousIsValid) = (_tokenId, !isNew);
+        byte[]? nonce = _credentials is null ? null : ChannelCredentials.CreateNonce();
+        _previous = isNew ? null : (_tokenId, _security);
         _tokenId++;
+        _security = _credentials?.Derive(SecurityMode, nonce, request.ClientNonce.Span) ?? ChunkSecurity.None;
         var response = new OpenSecureChannelResponse
         {
             SecurityToken = new ChannelSecurityToken
@@ -256,15 +352,16 @@ internal sealed partial class ServerChannel : ChannelProtocol
                 CreatedAt = Now,
                 RevisedLifetime = (uint)_tokenLifetime.TotalMilliseconds,
             },
+            ServerNonce = nonce,
         };
         using var clear = new MessageBuffer(Pool);
-        new AsymmetricHeader(_channelId, policyUri, default, default).Write(clear);
+        new AsymmetricHeader(_channelId, _policy!.Uri, _credentials?.OwnCertificate, _credentials?.PeerThumbprint).Write(clear);
         using var message = new MessageBuffer(Pool);
         EncodeResponse(message, requestHandle, StatusCodes.Good, response);
-        Writer.WriteOpen(clear.Segment, ChunkSecurity.None, requestId, message.Written);
+        Writer.WriteOpen(clear.Segment, _credentials?.Asymmetric ?? ChunkSecurity.None, requestId, message.Written);
         if (isNew)
         {
-            Writer.SetToken(_channelId, _tokenId, ChunkSecurity.None);
+            Writer.SetToken(_channelId, _tokenId, _security);
         }
 
         Connection.RequestTick();

@@ -13,6 +13,10 @@ internal static partial class ServerLog
     [LoggerMessage(5001, LogLevel.Error, "Service {Service} of channel {Channel} threw; the client gets BadInternalError")]
     public static partial void ServiceThrew(ILogger logger, Exception exception, uint service, uint channel);
 
+    [LoggerMessage(
+        5003, LogLevel.Warning, "The certificate {Thumbprint} of {Peer} is refused: {Status}. To trust it, move its file from rejected to trusted")]
+    public static partial void CertificateRefused(ILogger logger, EndPoint? peer, string thumbprint, StatusCode status);
+
     [LoggerMessage(5002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]
     public static partial void MethodThrew(ILogger logger, Exception exception, NodeId method);
 }

@@ -1,4 +1,5 @@
 using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Server;
@@ -17,20 +18,35 @@ internal static class SessionServices
             return;
         }
 
+        ChannelCredentials? credentials = call.Channel.Credentials;
+        if (Refuse(call.Channel, request) is { } refused)
+        {
+            call.Fault(refused);
+            return;
+        }
+
         if (call.Server.Sessions.TryCreate(call.Channel, request.RequestedSessionTimeout) is not { } session)
         {
             call.Fault(StatusCodes.BadTooManySessions);
             return;
         }
 
+        session.ClientCertificate = credentials?.PeerCertificate.ToArray();
+        session.Nonce = Nonce();
         call.Channel.Attach(session);
         call.Reply(new CreateSessionResponse
         {
             SessionId = session.Id,
             AuthenticationToken = session.Token,
             RevisedSessionTimeout = session.Timeout.TotalMilliseconds,
-            ServerNonce = Nonce(),
+            ServerNonce = session.Nonce,
+            ServerCertificate = call.Server.Certificates?.Own.Der,
             ServerEndpoints = call.Server.DescribeEndpoints(request.EndpointUrl),
+            ServerSignature = credentials is null ? default : new SignatureData
+            {
+                Algorithm = credentials.Policy.SignatureUri,
+                Signature = credentials.SignPeer(request.ClientNonce.Span),
+            },
             MaxRequestMessageSize = (uint)call.Server.Options.MaxMessageBytes,
         });
     }
@@ -50,10 +66,19 @@ internal static class SessionServices
             return;
         }
 
-        // Without certificates nobody can show on another channel that the session is his (OPC 10000-4, 5.7.3).
-        if (session.Channel != call.Channel)
+        // On another channel a client shows by its certificate that the session is its own (OPC 10000-4, 5.7.3).
+        ChannelCredentials? credentials = call.Channel.Credentials;
+        bool isSameClient = credentials is not null && session.ClientCertificate is { } certificate && session.IsActivated
+            && credentials.IsPeer(certificate);
+        if (session.Channel != call.Channel && !isSameClient)
         {
             call.Fault(StatusCodes.BadSecureChannelIdInvalid);
+            return;
+        }
+
+        if (credentials is not null && !credentials.VerifyPeer(session.Nonce, request.ClientSignature.Signature.Span))
+        {
+            call.Fault(StatusCodes.BadApplicationSignatureInvalid);
             return;
         }
 
@@ -66,9 +91,10 @@ internal static class SessionServices
         }
 
         session.IsActivated = true;
+        session.Nonce = Nonce();
         session.LastRequest = call.Server.Time.GetTimestamp();
         call.Channel.Attach(session);
-        call.Reply(new ActivateSessionResponse { ServerNonce = Nonce() });
+        call.Reply(new ActivateSessionResponse { ServerNonce = session.Nonce });
     }
 
     public static void Close(in ServiceCall call)
@@ -82,6 +108,24 @@ internal static class SessionServices
         call.Server.Sessions.Remove(session);
         call.Channel.Detach(session);
         call.Reply(default(CloseSessionResponse));
+    }
+
+    private static StatusCode? Refuse(ServerChannel channel, in CreateSessionRequest request)
+    {
+        if (!channel.AllowsSessions)
+        {
+            return StatusCodes.BadSecurityPolicyRejected;
+        }
+
+        if (channel.Credentials is not { } credentials)
+        {
+            return null;
+        }
+
+        return request.ClientNonce.Length < NonceBytes ? StatusCodes.BadNonceInvalid
+            : !credentials.IsPeer(request.ClientCertificate.Span) ? StatusCodes.BadCertificateInvalid
+            : credentials.PeerApplicationUri != request.ClientDescription.ApplicationUri ? StatusCodes.BadCertificateUriInvalid
+            : null;
     }
 
     private static byte[] Nonce() => System.Security.Cryptography.RandomNumberGenerator.GetBytes(NonceBytes);

@@ -1,5 +1,6 @@
 using FastPort.Interop.Tests.Peers;
 using FastPort.OpcBridge.Simulation;
+using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using Xunit;
 
@@ -8,8 +9,21 @@ namespace FastPort.Interop.Tests.OpcUa;
 /// <summary>node-opcua's client against our server with the simulation's nodes.</summary>
 public sealed class NodeOpcUaClientTests : IAsyncLifetime
 {
-    private readonly OpcUaServer _server = new(
-        new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" }, ApplicationUri = "urn:fastport:interop" });
+    private readonly string _folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+    private readonly OpcUaServer _server;
+
+    public NodeOpcUaClientTests()
+    {
+        var options = new OpcUaServerOptions
+        {
+            Endpoints = { "opc.tcp://127.0.0.1:0" },
+            ApplicationUri = "urn:fastport:interop",
+            SecurityPolicies = [.. Enum.GetValues<OpcUaSecurityPolicy>()],
+        };
+        options.Certificates.Directory = _folder;
+        options.Certificates.UnsafeTrustAll = true;
+        _server = new OpcUaServer(options);
+    }
 
     public async ValueTask InitializeAsync()
     {
@@ -17,15 +31,22 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         await _server.StartAsync();
     }
 
-    public ValueTask DisposeAsync() => _server.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        await _server.DisposeAsync();
+        Directory.Delete(_folder, recursive: true);
+    }
 
     [NodeFact]
     public async Task Its_client_asks_for_endpoints_and_servers()
     {
         Endpoints seen = await PlayAsync<Endpoints>("endpoints");
 
-        Assert.Equal(["http://opcfoundation.org/UA/SecurityPolicy#None"], seen.Policies);
-        Assert.Equal([_server.Endpoints[0].ToString()], seen.Urls);
+        Assert.Equal(
+            ["None", "Basic256Sha256", "Aes128_Sha256_RsaOaep", "Aes256_Sha256_RsaPss"],
+            seen.Policies.Distinct().Select(static uri => uri[(uri.IndexOf('#', StringComparison.Ordinal) + 1)..]));
+        Assert.Equal(7, seen.Urls.Length);
+        Assert.Equal([_server.Endpoints[0].ToString()], seen.Urls.Distinct());
         Assert.Equal(["urn:fastport:interop"], seen.Servers);
     }
 
@@ -49,6 +70,20 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         Assert.Equal(["tag-value-000000", "tag-value-000001"], seen.Strings);
     }
 
+    [NodeTheory]
+    [InlineData("Basic256Sha256", "Sign")]
+    [InlineData("Basic256Sha256", "SignAndEncrypt")]
+    [InlineData("Aes128_Sha256_RsaOaep", "Sign")]
+    [InlineData("Aes128_Sha256_RsaOaep", "SignAndEncrypt")]
+    [InlineData("Aes256_Sha256_RsaPss", "Sign")]
+    [InlineData("Aes256_Sha256_RsaPss", "SignAndEncrypt")]
+    public async Task Its_client_connects_with_every_policy_and_mode(string policy, string mode)
+    {
+        Values seen = await PlayAsync<Values>("read", policy, mode);
+
+        Assert.Equal(2000, seen.Good);
+    }
+
     [NodeFact]
     public async Task Its_client_writes_200_values()
     {
@@ -66,9 +101,9 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         Assert.Equal(["Size"], seen.Inputs);
     }
 
-    private async Task<T> PlayAsync<T>(string scenario)
+    private async Task<T> PlayAsync<T>(string scenario, params string[] security)
     {
-        using var node = NodeProcess.Start("opcua/client.mjs", scenario, _server.Endpoints[0].ToString());
+        using var node = NodeProcess.Start("opcua/client.mjs", [scenario, _server.Endpoints[0].ToString(), .. security]);
         return await node.FinishAsync<T>();
     }
 

@@ -37,8 +37,28 @@ public sealed class NodeOpcUaServerTests
         MethodCallResult sum = await client.CallAsync(Id(90_000), Id(90_001), [2, 40]);
         Assert.Equal((StatusCodes.Good, 42), (sum.Status, sum.Outputs[0].Get<int>()));
 
+        await ConnectSecuredAsync($"opc.tcp://127.0.0.1:{started.Port}", ids[..10]);
+
         OpcUaException tooMany = await Assert.ThrowsAsync<OpcUaException>(async () => await client.ReadAsync(ids));
         Assert.Equal(StatusCodes.BadTooManyOperations, tooMany.Status);
+    }
+
+    private static async Task ConnectSecuredAsync(string url, NodeId[] ids)
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        foreach (OpcUaSecurityPolicy policy in Enum.GetValues<OpcUaSecurityPolicy>()[1..])
+        {
+            foreach (MessageSecurityMode mode in (MessageSecurityMode[])[MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt])
+            {
+                var options = new OpcUaClientOptions { SecurityPolicy = policy, SecurityMode = mode };
+                options.Certificates.Directory = folder;
+                options.Certificates.UnsafeTrustAll = true;
+                await using OpcUaClient client = await OpcUaClient.ConnectAsync(url, options);
+                Assert.All(await client.ReadAsync(ids), static v => Assert.Equal(StatusCodes.Good, v.Status));
+            }
+        }
+
+        Directory.Delete(folder, recursive: true);
     }
 
     private sealed record Started(int Port, ushort Namespace);

@@ -15,7 +15,11 @@ internal sealed class TestServer : IAsyncDisposable
     public static async Task<TestServer> StartAsync(
         Action<AddressSpace>? fill = null, Action<OpcUaServerOptions>? configure = null, TimeProvider? time = null)
     {
-        var options = new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0/test" } };
+        var options = new OpcUaServerOptions
+        {
+            Endpoints = { "opc.tcp://127.0.0.1:0/test" },
+            SecurityPolicies = [OpcUaSecurityPolicy.None],
+        };
         configure?.Invoke(options);
         var server = new OpcUaServer(options, time: time);
         server.AddressSpace.AddNamespace("urn:fastport:test");

@@ -40,6 +40,12 @@ internal sealed class ServerSession
 
     public bool IsActivated { get; set; }
 
+    /// <summary>The certificate of the client that created the session; null without security.</summary>
+    public byte[]? ClientCertificate { get; set; }
+
+    /// <summary>What the client signs to activate the session; another one after each activation.</summary>
+    public byte[] Nonce { get; set; } = [];
+
     /// <summary>When the last request came, as a timestamp of the server's time provider.</summary>
     public long LastRequest { get; set; }
 }

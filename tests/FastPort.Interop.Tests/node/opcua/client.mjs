@@ -1,5 +1,5 @@
 // node-opcua as a client: plays one scenario against the server at a URL and prints what it saw as JSON.
-//   node opcua/client.mjs <scenario> <url>
+//   node opcua/client.mjs <scenario> <url> [<policy> <mode>]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ console.log = console.error;
 const { default: opcua } = await import("node-opcua");
 const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes } = opcua;
 
-const [scenario, url] = process.argv.slice(2);
+const [scenario, url, policy = "None", mode = "None"] = process.argv.slice(2);
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
 const client = OPCUAClient.create({
   clientCertificateManager: new OPCUACertificateManager({ rootFolder: root, automaticallyAcceptUnknownCertificate: true }),
   applicationName: "interop",
   endpointMustExist: false,
-  securityMode: MessageSecurityMode.None,
-  securityPolicy: SecurityPolicy.None,
+  securityMode: MessageSecurityMode[mode],
+  securityPolicy: SecurityPolicy[policy],
   connectionStrategy: { maxRetry: 0 },
 });
 

@@ -13,8 +13,13 @@ const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolic
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
 const server = new OPCUAServer({
   port: 0,
-  securityModes: [MessageSecurityMode.None],
-  securityPolicies: [SecurityPolicy.None],
+  securityModes: [MessageSecurityMode.None, MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt],
+  securityPolicies: [
+    SecurityPolicy.None,
+    SecurityPolicy.Basic256Sha256,
+    SecurityPolicy.Aes128_Sha256_RsaOaep,
+    SecurityPolicy.Aes256_Sha256_RsaPss,
+  ],
   serverCertificateManager: new OPCUACertificateManager({ rootFolder: root, automaticallyAcceptUnknownCertificate: true }),
   serverCapabilities: { operationLimits: { maxNodesPerRead: 500, maxNodesPerWrite: 150 } },
 });

@@ -1,0 +1,16 @@
+namespace FastPort.OpcUa;
+
+/// <summary>Where an application keeps its certificate and those that it trusts.</summary>
+public sealed class OpcUaCertificateOptions
+{
+    /// <summary>
+    /// The directory. <c>own/certificate.pem</c> and <c>own/key.pem</c> are made at the first start. <c>trusted</c> and <c>issuers</c> hold
+    /// certificates in DER or PEM; what is not trusted is saved in <c>rejected</c>. Defaults to <c>pki</c> beside the program.
+    /// </summary>
+    public string Directory { get; set; } = Path.Combine(AppContext.BaseDirectory, "pki");
+
+    /// <summary>
+    /// Accepts every certificate of a peer, whoever made it: then anybody can pretend to be anybody. For tests. Defaults to false.
+    /// </summary>
+    public bool UnsafeTrustAll { get; set; }
+}

@@ -1,0 +1,57 @@
+using System.Security.Cryptography.X509Certificates;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.SecureChannel;
+
+/// <summary>The certificate of this application, and its judgement of others. Thread-safe.</summary>
+internal sealed class ApplicationCertificates : IDisposable
+{
+    private readonly CertificateStore _store;
+    private readonly bool _trustsAll;
+
+    /// <exception cref="IOException">The directory cannot be used.</exception>
+    public ApplicationCertificates(
+        OpcUaCertificateOptions options,
+        string applicationUri,
+        string applicationName,
+        IEnumerable<string> hosts,
+        TimeProvider time,
+        ILogger logger)
+    {
+        _trustsAll = options.UnsafeTrustAll;
+        _store = new CertificateStore(options.Directory, time);
+        if (_trustsAll)
+        {
+            CertificateLog.TrustsAll(logger);
+        }
+
+        string own = Path.Combine(options.Directory, "own");
+        Own = ApplicationCertificate.LoadOrCreate(
+            Path.Combine(own, "certificate.pem"),
+            Path.Combine(own, "key.pem"),
+            () => ApplicationCertificate.Create(applicationUri, applicationName, hosts, time.GetUtcNow()));
+        if (Own.NotAfter < time.GetUtcNow().UtcDateTime)
+        {
+            CertificateLog.Expired(logger, own, Own.NotAfter);
+        }
+    }
+
+    public ApplicationCertificate Own { get; }
+
+    /// <summary>Checks a peer's certificate. Good if it can be trusted.</summary>
+    public StatusCode Validate(X509Certificate2 certificate, string? applicationUri) =>
+        _trustsAll ? StatusCodes.Good : _store.Validate(certificate, applicationUri);
+
+    public void Dispose() => Own.Dispose();
+}
+
+/// <summary>Log messages about certificates; event ids 5100 to 5199.</summary>
+internal static partial class CertificateLog
+{
+    [LoggerMessage(
+        5100, LogLevel.Warning, "UnsafeTrustAll is set: every certificate is accepted, and anybody can pretend to be anybody. Use it in tests only")]
+    public static partial void TrustsAll(ILogger logger);
+
+    [LoggerMessage(5101, LogLevel.Error, "The own certificate in {Directory} has expired on {NotAfter:u}; delete it to have a new one made")]
+    public static partial void Expired(ILogger logger, string directory, DateTime notAfter);
+}

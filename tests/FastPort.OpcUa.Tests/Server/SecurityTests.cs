@@ -1,0 +1,171 @@
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+/// <summary>Our client and our server with every policy and mode, and what they refuse.</summary>
+public sealed class SecurityTests : IDisposable
+{
+    // Keys take long to make: one for each side, for all tests that do not look at the folders.
+    private static readonly string Shared = Directory.CreateTempSubdirectory("opcua-").FullName;
+
+    private readonly string _own = Directory.CreateTempSubdirectory("opcua-").FullName;
+
+    public static TheoryData<OpcUaSecurityPolicy, MessageSecurityMode> Kinds
+    {
+        get
+        {
+            var kinds = new TheoryData<OpcUaSecurityPolicy, MessageSecurityMode>();
+            foreach (OpcUaSecurityPolicy policy in Enum.GetValues<OpcUaSecurityPolicy>().Where(static p => p != OpcUaSecurityPolicy.None))
+            {
+                kinds.Add(policy, MessageSecurityMode.Sign);
+                kinds.Add(policy, MessageSecurityMode.SignAndEncrypt);
+            }
+
+            return kinds;
+        }
+    }
+
+    public void Dispose() => Directory.Delete(_own, recursive: true);
+
+    [Theory]
+    [MemberData(nameof(Kinds))]
+    public async Task Values_methods_and_long_messages_pass_with_every_policy_and_mode(OpcUaSecurityPolicy policy, MessageSecurityMode mode)
+    {
+        byte[] package = new byte[1_000_000];
+        new Random(1).NextBytes(package);
+        await using TestServer server = await StartAsync(policy, space =>
+        {
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "v", 5, writable: true);
+            space.AddObject(AddressSpace.ObjectsFolder, new NodeId(2, 2), "o");
+            space.AddMethod(
+                new NodeId(2, 2),
+                new NodeId(2, 3),
+                "Echo",
+                [new("In", BuiltInType.ByteString)],
+                [new("Out", BuiltInType.ByteString)],
+                static (inputs, _) => new(MethodResult.Good(inputs.Span[0])));
+        });
+        await using OpcUaClient client = await ConnectAsync(server, policy, mode);
+
+        Assert.Equal(StatusCodes.Good, Assert.Single(await client.WriteAsync([new(new NodeId(2, 1), 6)])));
+        Assert.Equal(6, Assert.Single(await client.ReadAsync([new NodeId(2, 1)])).Value.Get<int>());
+        MethodCallResult echoed = await client.CallAsync(new NodeId(2, 2), new NodeId(2, 3), [(ByteString)package]);
+        Assert.True(echoed.Outputs[0].Get<ByteString>().Span.SequenceEqual(package));
+    }
+
+    [Theory]
+    [InlineData(OpcUaSecurityPolicy.None)]
+    [InlineData(OpcUaSecurityPolicy.Basic256Sha256)]
+    public async Task Tokens_are_renewed_while_requests_are_in_flight(OpcUaSecurityPolicy policy)
+    {
+        await using TestServer server = await StartAsync(policy, static space =>
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "v", 5));
+        await using OpcUaClient client = await ConnectAsync(server, policy, MessageSecurityMode.SignAndEncrypt);
+
+        await Parallel.ForAsync(0, 2000, new ParallelOptions { MaxDegreeOfParallelism = 8 }, async (i, token) =>
+        {
+            if (i % 50 == 0)
+            {
+                client.Channel.Renew();
+            }
+
+            Assert.Equal(5, (await client.ReadAsync([new NodeId(2, 1)], token))[0].Value.Get<int>());
+        });
+    }
+
+    [Fact]
+    public async Task Strangers_are_refused_on_both_sides_until_they_are_trusted()
+    {
+        string serverFolder = Path.Combine(_own, "server"), clientFolder = Path.Combine(_own, "client");
+        await using TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.SecurityPolicies = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
+            o.Certificates.Directory = serverFolder;
+        });
+        var options = new OpcUaClientOptions { SecurityPolicy = OpcUaSecurityPolicy.Basic256Sha256 };
+        options.Certificates.Directory = clientFolder;
+
+        OpcUaException unknownServer = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+        Assert.Equal(StatusCodes.BadCertificateUntrusted, unknownServer.Status);
+        Assert.Contains(Path.Combine(clientFolder, "trusted"), unknownServer.Message, StringComparison.Ordinal);
+        Trust(clientFolder);
+
+        OpcUaException unknownClient = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync(options));
+        Assert.Equal(StatusCodes.BadSecurityChecksFailed, unknownClient.Status);
+        Trust(serverFolder);
+
+        await using OpcUaClient client = await server.ConnectAsync(options);
+        Assert.Single(await client.ReadAsync([new NodeId(0, 2258)]));
+        if (!OperatingSystem.IsWindows())
+        {
+            Assert.Equal(
+                UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path.Combine(serverFolder, "own", "key.pem")));
+        }
+
+        static void Trust(string folder)
+        {
+            string rejected = Assert.Single(Directory.GetFiles(Path.Combine(folder, "rejected")));
+            File.Move(rejected, Path.Combine(folder, "trusted", Path.GetFileName(rejected)));
+        }
+    }
+
+    [Fact]
+    public async Task A_server_without_policy_None_shows_its_endpoints_but_gives_no_sessions_without_security()
+    {
+        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.Aes256Sha256RsaPss, offersNone: false);
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync());
+        Assert.Equal(StatusCodes.BadSecurityPolicyRejected, e.Status);
+
+        // It has found the endpoint, and so the certificate, without security.
+        await using OpcUaClient client = await ConnectAsync(server, OpcUaSecurityPolicy.Aes256Sha256RsaPss, MessageSecurityMode.Sign);
+    }
+
+    [Fact]
+    public async Task A_policy_that_is_not_offered_is_named_with_those_that_are()
+    {
+        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.Basic256Sha256);
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
+            () => ConnectAsync(server, OpcUaSecurityPolicy.Aes256Sha256RsaPss, MessageSecurityMode.Sign));
+
+        Assert.Equal(StatusCodes.BadSecurityPolicyRejected, e.Status);
+        Assert.Contains("#Basic256Sha256 with SignAndEncrypt", e.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_application_uri_that_is_not_in_the_certificate_is_refused()
+    {
+        await using TestServer server = await StartAsync(OpcUaSecurityPolicy.Basic256Sha256);
+        await using OpcUaClient first = await ConnectAsync(server, OpcUaSecurityPolicy.Basic256Sha256, MessageSecurityMode.Sign);
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
+            () => ConnectAsync(server, OpcUaSecurityPolicy.Basic256Sha256, MessageSecurityMode.Sign, "urn:somebody:else"));
+
+        Assert.Equal(StatusCodes.BadCertificateUriInvalid, e.Status);
+    }
+
+    private static async Task<TestServer> StartAsync(
+        OpcUaSecurityPolicy policy, Action<AddressSpace>? fill = null, bool offersNone = true)
+    {
+        return await TestServer.StartAsync(fill, o =>
+        {
+            o.SecurityPolicies = offersNone ? [OpcUaSecurityPolicy.None, policy] : [policy];
+            o.ApplicationUri = "urn:test:server";
+            o.Certificates.Directory = Path.Combine(Shared, "server");
+            o.Certificates.UnsafeTrustAll = true;
+        });
+    }
+
+    private static Task<OpcUaClient> ConnectAsync(
+        TestServer server, OpcUaSecurityPolicy policy, MessageSecurityMode mode, string applicationUri = "urn:test:client")
+    {
+        var options = new OpcUaClientOptions { SecurityPolicy = policy, SecurityMode = mode, ApplicationUri = applicationUri };
+        options.Certificates.Directory = Path.Combine(Shared, "client");
+        options.Certificates.UnsafeTrustAll = true;
+        return server.ConnectAsync(options);
+    }
+}
