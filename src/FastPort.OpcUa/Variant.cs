@@ -5,8 +5,8 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa;
 
 /// <summary>
-/// A value of any built-in type, or an array of one (OPC 10000-6, 5.2.2.16). Immutable. Numbers, texts, byte strings, node ids, status codes
-/// and times are held without another object; GUIDs, localized texts, expanded node ids and data values are boxed.
+/// A value of any built-in type, or an array of one (OPC 10000-6, 5.2.2.16). Immutable. Numbers, texts, byte strings, node ids, status
+/// codes and times are held without another object; GUIDs, localized texts, expanded node ids and data values are boxed.
 /// </summary>
 public readonly partial struct Variant : IEquatable<Variant>
 {
@@ -50,7 +50,9 @@ public readonly partial struct Variant : IEquatable<Variant>
     /// <summary>Creates a scalar value.</summary>
     /// <typeparam name="T">The .NET type of a built-in type; see <see cref="BuiltInType"/>.</typeparam>
     /// <param name="value">The value. A null text gives a null String.</param>
-    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no built-in type, or is <see cref="Variant"/>.</exception>
+    /// <exception cref="NotSupportedException">
+    /// <typeparamref name="T"/> is the type of no built-in type, or is <see cref="Variant"/>.
+    /// </exception>
     public static Variant From<T>(T value)
     {
         BuiltInType type = BuiltInTypes.OfScalar<T>();
@@ -205,7 +207,8 @@ public readonly partial struct Variant : IEquatable<Variant>
         if (Reference is Array array)
         {
             const int Shown = 16;
-            IEnumerable<string?> texts = array.Cast<object?>().Take(Shown).Select(static e => Convert.ToString(e, CultureInfo.InvariantCulture));
+            IEnumerable<string?> texts = array.Cast<object?>().Take(Shown)
+                .Select(static e => Convert.ToString(e, CultureInfo.InvariantCulture));
             return $"[{string.Join(", ", texts)}{(array.Length > Shown ? ", ..." : string.Empty)}]";
         }
 

@@ -46,9 +46,19 @@ internal sealed class SimulatedNodes
         }
 
         space.AddMethod(
-            root, new NodeId(index, Root + 1), new QualifiedName(index, "SetPackageSize"), [new("Size", BuiltInType.UInt32)], [], SetPackageSize);
+            root,
+            new NodeId(index, Root + 1),
+            new QualifiedName(index, "SetPackageSize"),
+            [new("Size", BuiltInType.UInt32)],
+            [],
+            SetPackageSize);
         space.AddMethod(
-            root, new NodeId(index, Root + 2), new QualifiedName(index, "GetPackage"), [], [new("Package", BuiltInType.ByteString)], GetPackage);
+            root,
+            new NodeId(index, Root + 2),
+            new QualifiedName(index, "GetPackage"),
+            [],
+            [new("Package", BuiltInType.ByteString)],
+            GetPackage);
 
         NodeId Id(uint first, int i) => new(index, first + (uint)i);
         QualifiedName Name(string type, int i) => new(index, $"{type}.{i}");

@@ -186,7 +186,8 @@ internal sealed class ClientChannel : ChannelProtocol
             || header.PolicyUri != PolicyUri
             || (_credentials is not null && !_credentials.IsPeer(header.SenderCertificate.Span)))
         {
-            return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The header of the server's OpenSecureChannel message is not valid.");
+            return new ChannelFault(
+                StatusCodes.BadSecurityChecksFailed, "The header of the server's OpenSecureChannel message is not valid.");
         }
 
         using var scratch = new MessageBuffer(Pool);
@@ -194,7 +195,7 @@ internal sealed class ClientChannel : ChannelProtocol
         if (!security.TryUnprotect(chunk, clearBytes, scratch, out ReadOnlySpan<byte> content))
         {
             return new ChannelFault(
-                StatusCodes.BadSecurityChecksFailed, "The signature or the padding of the server's OpenSecureChannel message is not valid.");
+                StatusCodes.BadSecurityChecksFailed, "The signature or padding of the server's OpenSecureChannel message is not valid.");
         }
 
         var decoder = new BinaryDecoder(content, Limits);
@@ -241,7 +242,8 @@ internal sealed class ClientChannel : ChannelProtocol
             : null;
         fault = security is not null
             ? null
-            : new ChannelFault(StatusCodes.BadSecureChannelTokenUnknown, $"The server used the unknown token {tokenId} of channel {channelId}.");
+            : new ChannelFault(
+                StatusCodes.BadSecureChannelTokenUnknown, $"The server used the unknown token {tokenId} of channel {channelId}.");
         return security;
     }
 

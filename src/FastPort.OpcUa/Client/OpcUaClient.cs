@@ -183,8 +183,10 @@ public sealed class OpcUaClient : IAsyncDisposable
             if (!_token.IsNull)
             {
                 await _channel!.SendAsync(
-                    _token, new CloseSessionRequest { DeleteSubscriptions = true }, new Stack<PendingRequest<CloseSessionResponse>>(), default)
-                    .ConfigureAwait(false);
+                    _token,
+                    new CloseSessionRequest { DeleteSubscriptions = true },
+                    new Stack<PendingRequest<CloseSessionResponse>>(),
+                    CancellationToken.None).ConfigureAwait(false);
             }
 
             _connection.Close(CloseReason.LocalClosed);
@@ -253,7 +255,8 @@ public sealed class OpcUaClient : IAsyncDisposable
             throw new OpcUaException(
                 status,
                 $"The certificate {thumbprint} of {_endpointUrl} is refused: {status}. To trust it, move its file from "
-                + $"{Path.Combine(_options.Certificates.Directory, "rejected")} to {Path.Combine(_options.Certificates.Directory, "trusted")}.");
+                + $"{Path.Combine(_options.Certificates.Directory, "rejected")} to "
+                + $"{Path.Combine(_options.Certificates.Directory, "trusted")}.");
         }
 
         return new ChannelCredentials(policy, _certificates.Own, certificate);
@@ -313,7 +316,8 @@ public sealed class OpcUaClient : IAsyncDisposable
                 cancellationToken).ConfigureAwait(false),
             "CreateSession");
         if (credentials is not null
-            && !(credentials.IsPeer(session.ServerCertificate.Span) && credentials.VerifyPeer(nonce, session.ServerSignature.Signature.Span)))
+            && !(credentials.IsPeer(session.ServerCertificate.Span)
+                && credentials.VerifyPeer(nonce, session.ServerSignature.Signature.Span)))
         {
             throw Failed("CreateSession", StatusCodes.BadApplicationSignatureInvalid);
         }

@@ -5,8 +5,8 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// A request that waits for its response. The channel removes it from its table before it completes it, so exactly one of response, timeout,
-/// cancellation and end of the channel does.
+/// A request that waits for its response. The channel removes it from its table before it completes it, so exactly one of response,
+/// timeout, cancellation and end of the channel does.
 /// </summary>
 internal abstract class PendingRequest
 {

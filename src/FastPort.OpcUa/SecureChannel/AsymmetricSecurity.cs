@@ -50,12 +50,15 @@ internal sealed class AsymmetricSecurity(SecurityPolicy policy, RSA own, RSA pee
             padding[^1] = (byte)(size >> 8);
         }
 
-        own.SignData(signed.AsSpan(0, signed.Length - _signatureBytes), content[^_signatureBytes..], HashAlgorithmName.SHA256, policy.Signature);
+        own.SignData(
+            signed.AsSpan(..^_signatureBytes), content[^_signatureBytes..], HashAlgorithmName.SHA256, policy.Signature);
         clear.CopyTo(chunk);
         for (int i = 0; i < blocks; i++)
         {
             peer.Encrypt(
-                content.Slice(i * Plain(_sendBlock), Plain(_sendBlock)), chunk.Slice(clear.Length + (i * _sendBlock), _sendBlock), policy.Encryption);
+                content.Slice(i * Plain(_sendBlock), Plain(_sendBlock)),
+                chunk.Slice(clear.Length + (i * _sendBlock), _sendBlock),
+                policy.Encryption);
         }
     }
 

@@ -55,7 +55,8 @@ internal sealed class ChannelCredentials : IDisposable
     /// <param name="mode">Sign, or SignAndEncrypt.</param>
     /// <param name="ownNonce">This side's nonce.</param>
     /// <param name="peerNonce">The peer's nonce.</param>
-    public ChunkSecurity Derive(MessageSecurityMode mode, ReadOnlySpan<byte> ownNonce, ReadOnlySpan<byte> peerNonce) => new SymmetricSecurity(
+    public ChunkSecurity Derive(MessageSecurityMode mode, ReadOnlySpan<byte> ownNonce, ReadOnlySpan<byte> peerNonce) =>
+        new SymmetricSecurity(
         mode,
         ChannelKeys.Derive(peerNonce, ownNonce, Policy.EncryptionKeyBytes),
         ChannelKeys.Derive(ownNonce, peerNonce, Policy.EncryptionKeyBytes));

@@ -186,7 +186,7 @@ internal abstract class ChannelProtocol(EncodingLimits limits, ArrayPool<byte> p
         if (size > MaxChunkBytes)
         {
             return new ChannelFault(
-                StatusCodes.BadTcpMessageTooLarge, $"A chunk of {size} bytes is larger than the {MaxChunkBytes} bytes that were agreed on.");
+                StatusCodes.BadTcpMessageTooLarge, $"A chunk of {size} bytes is larger than the agreed {MaxChunkBytes} bytes.");
         }
 
         return size >= HeaderBytes
@@ -233,7 +233,8 @@ internal abstract class ChannelProtocol(EncodingLimits limits, ArrayPool<byte> p
         if (_partialChunks != 0 && requestId != _partialRequest && type != MessageType.Close)
         {
             return new ChannelFault(
-                StatusCodes.BadTcpMessageTypeInvalid, $"A chunk of request {requestId} stands between chunks of request {_partialRequest}.");
+                StatusCodes.BadTcpMessageTypeInvalid,
+                $"A chunk of request {requestId} stands between chunks of request {_partialRequest}.");
         }
 
         switch (type)
@@ -294,7 +295,8 @@ internal abstract class ChannelProtocol(EncodingLimits limits, ArrayPool<byte> p
         if (++_partialChunks > MaxChunks)
         {
             EndPartial();
-            return new ChannelFault(StatusCodes.BadTcpMessageTooLarge, $"A message has more than the {MaxChunks} chunks that are accepted.");
+            return new ChannelFault(
+                StatusCodes.BadTcpMessageTooLarge, $"A message has more than the {MaxChunks} chunks that are accepted.");
         }
 
         _partial.Write(body);

@@ -39,7 +39,9 @@ public sealed class OpcUaServerOptions
     /// <summary>Most nodes of a Write. Defaults to 10,000.</summary>
     public int MaxNodesPerWrite { get; set; } = 10_000;
 
-    /// <summary>Most nodes of a Browse, BrowseNext, RegisterNodes, and paths of a TranslateBrowsePathsToNodeIds. Defaults to 1,000.</summary>
+    /// <summary>
+    /// Most nodes of a Browse, BrowseNext, RegisterNodes, and paths of a TranslateBrowsePathsToNodeIds. Defaults to 1,000.
+    /// </summary>
     public int MaxNodesPerBrowse { get; set; } = 1000;
 
     /// <summary>Most methods of a Call. Defaults to 100.</summary>

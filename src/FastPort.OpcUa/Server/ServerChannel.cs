@@ -44,7 +44,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
     /// <summary>The certificates of both sides; null without security.</summary>
     public ChannelCredentials? Credentials => _credentials;
 
-    /// <summary>Whether sessions may be used on the channel: without security a client may only ask for endpoints where None is not offered.</summary>
+    /// <summary>
+    /// Whether sessions may be used on the channel: without security a client may only ask for endpoints where None is not offered.
+    /// </summary>
     public bool AllowsSessions => _policy is not null && _server.Offers(_policy, SecurityMode);
 
     /// <summary>How messages are protected.</summary>
@@ -120,7 +122,8 @@ internal sealed partial class ServerChannel : ChannelProtocol
         if (chunkBytes < ChannelLimits.MinChunkBytes)
         {
             return new ChannelFault(
-                StatusCodes.BadConnectionRejected, $"The buffers of {chunkBytes} bytes are smaller than {ChannelLimits.MinChunkBytes} bytes.");
+                StatusCodes.BadConnectionRejected,
+                $"The buffers of {chunkBytes} bytes are smaller than {ChannelLimits.MinChunkBytes} bytes.");
         }
 
         MaxChunkBytes = chunkBytes;
@@ -260,7 +263,8 @@ internal sealed partial class ServerChannel : ChannelProtocol
             bool isSame = header.PolicyUri == _policy.Uri && (_credentials is null || _credentials.IsPeer(header.SenderCertificate.Span));
             return isSame
                 ? null
-                : new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.");
+                : new ChannelFault(
+                    StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.");
         }
 
         if (SecurityPolicy.Find(header.PolicyUri) is not { } policy)
@@ -282,7 +286,8 @@ internal sealed partial class ServerChannel : ChannelProtocol
 
         if (!header.ReceiverThumbprint.Span.SequenceEqual(certificates.Own.Thumbprint))
         {
-            return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The message is encrypted for another certificate than the server's.");
+            return new ChannelFault(
+                StatusCodes.BadSecurityChecksFailed, "The message is encrypted for another certificate than the server's.");
         }
 
         if (CertificateStore.TryReadLeaf(header.SenderCertificate.Span) is not { } certificate)
@@ -313,13 +318,15 @@ internal sealed partial class ServerChannel : ChannelProtocol
         bool isPossible = _policy!.IsNone ? mode == MessageSecurityMode.None : _server.Offers(_policy, mode);
         if (!isPossible || (_channelId != 0 && mode != SecurityMode))
         {
-            return new ChannelFault(StatusCodes.BadSecurityModeRejected, $"The security mode {mode} does not go with the policy {_policy.Uri}.");
+            return new ChannelFault(
+                StatusCodes.BadSecurityModeRejected, $"The security mode {mode} does not go with the policy {_policy.Uri}.");
         }
 
         if (!_policy.IsNone && request.ClientNonce.Length != ChannelCredentials.NonceBytes)
         {
             return new ChannelFault(
-                StatusCodes.BadNonceInvalid, $"The client's nonce has {request.ClientNonce.Length} bytes instead of {ChannelCredentials.NonceBytes}.");
+                StatusCodes.BadNonceInvalid,
+                $"The client's nonce has {request.ClientNonce.Length} bytes instead of {ChannelCredentials.NonceBytes}.");
         }
 
         SecurityMode = mode;

@@ -14,7 +14,9 @@ internal static partial class ServerLog
     public static partial void ServiceThrew(ILogger logger, Exception exception, uint service, uint channel);
 
     [LoggerMessage(
-        5003, LogLevel.Warning, "The certificate {Thumbprint} of {Peer} is refused: {Status}. To trust it, move its file from rejected to trusted")]
+        5003,
+        LogLevel.Warning,
+        "The certificate {Thumbprint} of {Peer} is refused: {Status}. To trust it, move its file from rejected to trusted")]
     public static partial void CertificateRefused(ILogger logger, EndPoint? peer, string thumbprint, StatusCode status);
 
     [LoggerMessage(5002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]

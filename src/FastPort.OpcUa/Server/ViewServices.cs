@@ -119,7 +119,8 @@ internal static class ViewServices
                 {
                     if (reference.IsForward != element.IsInverse
                         && reference.Target.BrowseName == element.TargetName
-                        && (element.ReferenceTypeId.IsNull || space.IsOfType(reference.TypeId, element.ReferenceTypeId, element.IncludeSubtypes)))
+                        && (element.ReferenceTypeId.IsNull
+                            || space.IsOfType(reference.TypeId, element.ReferenceTypeId, element.IncludeSubtypes)))
                     {
                         next.Add(reference.Target);
                     }

@@ -26,9 +26,11 @@ public sealed class BrowseTests
 
         IReadOnlyList<ReferenceDescription> references = await client.BrowseAsync(Folder);
 
-        Assert.Equal(Enumerable.Range(0, 100).Select(static i => new QualifiedName(2, $"v{i}")), references.Select(static r => r.BrowseName));
+        Assert.Equal(
+            Enumerable.Range(0, 100).Select(static i => new QualifiedName(2, $"v{i}")), references.Select(static r => r.BrowseName));
         Assert.All(references, static r => Assert.Equal(
-            (NodeClass.Variable, new NodeId(0, 47), new NodeId(0, 63), true), (r.NodeClass, r.ReferenceTypeId, r.TypeDefinition.NodeId, r.IsForward)));
+            (NodeClass.Variable, new NodeId(0, 47), new NodeId(0, 63), true),
+            (r.NodeClass, r.ReferenceTypeId, r.TypeDefinition.NodeId, r.IsForward)));
     }
 
     [Fact]

@@ -67,7 +67,8 @@ public sealed class MethodTests
     {
         byte[] bytes = new byte[size];
         new Random(size).NextBytes(bytes);
-        await using TestServer server = await StartAsync((_, _) => new(MethodResult.Good((ByteString)bytes)), static o => o.MaxMessageBytes = 32_000_000);
+        await using TestServer server = await StartAsync(
+            (_, _) => new(MethodResult.Good((ByteString)bytes)), static o => o.MaxMessageBytes = 32_000_000);
         await using OpcUaClient client = await server.ConnectAsync();
 
         MethodCallResult result = await client.CallAsync(Owner, Method, [1, 2]);
@@ -100,11 +101,12 @@ public sealed class MethodTests
         Assert.Equal([2, 1], values.Select(static v => v.Value.GetArray<ExtensionObject>()!.Length));
     }
 
-    private static Task<TestServer> StartAsync(MethodHandler handler, Action<OpcUaServerOptions>? configure = null) => TestServer.StartAsync(
+    private static Task<TestServer> StartAsync(MethodHandler handler, Action<OpcUaServerOptions>? configure = null) =>
+        TestServer.StartAsync(
         space =>
         {
             space.AddObject(AddressSpace.ObjectsFolder, Owner, "Owner");
-            space.AddMethod(Owner, Method, "Method", TwoNumbers, handler is null ? [] : Sum, handler!);
+            space.AddMethod(Owner, Method, "Method", TwoNumbers, Sum, handler);
         },
         configure);
 }

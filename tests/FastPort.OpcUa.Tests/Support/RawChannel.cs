@@ -44,10 +44,14 @@ internal sealed class RawChannel : IDisposable
     }
 
     public Task SendHelloAsync(uint bufferSize = 65_535, string? url = "opc.tcp://127.0.0.1/test") =>
-        SendAsync(MessageType.Hello, Encode(new HelloMessage { ReceiveBufferSize = bufferSize, SendBufferSize = bufferSize, EndpointUrl = url }));
+        SendAsync(
+            MessageType.Hello,
+            Encode(new HelloMessage { ReceiveBufferSize = bufferSize, SendBufferSize = bufferSize, EndpointUrl = url }));
 
     public async Task SendOpenAsync(
-        SecurityTokenRequestType type = SecurityTokenRequestType.Issue, MessageSecurityMode mode = MessageSecurityMode.None, string? policy = null)
+        SecurityTokenRequestType type = SecurityTokenRequestType.Issue,
+        MessageSecurityMode mode = MessageSecurityMode.None,
+        string? policy = null)
     {
         using var buffer = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
         new AsymmetricHeader(ChannelId, policy ?? SecurityPolicy.None.Uri, default, default).Write(buffer);

@@ -49,9 +49,12 @@ internal sealed class ApplicationCertificates : IDisposable
 internal static partial class CertificateLog
 {
     [LoggerMessage(
-        5100, LogLevel.Warning, "UnsafeTrustAll is set: every certificate is accepted, and anybody can pretend to be anybody. Use it in tests only")]
+        5100,
+        LogLevel.Warning,
+        "UnsafeTrustAll is set: every certificate is accepted, and anybody can pretend to be anybody. Use it in tests only")]
     public static partial void TrustsAll(ILogger logger);
 
-    [LoggerMessage(5101, LogLevel.Error, "The own certificate in {Directory} has expired on {NotAfter:u}; delete it to have a new one made")]
+    [LoggerMessage(
+        5101, LogLevel.Error, "The own certificate in {Directory} has expired on {NotAfter:u}; delete it to have a new one made")]
     public static partial void Expired(ILogger logger, string directory, DateTime notAfter);
 }

@@ -72,9 +72,9 @@ internal sealed class CertificateStore
             return StatusCodes.BadCertificateTimeInvalid;
         }
 
-        if (certificate.Extensions.OfType<X509KeyUsageExtension>().FirstOrDefault() is { } usage
-            && (usage.KeyUsages & (X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyEncipherment | X509KeyUsageFlags.DataEncipherment))
-                == 0)
+        const X509KeyUsageFlags Needed =
+            X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyEncipherment | X509KeyUsageFlags.DataEncipherment;
+        if (certificate.Extensions.OfType<X509KeyUsageExtension>().FirstOrDefault() is { } usage && (usage.KeyUsages & Needed) == 0)
         {
             return StatusCodes.BadCertificateUseNotAllowed;
         }
