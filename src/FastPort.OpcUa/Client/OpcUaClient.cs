@@ -324,10 +324,9 @@ public sealed class OpcUaClient : IAsyncDisposable
 
         SecurityPolicy policy = credentials?.Policy ?? SecurityPolicy.None;
         MessageSecurityMode mode = credentials is null ? MessageSecurityMode.None : _options.SecurityMode;
-        string? policyId = (session.ServerEndpoints ?? [])
+        UserTokenPolicy[] users = [.. (session.ServerEndpoints ?? [])
             .Where(e => e.SecurityPolicyUri == policy.Uri && e.SecurityMode == mode)
-            .SelectMany(static e => e.UserIdentityTokens ?? [])
-            .FirstOrDefault(static p => p.TokenType == UserTokenType.Anonymous).PolicyId;
+            .SelectMany(static e => e.UserIdentityTokens ?? [])];
         Check(
             await Channel.SendAsync(
                 session.AuthenticationToken,
@@ -338,22 +337,12 @@ public sealed class OpcUaClient : IAsyncDisposable
                         Algorithm = policy.SignatureUri,
                         Signature = credentials.SignPeer(session.ServerNonce.Span),
                     },
-                    UserIdentityToken = Identity(new AnonymousIdentityToken { PolicyId = policyId }),
+                    UserIdentityToken = UserToken.Create(_endpointUrl, _options, policy, mode, users, session),
                 },
                 new Stack<PendingRequest<ActivateSessionResponse>>(),
                 cancellationToken).ConfigureAwait(false),
             "ActivateSession");
         return session.AuthenticationToken;
-    }
-
-    private static ExtensionObject Identity<T>(in T token)
-        where T : struct, IServiceMessage
-    {
-        using var buffer = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
-        var encoder = new Encoding.BinaryEncoder(buffer);
-        encoder.WriteStructure(token);
-        encoder.Complete();
-        return new ExtensionObject(new NodeId(0, T.EncodingId), ExtensionObjectEncoding.Binary, buffer.Written.ToArray());
     }
 
     private BrowseResult Only(BrowseResult[]? results, string service) =>

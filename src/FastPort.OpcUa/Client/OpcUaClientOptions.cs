@@ -20,6 +20,12 @@ public sealed class OpcUaClientOptions
     /// <summary>The client's certificate and those that it trusts. Used with a policy other than None.</summary>
     public OpcUaCertificateOptions Certificates { get; } = new();
 
+    /// <summary>The user's name; null for none. Defaults to null.</summary>
+    public string? UserName { get; set; }
+
+    /// <summary>The user's password. It is sent encrypted, or not at all.</summary>
+    public string Password { get; set; } = string.Empty;
+
     /// <summary>Time for connection, secure channel and session together. Defaults to 10 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(10);
 

@@ -20,6 +20,7 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     private readonly ConnectionServer _server;
     private uint _lastChannel;
+    private long _lastWarning;
     private ApplicationCertificates? _certificates;
 
     /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
@@ -77,7 +78,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <exception cref="IOException">The directory of the certificates cannot be used.</exception>
     public Task StartAsync(CancellationToken cancellationToken = default)
     {
-        if (Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
+        // Passwords are encrypted with the server's key also where messages are not.
+        if (Options.ValidateUser is not null || Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
         {
             string[] hosts = [Environment.MachineName, "localhost", .. Options.Endpoints.Select(static url => Endpoint.Parse(url).Host)];
             _certificates ??= new ApplicationCertificates(
@@ -96,6 +98,15 @@ public sealed class OpcUaServer : IAsyncDisposable
     {
         await _server.DisposeAsync().ConfigureAwait(false);
         _certificates?.Dispose();
+    }
+
+    /// <summary>Whether a warning about a peer may be logged: strangers must not fill the log.</summary>
+    internal bool MayWarn()
+    {
+        long now = Time.GetTimestamp();
+        long last = Volatile.Read(ref _lastWarning);
+        return (last == 0 || Time.GetElapsedTime(last, now) >= TimeSpan.FromSeconds(1))
+            && Interlocked.CompareExchange(ref _lastWarning, now, last) == last;
     }
 
     /// <summary>A number that no other channel of this server has had.</summary>
@@ -127,6 +138,23 @@ public sealed class OpcUaServer : IAsyncDisposable
             ]),
     ];
 
+    private UserTokenPolicy[] DescribeUsers(OpcUaSecurityPolicy policy) =>
+    [
+        .. Options.AllowAnonymous
+            ? (UserTokenPolicy[])[new UserTokenPolicy { PolicyId = UserIdentity.Anonymous, TokenType = UserTokenType.Anonymous }]
+            : [],
+        .. Options.ValidateUser is null
+            ? (UserTokenPolicy[])[]
+            : [
+                new UserTokenPolicy
+                {
+                    PolicyId = UserIdentity.UserName,
+                    TokenType = UserTokenType.UserName,
+                    SecurityPolicyUri = policy == OpcUaSecurityPolicy.None ? SecurityPolicy.Basic256Sha256.Uri : null,
+                },
+            ],
+    ];
+
     private EndpointDescription DescribeEndpoint(string? url, OpcUaSecurityPolicy policy, MessageSecurityMode mode) => new()
     {
         EndpointUrl = url,
@@ -134,7 +162,7 @@ public sealed class OpcUaServer : IAsyncDisposable
         ServerCertificate = _certificates?.Own.Der,
         SecurityMode = mode,
         SecurityPolicyUri = SecurityPolicy.Of(policy).Uri,
-        UserIdentityTokens = [new UserTokenPolicy { PolicyId = "anonymous", TokenType = UserTokenType.Anonymous }],
+        UserIdentityTokens = DescribeUsers(policy),
         TransportProfileUri = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
 
         // Stronger policies, and encryption before signing alone.

@@ -24,6 +24,14 @@ public sealed class OpcUaServerOptions
     /// <summary>The server's certificate and those that it trusts. Used if a policy other than None is offered.</summary>
     public OpcUaCertificateOptions Certificates { get; } = new();
 
+    /// <summary>Whether clients without a user may activate sessions. Defaults to true.</summary>
+    public bool AllowAnonymous { get; set; } = true;
+
+    /// <summary>
+    /// Checks a user's name and password. Null for no users. Defaults to null. Passwords are only accepted encrypted.
+    /// </summary>
+    public Func<string, string, CancellationToken, ValueTask<bool>>? ValidateUser { get; set; }
+
     /// <summary>Maximum number of sessions. Defaults to 1,000.</summary>
     public int MaxSessions { get; set; } = 1000;
 

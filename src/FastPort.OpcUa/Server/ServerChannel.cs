@@ -52,6 +52,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
     /// <summary>How messages are protected.</summary>
     public MessageSecurityMode SecurityMode { get; private set; }
 
+    /// <summary>The client's address.</summary>
+    public System.Net.EndPoint? RemoteEndPoint => Connection.RemoteEndPoint;
+
     /// <summary>Canceled when the connection has ended.</summary>
     public CancellationToken Ended => _ended.Token;
 
@@ -298,7 +301,11 @@ internal sealed partial class ServerChannel : ChannelProtocol
         StatusCode status = certificates.Validate(certificate, applicationUri: null);
         if (status.IsBad)
         {
-            ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status);
+            if (_server.MayWarn())
+            {
+                ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status);
+            }
+
             certificate.Dispose();
 
             // A stranger is not told more than that (OPC 10000-4, 6.1.3).
@@ -311,6 +318,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
         _credentials = new ChannelCredentials(policy, certificates.Own, certificate);
         return null;
     }
+
+    /// <summary>Runs an action on the loop, unless the connection has ended.</summary>
+    public void Post(Action action) => Connection.Post(static action => ((Action)action!)(), action);
 
     private ChannelFault? CheckMode(in OpenSecureChannelRequest request)
     {

@@ -19,6 +19,12 @@ internal static partial class ServerLog
         "The certificate {Thumbprint} of {Peer} is refused: {Status}. To trust it, move its file from rejected to trusted")]
     public static partial void CertificateRefused(ILogger logger, EndPoint? peer, string thumbprint, StatusCode status);
 
+    [LoggerMessage(5004, LogLevel.Warning, "A user of {Peer} was refused: the name or the password is wrong")]
+    public static partial void UserRefused(ILogger logger, EndPoint? peer);
+
+    [LoggerMessage(5005, LogLevel.Error, "ValidateUser threw; the user is refused")]
+    public static partial void UserCheckThrew(ILogger logger, Exception exception);
+
     [LoggerMessage(5002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]
     public static partial void MethodThrew(ILogger logger, Exception exception, NodeId method);
 }

@@ -82,15 +82,57 @@ internal static class SessionServices
             return;
         }
 
-        bool isAnonymous = request.UserIdentityToken is null
-            || request.UserIdentityToken.TypeId.NodeId == new NodeId(0, AnonymousIdentityToken.EncodingId);
-        if (!isAnonymous)
+        StatusCode status = UserIdentity.TryRead(call, session, request.UserIdentityToken, out string? user, out string? password);
+        if (status.IsBad)
         {
-            call.Fault(StatusCodes.BadIdentityTokenRejected);
+            call.Fault(status);
             return;
         }
 
+        if (user is null)
+        {
+            Activate(call, session, user);
+            return;
+        }
+
+        _ = ActivateUserAsync(call, session, user, password!);
+    }
+
+    // Nothing awaits this: every failure becomes a response. The user is checked wherever the application does so, the rest is the loop's.
+    private static async Task ActivateUserAsync(ServiceCall call, ServerSession session, string user, string password)
+    {
+        bool isValid = false;
+        try
+        {
+            isValid = await call.Server.Options.ValidateUser!(user, password, call.Channel.Ended).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            ServerLog.UserCheckThrew(call.Server.Logger, e);
+        }
+
+        call.Channel.Post(() =>
+        {
+            if (isValid)
+            {
+                Activate(call, session, user);
+            }
+            else
+            {
+                if (call.Server.MayWarn())
+                {
+                    ServerLog.UserRefused(call.Server.Logger, call.Channel.RemoteEndPoint);
+                }
+
+                call.Fault(StatusCodes.BadUserAccessDenied);
+            }
+        });
+    }
+
+    private static void Activate(in ServiceCall call, ServerSession session, string? user)
+    {
         session.IsActivated = true;
+        session.User = user;
         session.Nonce = Nonce();
         session.LastRequest = call.Server.Time.GetTimestamp();
         call.Channel.Attach(session);

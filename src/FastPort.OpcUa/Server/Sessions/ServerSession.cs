@@ -43,6 +43,9 @@ internal sealed class ServerSession
     /// <summary>The certificate of the client that created the session; null without security.</summary>
     public byte[]? ClientCertificate { get; set; }
 
+    /// <summary>The user's name; null for anonymous.</summary>
+    public string? User { get; set; }
+
     /// <summary>What the client signs to activate the session; another one after each activation.</summary>
     public byte[] Nonce { get; set; } = [];
 
