@@ -20,6 +20,7 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
             ApplicationUri = "urn:fastport:interop",
             SecurityPolicies = [.. Enum.GetValues<OpcUaSecurityPolicy>()],
         };
+        options.ValidateUser = static (user, password, _) => new(user == "anna" && password == "secret");
         options.Certificates.Directory = _folder;
         options.Certificates.UnsafeTrustAll = true;
         _server = new OpcUaServer(options);
@@ -82,6 +83,20 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         Values seen = await PlayAsync<Values>("read", policy, mode);
 
         Assert.Equal(2000, seen.Good);
+    }
+
+    [NodeTheory]
+    [InlineData("None", "None")]
+    [InlineData("Basic256Sha256", "SignAndEncrypt")]
+    [InlineData("Aes256_Sha256_RsaPss", "Sign")]
+    public async Task Its_client_sends_a_user_with_an_encrypted_password(string policy, string mode)
+    {
+        Values seen = await PlayAsync<Values>("read", policy, mode, "anna", "secret");
+        Assert.Equal(2000, seen.Good);
+
+        InvalidOperationException refused = await Assert.ThrowsAsync<InvalidOperationException>(
+            () => PlayAsync<Values>("read", policy, mode, "anna", "wrong"));
+        Assert.Contains("BadUserAccessDenied", refused.Message, StringComparison.Ordinal);
     }
 
     [NodeFact]

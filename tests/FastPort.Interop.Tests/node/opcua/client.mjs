@@ -1,5 +1,5 @@
 // node-opcua as a client: plays one scenario against the server at a URL and prints what it saw as JSON.
-//   node opcua/client.mjs <scenario> <url> [<policy> <mode>]
+//   node opcua/client.mjs <scenario> <url> [<policy> <mode> [<user> <password>]]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { join } from "node:path";
 const print = console.log;
 console.log = console.error;
 const { default: opcua } = await import("node-opcua");
-const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes } = opcua;
+const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes, UserTokenType } = opcua;
 
-const [scenario, url, policy = "None", mode = "None"] = process.argv.slice(2);
+const [scenario, url, policy = "None", mode = "None", userName, password] = process.argv.slice(2);
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
 const client = OPCUAClient.create({
   clientCertificateManager: new OPCUACertificateManager({ rootFolder: root, automaticallyAcceptUnknownCertificate: true }),
@@ -109,7 +109,7 @@ const scenarios = {
 };
 
 await client.connect(url);
-const session = await client.createSession();
+const session = await client.createSession(userName && { type: UserTokenType.UserName, userName, password });
 const result = await scenarios[scenario](session);
 await session.close();
 await client.disconnect();
