@@ -26,6 +26,7 @@ public sealed class OpcUaClient : IAsyncDisposable
     private ClientChannel? _channel;
     private ApplicationCertificates? _certificates;
     private NodeId _token;
+    private OperationLimits _limits = OperationLimits.None;
 
     private OpcUaClient(string endpointUrl, OpcUaClientOptions options, ILogger logger)
     {
@@ -70,7 +71,9 @@ public sealed class OpcUaClient : IAsyncDisposable
     public ValueTask<DataValue[]> ReadAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default) =>
         ReadAsync(nodes, AttributeId.Value, cancellationToken);
 
-    /// <summary>Reads an attribute of nodes, with both timestamps.</summary>
+    /// <summary>
+    /// Reads an attribute of nodes, with both timestamps. More nodes than the server reads at a time are read in several requests.
+    /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="attribute">The attribute.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -80,45 +83,47 @@ public sealed class OpcUaClient : IAsyncDisposable
         IReadOnlyList<NodeId> nodes, AttributeId attribute, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(nodes);
-        var items = new ReadValueId[nodes.Count];
-        for (int i = 0; i < items.Length; i++)
+        if (nodes.Count <= _limits.MaxNodesPerRead)
         {
-            items[i].NodeId = nodes[i];
-            items[i].AttributeId = (uint)attribute;
+            return await ReadPartAsync(nodes, 0, nodes.Count, attribute, cancellationToken).ConfigureAwait(false);
         }
 
-        ServiceResult<ReadResponse> result = await Channel.SendAsync(
-            _token,
-            new ReadRequest { TimestampsToReturn = TimestampsToReturn.Both, NodesToRead = items },
-            _reads,
-            cancellationToken).ConfigureAwait(false);
-        return Check(result, "Read").Results is { } values && values.Length == items.Length
-            ? values
-            : throw Failed("Read", StatusCodes.BadUnknownResponse);
+        var values = new DataValue[nodes.Count];
+        for (int from = 0; from < values.Length; from += _limits.MaxNodesPerRead)
+        {
+            int count = Math.Min(_limits.MaxNodesPerRead, values.Length - from);
+            DataValue[] part = await ReadPartAsync(nodes, from, count, attribute, cancellationToken).ConfigureAwait(false);
+            part.CopyTo(values, from);
+        }
+
+        return values;
     }
 
-    /// <summary>Writes the values of nodes.</summary>
+    /// <summary>
+    /// Writes the values of nodes. More nodes than the server writes at a time are written in several requests, one after the other.
+    /// </summary>
     /// <param name="values">The nodes and their values. Status and timestamps are not written.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>A status for each node, in order.</returns>
-    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
     public async ValueTask<StatusCode[]> WriteAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(values);
-        var items = new WriteValue[values.Count];
-        for (int i = 0; i < items.Length; i++)
+        if (values.Count <= _limits.MaxNodesPerWrite)
         {
-            items[i].NodeId = values[i].Key;
-            items[i].AttributeId = (uint)AttributeId.Value;
-            items[i].Value = values[i].Value;
+            return await WritePartAsync(values, 0, values.Count, cancellationToken).ConfigureAwait(false);
         }
 
-        ServiceResult<WriteResponse> result = await Channel.SendAsync(
-            _token, new WriteRequest { NodesToWrite = items }, _writes, cancellationToken).ConfigureAwait(false);
-        return Check(result, "Write").Results is { } statuses && statuses.Length == items.Length
-            ? statuses
-            : throw Failed("Write", StatusCodes.BadUnknownResponse);
+        var statuses = new StatusCode[values.Count];
+        for (int from = 0; from < statuses.Length; from += _limits.MaxNodesPerWrite)
+        {
+            int count = Math.Min(_limits.MaxNodesPerWrite, statuses.Length - from);
+            StatusCode[] part = await WritePartAsync(values, from, count, cancellationToken).ConfigureAwait(false);
+            part.CopyTo(statuses, from);
+        }
+
+        return statuses;
     }
 
     /// <summary>Calls a method.</summary>
@@ -199,6 +204,44 @@ public sealed class OpcUaClient : IAsyncDisposable
 
     internal ClientChannel Channel => _channel!;
 
+    private async ValueTask<DataValue[]> ReadPartAsync(
+        IReadOnlyList<NodeId> nodes, int from, int count, AttributeId attribute, CancellationToken cancellationToken)
+    {
+        var items = new ReadValueId[count];
+        for (int i = 0; i < items.Length; i++)
+        {
+            items[i].NodeId = nodes[from + i];
+            items[i].AttributeId = (uint)attribute;
+        }
+
+        ServiceResult<ReadResponse> result = await Channel.SendAsync(
+            _token,
+            new ReadRequest { TimestampsToReturn = TimestampsToReturn.Both, NodesToRead = items },
+            _reads,
+            cancellationToken).ConfigureAwait(false);
+        return Check(result, "Read").Results is { } values && values.Length == items.Length
+            ? values
+            : throw Failed("Read", StatusCodes.BadUnknownResponse);
+    }
+
+    private async ValueTask<StatusCode[]> WritePartAsync(
+        IReadOnlyList<KeyValuePair<NodeId, Variant>> values, int from, int count, CancellationToken cancellationToken)
+    {
+        var items = new WriteValue[count];
+        for (int i = 0; i < items.Length; i++)
+        {
+            items[i].NodeId = values[from + i].Key;
+            items[i].AttributeId = (uint)AttributeId.Value;
+            items[i].Value = values[from + i].Value;
+        }
+
+        ServiceResult<WriteResponse> result = await Channel.SendAsync(
+            _token, new WriteRequest { NodesToWrite = items }, _writes, cancellationToken).ConfigureAwait(false);
+        return Check(result, "Write").Results is { } statuses && statuses.Length == items.Length
+            ? statuses
+            : throw Failed("Write", StatusCodes.BadUnknownResponse);
+    }
+
     private async Task OpenAsync(CancellationToken cancellationToken)
     {
         using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -208,6 +251,8 @@ public sealed class OpcUaClient : IAsyncDisposable
             : await FindCredentialsAsync(timeout.Token).ConfigureAwait(false);
         (_connection, _channel) = await OpenChannelAsync(credentials, timeout.Token).ConfigureAwait(false);
         _token = await OpenSessionAsync(timeout.Token).ConfigureAwait(false);
+        _limits = OperationLimits.Of(
+            await ReadAsync(OperationLimits.Nodes, AttributeId.Value, timeout.Token).ConfigureAwait(false));
     }
 
     // The server's certificate is asked for without security, then checked, and used from the first message on.

@@ -20,27 +20,21 @@ public sealed class NodeOpcUaServerTests
         Assert.Equal(2001, children.Count);
 
         NodeId[] ids = [.. Enumerable.Range(1000, 2000).Select(i => Id((uint)i))];
-        foreach (NodeId[] part in ids.Chunk(500))
-        {
-            DataValue[] values = await client.ReadAsync(part);
-            Assert.All(values, static v => Assert.Equal(StatusCodes.Good, v.Status));
-            uint first = part[0].Number - 1000;
-            Assert.Equal(
-                first < 1000 ? (object)(int)first : first < 1800 ? first / 2.0 : $"tag-value-{first}", values[0].Value.ToObject());
-        }
 
-        StatusCode[] statuses = await client.WriteAsync([.. ids.Take(100).Select(static id => KeyValuePair.Create(id, (Variant)(-5)))]);
+        // Its server reads 500 and writes 150 at a time.
+        DataValue[] values = await client.ReadAsync(ids);
+        Assert.All(values.Index(), static v => Assert.Equal(
+            v.Index < 1000 ? (object)v.Index : v.Index < 1800 ? v.Index / 2.0 : $"tag-value-{v.Index}", v.Item.Value.ToObject()));
+
+        StatusCode[] statuses = await client.WriteAsync([.. ids.Take(400).Select(static id => KeyValuePair.Create(id, (Variant)(-5)))]);
         Assert.All(statuses, static s => Assert.Equal(StatusCodes.Good, s));
-        Assert.Equal(-5, (await client.ReadAsync([ids[99]]))[0].Value.Get<int>());
+        Assert.Equal(-5, (await client.ReadAsync([ids[399]]))[0].Value.Get<int>());
         Assert.Equal(StatusCodes.BadTypeMismatch, Assert.Single(await client.WriteAsync([new(ids[0], "x")])));
 
         MethodCallResult sum = await client.CallAsync(Id(90_000), Id(90_001), [2, 40]);
         Assert.Equal((StatusCodes.Good, 42), (sum.Status, sum.Outputs[0].Get<int>()));
 
         await ConnectSecuredAsync($"opc.tcp://127.0.0.1:{started.Port}", ids[..10]);
-
-        OpcUaException tooMany = await Assert.ThrowsAsync<OpcUaException>(async () => await client.ReadAsync(ids));
-        Assert.Equal(StatusCodes.BadTooManyOperations, tooMany.Status);
     }
 
     private static async Task ConnectSecuredAsync(string url, NodeId[] ids)
