@@ -86,7 +86,8 @@ public sealed class NumericRangeTests
         int[] fresh = [.. Enumerable.Range(900, wanted.Aggregate(1, static (a, b) => a * b))];
         status = range.Replace(whole, Of(fresh, wanted), out Variant replaced);
 
-        Assert.Equal(bounds.Zip(lengths).Any(static p => p.First.Last >= p.Second) ? StatusCodes.BadIndexRangeNoData : StatusCodes.Good, status);
+        bool isBehind = bounds.Zip(lengths).Any(static p => p.First.Last >= p.Second);
+        Assert.Equal(isBehind ? StatusCodes.BadIndexRangeNoData : StatusCodes.Good, status);
         if (status.IsGood)
         {
             int[] expected = [.. elements];

@@ -60,7 +60,8 @@ public sealed class IndexRangeTests
         using RawChannel channel = await OpenSessionAsync(server);
 
         StatusCode[] statuses = await WriteAsync(channel, [
-            Write(Numbers, "1:2", Variant.FromArray<int>([21, 31])), Write(Numbers, "3", Variant.FromArray<int>([41])), Write(Text, "1:2", "XY")]);
+            Write(Numbers, "1:2", Variant.FromArray<int>([21, 31])), Write(Numbers, "3", Variant.FromArray<int>([41])),
+            Write(Text, "1:2", "XY")]);
 
         Assert.All(statuses, static s => Assert.Equal(StatusCodes.Good, s));
         Assert.Equal([10, 21, 31, 41], ((VariableNode)server.Server.AddressSpace.Find(Numbers)!).Value.Value.GetArray<int>()!);

@@ -13,7 +13,8 @@ public sealed class StandardNodesTests
     // The largest number of a node that this library has, and some more.
     private const uint Numbers = 40_000;
 
-    private static readonly AttributeId[] OfAll = [AttributeId.NodeId, AttributeId.NodeClass, AttributeId.BrowseName, AttributeId.DisplayName];
+    private static readonly AttributeId[] OfAll =
+        [AttributeId.NodeId, AttributeId.NodeClass, AttributeId.BrowseName, AttributeId.DisplayName];
 
     [Fact]
     public async Task All_nodes_are_reached_from_the_root_and_have_all_mandatory_attributes()
@@ -87,7 +88,8 @@ public sealed class StandardNodesTests
         await using TestServer server = await TestServer.StartAsync(configure: static o => o.ApplicationName = "boiler");
         await using OpcUaClient client = await server.ConnectAsync();
 
-        DataValue[] values = await client.ReadAsync([.. ((uint[])[2256, 2257, 2258, 2259, 2260, 2261, 2992]).Select(static i => new NodeId(0, i))]);
+        uint[] numbers = [2256, 2257, 2258, 2259, 2260, 2261, 2992];
+        DataValue[] values = await client.ReadAsync([.. numbers.Select(static i => new NodeId(0, i))]);
 
         ExtensionObject encoded = values[0].Value.Get<ExtensionObject>();
         Assert.Equal(new NodeId(0, 864), encoded.TypeId.NodeId);
@@ -125,11 +127,17 @@ public sealed class StandardNodesTests
         await using TestServer server = await TestServer.StartAsync(static space =>
         {
             Assert.Equal((-10, 90), space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 5), "t", 20.5f, -10, 90).EuRange);
-            Assert.Throws<NotSupportedException>(() => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "b", true, 0, 1));
-            Assert.Throws<NotSupportedException>(() => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "s", "x", 0, 1));
-            Assert.Throws<ArgumentException>(() => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 1, 1));
+            Assert.Throws<NotSupportedException>(
+                () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "b", true, 0, 1));
+            Assert.Throws<NotSupportedException>(
+                () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "s", "x", 0, 1));
+            Assert.Throws<ArgumentException>(
+                () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 1, 1));
             Assert.Throws<ArgumentException>(
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, double.PositiveInfinity));
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "ns=2;i=6/EURange"), "taken", 1);
+            Assert.Throws<ArgumentException>(
+                () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, 1));
             Assert.Null(space.Find(new NodeId(2, 6)));
         });
         await using OpcUaClient client = await server.ConnectAsync();
@@ -142,7 +150,8 @@ public sealed class StandardNodesTests
         Assert.Equal((new QualifiedName(0, "EURange"), new NodeId(0, 46)), (property.BrowseName, property.ReferenceTypeId));
         Assert.Equal(new NodeId(0, 2368), variable.TypeDefinition.NodeId);
         Assert.Equal(new NodeId(0, 886), value.Value.Get<ExtensionObject>().TypeId.NodeId);
-        ValueRange range = new BinaryDecoder(value.Value.Get<ExtensionObject>().Body.Span, EncodingLimits.Default).ReadStructure<ValueRange>();
+        var decoder = new BinaryDecoder(value.Value.Get<ExtensionObject>().Body.Span, EncodingLimits.Default);
+        ValueRange range = decoder.ReadStructure<ValueRange>();
         Assert.Equal((-10, 90), (range.Low, range.High));
     }
 

@@ -35,7 +35,8 @@ public sealed partial class AddressSpace
     // Computed when they are read: the structure and its components agree, and nobody has to keep them up to date.
     private void AddStatus(OpcUaServerOptions options, TimeProvider time)
     {
-        string version = typeof(AddressSpace).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "0";
+        string version =
+            typeof(AddressSpace).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "0";
         var build = new BuildInfo
         {
             ProductUri = options.ProductUri,

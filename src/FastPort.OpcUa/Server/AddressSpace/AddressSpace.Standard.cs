@@ -83,8 +83,8 @@ public sealed partial class AddressSpace
 
         foreach ((uint dataType, uint id, string[] names) in StandardTypes.EnumStrings)
         {
-            AddProperty(
-                dataType, id, "EnumStrings", NodeIds.LocalizedText, Variant.FromArray(Array.ConvertAll(names, static n => (LocalizedText)n)));
+            Variant texts = Variant.FromArray(Array.ConvertAll(names, static name => (LocalizedText)name));
+            AddProperty(dataType, id, "EnumStrings", NodeIds.LocalizedText, texts);
         }
 
         // Deprecated, and empty; some clients report an error if they are missing.

@@ -1,6 +1,8 @@
 namespace FastPort.OpcUa.Server;
 
-/// <summary>The types of namespace 0 that clients look for (OPC 10000-5, 6 to 12; OPC 10000-8, 5.3). Each stands behind its supertype.</summary>
+/// <summary>
+/// The types of namespace 0 that clients look for (OPC 10000-5, 6 to 12; OPC 10000-8, 5.3). Each stands behind its supertype.
+/// </summary>
 internal static class StandardTypes
 {
     // A reference type without an inverse name is symmetric.
