@@ -106,21 +106,38 @@ internal static class AttributeServices
             return;
         }
 
-        if (item.IndexRange is { Length: > 0 })
-        {
-            value = new DataValue(default, StatusCodes.BadIndexRangeInvalid);
-            return;
-        }
-
         if (item.AttributeId == (uint)AttributeId.Value && node is VariableNode variable)
         {
             variable.Read(out value);
-            return;
+        }
+        else
+        {
+            value = node.TryReadAttribute((AttributeId)item.AttributeId, out Variant attribute)
+                ? new DataValue(attribute)
+                : new DataValue(default, StatusCodes.BadAttributeIdInvalid);
         }
 
-        value = node.TryReadAttribute((AttributeId)item.AttributeId, out Variant attribute)
-            ? new DataValue(attribute)
-            : new DataValue(default, StatusCodes.BadAttributeIdInvalid);
+        if (item.IndexRange is { Length: > 0 } text)
+        {
+            value = SelectPart(value, text);
+        }
+    }
+
+    /// <summary>The part of a value that an index range selects. A value that is bad as a whole stays so.</summary>
+    internal static DataValue SelectPart(in DataValue value, string indexRange)
+    {
+        if (!NumericRange.TryParse(indexRange, out NumericRange range))
+        {
+            return new DataValue(default, StatusCodes.BadIndexRangeInvalid);
+        }
+
+        if (value.Status.IsBad && value.Value.IsNull)
+        {
+            return value;
+        }
+
+        StatusCode status = range.Select(value.Value, out Variant part);
+        return status.IsGood ? value with { Value = part } : new DataValue(default, status);
     }
 
     // Attributes other than Value have no source timestamp.
@@ -156,17 +173,20 @@ internal static class AttributeServices
             return StatusCodes.BadNotWritable;
         }
 
-        if (item.IndexRange is { Length: > 0 })
-        {
-            return StatusCodes.BadIndexRangeInvalid;
-        }
-
         if (item.Value.Value.IsNull || !variable.Accepts(item.Value.Value))
         {
             return StatusCodes.BadTypeMismatch;
         }
 
-        variable.Set(item.Value.SourceTimestamp == default ? item.Value with { SourceTimestamp = now } : item.Value);
+        DataValue value = item.Value.SourceTimestamp == default ? item.Value with { SourceTimestamp = now } : item.Value;
+        if (item.IndexRange is { Length: > 0 } text)
+        {
+            return NumericRange.TryParse(text, out NumericRange range)
+                ? variable.SetPart(range, value)
+                : StatusCodes.BadIndexRangeInvalid;
+        }
+
+        variable.Set(value);
         return StatusCodes.Good;
     }
 }

@@ -34,7 +34,7 @@ public sealed class OpcUaServer : IAsyncDisposable
         Options = options;
         Time = time ?? TimeProvider.System;
         Logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaServer>();
-        AddressSpace = new AddressSpace(options.ApplicationUri);
+        AddressSpace = new AddressSpace(options, Time);
         Sessions = new SessionManager(options, Time);
         var connections = new ConnectionServerOptions(OptionsSection)
         {

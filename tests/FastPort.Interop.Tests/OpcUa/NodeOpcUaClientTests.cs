@@ -57,7 +57,7 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         Tree seen = await PlayAsync<Tree>("browse");
 
         Assert.Equal(2002, seen.Simulation);
-        Assert.InRange(seen.Nodes, 2050, 2200);
+        Assert.InRange(seen.Nodes, 2120, 2300);
     }
 
     [NodeFact]
@@ -100,6 +100,18 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
     }
 
     [NodeFact]
+    public async Task Its_client_understands_the_status_and_index_ranges()
+    {
+        Status seen = await PlayAsync<Status>("status");
+
+        Assert.Equal((0, true), (seen.State, seen.Started));
+        Assert.Equal(("FastPort OPC UA server", "urn:fastport:opcua"), (seen.Product, seen.Uri));
+        Assert.Equal(["http://opcfoundation.org/UA/", "urn:fastport:interop"], seen.Namespaces);
+        Assert.Equal(("tag", "BadIndexRangeNoData"), (seen.Text, seen.Nothing));
+        Assert.Equal([10_000, 10_000, 1000, 10], seen.Limits);
+    }
+
+    [NodeFact]
     public async Task Its_client_writes_200_values()
     {
         Writes seen = await PlayAsync<Writes>("write");
@@ -127,6 +139,9 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
     private sealed record Tree(int Nodes, int Simulation);
 
     private sealed record Values(int Good, int Int32, double Double, string[] Strings, int Timestamps);
+
+    private sealed record Status(
+        int State, bool Started, string Product, string Uri, string[] Namespaces, string Text, string Nothing, int[] Limits);
 
     private sealed record Writes(int Good, int Sum, string WrongType);
 

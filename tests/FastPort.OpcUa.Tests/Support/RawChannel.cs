@@ -18,6 +18,9 @@ internal sealed class RawChannel : IDisposable
 
     public uint TokenId { get; set; }
 
+    /// <summary>The session that a test has opened.</summary>
+    public NodeId Token { get; set; }
+
     public static async Task<RawChannel> ConnectAsync(TestServer server)
     {
         Endpoint endpoint = server.Server.Endpoints[0];

@@ -18,10 +18,10 @@ public sealed partial class AddressSpace
     private volatile NumericNodes[] _numeric = [];
     private volatile string[] _namespaces;
 
-    internal AddressSpace(string applicationUri)
+    internal AddressSpace(OpcUaServerOptions options, TimeProvider time)
     {
-        _namespaces = ["http://opcfoundation.org/UA/", applicationUri];
-        AddStandardNodes();
+        _namespaces = ["http://opcfoundation.org/UA/", options.ApplicationUri];
+        AddStandardNodes(options, time);
     }
 
     /// <summary>The namespace URIs; their indexes are those of node ids.</summary>

@@ -8,7 +8,7 @@ namespace FastPort.OpcUa.Server;
 public sealed record MethodArgument(string Name, BuiltInType Type, bool IsArray = false, LocalizedText Description = default)
 {
     /// <summary>Number of the structure's encoding, in namespace 0.</summary>
-    internal const ushort EncodingId = 298;
+    internal const ushort EncodingId = NodeIds.ArgumentEncoding;
 
     internal bool Accepts(in Variant value) => value.Type == Type && value.IsArray == IsArray;
 }

@@ -112,33 +112,34 @@ public sealed class ObjectNode : Node
     }
 }
 
-/// <summary>A type node of namespace 0.</summary>
+/// <summary>A type of namespace 0 (OPC 10000-3, 5.3, 5.5.2, 5.6.5 and 5.8.3).</summary>
 internal sealed class TypeNode : Node
 {
-    private readonly bool _isAbstract;
-    private readonly Func<AttributeId, Variant>? _more;
+    public TypeNode(NodeId id, NodeClass nodeClass, QualifiedName browseName, bool isAbstract)
+        : base(id, nodeClass, browseName) => IsAbstract = isAbstract;
 
-    public TypeNode(NodeId id, NodeClass nodeClass, QualifiedName browseName, bool isAbstract, Func<AttributeId, Variant>? more = null)
-        : base(id, nodeClass, browseName)
-    {
-        _isAbstract = isAbstract;
-        _more = more;
-    }
+    public bool IsAbstract { get; }
+
+    /// <summary>The name of a reference type in the other direction; null for a symmetric one.</summary>
+    public string? InverseName { get; init; }
+
+    /// <summary>Data type of a variable type's values.</summary>
+    public NodeId DataType { get; init; }
+
+    /// <summary>Rank of a variable type's values: -1 for a scalar, -2 for any.</summary>
+    public int ValueRank { get; init; }
 
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
     {
-        if (attribute == AttributeId.IsAbstract)
+        value = attribute switch
         {
-            value = _isAbstract;
-            return true;
-        }
-
-        if (_more is not null && _more(attribute) is { IsNull: false } found)
-        {
-            value = found;
-            return true;
-        }
-
-        return base.TryReadAttribute(attribute, out value);
+            AttributeId.IsAbstract => IsAbstract,
+            AttributeId.Symmetric when NodeClass == NodeClass.ReferenceType => InverseName is null,
+            AttributeId.InverseName when InverseName is not null => Variant.From<LocalizedText>(InverseName),
+            AttributeId.DataType when NodeClass == NodeClass.VariableType => DataType,
+            AttributeId.ValueRank when NodeClass == NodeClass.VariableType => ValueRank,
+            _ => default(Variant),
+        };
+        return !value.IsNull || base.TryReadAttribute(attribute, out value);
     }
 }

@@ -1,3 +1,5 @@
+using FastPort.OpcUa.Encoding;
+
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
@@ -41,6 +43,9 @@ public sealed class VariableNode : Node
     /// </summary>
     public Func<DataValue>? OnRead { get; init; }
 
+    /// <summary>The range of the value in normal operation; null for a variable without one.</summary>
+    internal (double Low, double High)? EuRange { get; init; }
+
     /// <summary>The value with its status and times. A value without a source timestamp gets the present time.</summary>
     /// <exception cref="ArgumentException">The value has another type than the variable.</exception>
     public DataValue Value
@@ -73,6 +78,21 @@ public sealed class VariableNode : Node
             Interlocked.Increment(ref _version);
             _value = value;
             Interlocked.Increment(ref _version);
+        }
+    }
+
+    /// <summary>Writes a part of the value, whose type was checked. Writes of other parts are not lost.</summary>
+    internal StatusCode SetPart(NumericRange range, in DataValue part)
+    {
+        lock (_gate)
+        {
+            StatusCode status = range.Replace(_value.Value, part.Value, out Variant whole);
+            if (status.IsGood)
+            {
+                Set(part with { Value = whole });
+            }
+
+            return status;
         }
     }
 

@@ -63,6 +63,28 @@ const scenarios = {
     };
   },
 
+  // The status as structures that the package decodes, and parts of arrays and texts.
+  async status(session) {
+    const [status, build, part, text, nothing] = await session.read([
+      { nodeId: "i=2256", attributeId: AttributeIds.Value },
+      { nodeId: "i=2260", attributeId: AttributeIds.Value },
+      { nodeId: "i=2255", attributeId: AttributeIds.Value, indexRange: "0:1" },
+      { nodeId: "ns=2;i=2800", attributeId: AttributeIds.Value, indexRange: "0:2" },
+      { nodeId: "i=2255", attributeId: AttributeIds.Value, indexRange: "90" },
+    ]);
+    const limits = await session.read([11705, 11707, 11710, 2735].map((i) => ({ nodeId: `i=${i}`, attributeId: AttributeIds.Value })));
+    return {
+      state: status.value.value.state,
+      started: status.value.value.startTime <= status.value.value.currentTime,
+      product: status.value.value.buildInfo.productName,
+      uri: build.value.value.productUri,
+      namespaces: part.value.value,
+      text: text.value.value,
+      nothing: nothing.statusCode.name,
+      limits: limits.map((v) => v.value.value),
+    };
+  },
+
   async write(session) {
     const writes = Array.from({ length: 200 }, (_, i) => ({
       nodeId: `ns=2;i=${1000 + i}`,
