@@ -113,12 +113,11 @@ public sealed partial class AddressSpace
     // What the server enforces. 0 is "no limit", or for services that are not supported "does not matter".
     private void AddLimits(OpcUaServerOptions options)
     {
-        EncodingLimits encoding = EncodingLimits.Default;
         (uint Id, string Name, int Value)[] lengths =
         [
-            (NodeIds.MaxArrayLength, "MaxArrayLength", Math.Min(encoding.MaxArrayLength, options.MaxMessageBytes)),
-            (NodeIds.MaxStringLength, "MaxStringLength", Math.Min(encoding.MaxStringBytes, options.MaxMessageBytes)),
-            (NodeIds.MaxByteStringLength, "MaxByteStringLength", Math.Min(encoding.MaxByteStringBytes, options.MaxMessageBytes)),
+            (NodeIds.MaxArrayLength, "MaxArrayLength", Math.Min(EncodingLimits.Default.MaxArrayLength, options.MaxMessageBytes)),
+            (NodeIds.MaxStringLength, "MaxStringLength", options.MaxMessageBytes),
+            (NodeIds.MaxByteStringLength, "MaxByteStringLength", options.MaxMessageBytes),
             (NodeIds.MaxSessions, "MaxSessions", options.MaxSessions),
         ];
         (uint Id, string Name, int Value)[] continuationPoints =
