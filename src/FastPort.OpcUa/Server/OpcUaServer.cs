@@ -19,6 +19,7 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     private readonly ConnectionServer _server;
     private uint _lastChannel;
+    private uint _lastSubscription;
 
     /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">Options; must not change afterwards.</param>
@@ -80,6 +81,9 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     /// <summary>A number that no other channel of this server has had.</summary>
     internal uint NextChannelId() => Interlocked.Increment(ref _lastChannel);
+
+    /// <summary>A number that no other subscription of this server has had.</summary>
+    internal uint NextSubscriptionId() => Interlocked.Increment(ref _lastSubscription);
 
     internal ApplicationDescription Describe(string? endpointUrl) => new()
     {

@@ -72,6 +72,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
     {
         foreach (ServerSession session in _sessions)
         {
+            // A session cannot be taken over to another channel yet: nobody would ever see what its subscriptions collect.
+            session.Subscriptions?.Close(tells: false);
+            session.Subscriptions = null;
             session.Channel = null;
         }
 

@@ -38,6 +38,9 @@ internal sealed class ServerSession
 
     public Browsing Browsing { get; }
 
+    /// <summary>Its subscriptions; null until there is one.</summary>
+    public SessionSubscriptions? Subscriptions { get; set; }
+
     public bool IsActivated { get; set; }
 
     /// <summary>When the last request came, as a timestamp of the server's time provider.</summary>

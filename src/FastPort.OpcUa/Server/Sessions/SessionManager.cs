@@ -57,7 +57,17 @@ internal sealed class SessionManager(OpcUaServerOptions options, TimeProvider ti
             if (time.GetElapsedTime(session.LastRequest) > session.Timeout)
             {
                 Remove(session);
+                End(session);
             }
         }
     }
+
+    // The subscriptions belong to the loop of the session's channel.
+    private static void End(ServerSession session) => session.Channel?.Loop.Post(
+        static state =>
+        {
+            var session = (ServerSession)state!;
+            session.Channel?.Detach(session);
+        },
+        session);
 }
