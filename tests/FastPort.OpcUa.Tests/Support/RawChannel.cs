@@ -56,10 +56,10 @@ internal sealed class RawChannel : IDisposable
     }
 
     /// <summary>A request with its type and header.</summary>
-    public static byte[] Request<T>(T body, NodeId token = default)
+    public static byte[] Request<T>(T body, NodeId token = default, uint timeoutHint = 0)
         where T : struct, IServiceMessage
     {
-        byte[] header = Encode(new RequestHeader { AuthenticationToken = token, RequestHandle = 5 });
+        byte[] header = Encode(new RequestHeader { AuthenticationToken = token, RequestHandle = 5, TimeoutHint = timeoutHint });
         return [.. UInt32s(1u | ((uint)T.EncodingId << 16)), .. header, .. Encode(body)];
     }
 

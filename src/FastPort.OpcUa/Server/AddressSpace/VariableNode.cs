@@ -39,8 +39,8 @@ public sealed class VariableNode : Node
     public bool IsWritable { get; init; }
 
     /// <summary>
-    /// Called for each read, instead of the stored value; on the loop of the client's connection, so it must not block. Null for the stored
-    /// value. Defaults to null.
+    /// Called for each read and for each sample of a monitored item, instead of the stored value; on the loop of the client's connection,
+    /// so it must not block. Null for the stored value. Defaults to null.
     /// </summary>
     public Func<DataValue>? OnRead { get; init; }
 
@@ -85,6 +85,18 @@ public sealed class VariableNode : Node
             foreach (MonitoredItem watcher in _watchers)
             {
                 watcher.OnValue(value);
+            }
+        }
+    }
+
+    /// <summary>Whether monitored items get its values.</summary>
+    internal bool IsWatched
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _watchers is { Count: > 0 };
             }
         }
     }

@@ -36,7 +36,8 @@ internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Dea
 
         var decoder = new BinaryDecoder(filter.Body.Span, limits);
         DataChangeFilter wish = decoder.ReadStructure<DataChangeFilter>();
-        if (!decoder.Error.IsGood || (uint)wish.Trigger > (uint)DataChangeTrigger.StatusValueTimestamp)
+        if (filter.Encoding != ExtensionObjectEncoding.Binary || !decoder.Error.IsGood
+            || (uint)wish.Trigger > (uint)DataChangeTrigger.StatusValueTimestamp)
         {
             return StatusCodes.BadMonitoredItemFilterInvalid;
         }
