@@ -66,6 +66,15 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         Assert.Equal(["Size"], seen.Inputs);
     }
 
+    [NodeFact]
+    public async Task Its_client_subscribes_to_changes()
+    {
+        Changes seen = await PlayAsync<Changes>("subscribe");
+
+        Assert.Equal([0, 10, 20, 30], seen.Ints);
+        Assert.Equal([0, 2, 4], seen.Doubles);
+    }
+
     private async Task<T> PlayAsync<T>(string scenario)
     {
         using var node = NodeProcess.Start("opcua/client.mjs", scenario, _server.Endpoints[0].ToString());
@@ -79,6 +88,8 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
     private sealed record Values(int Good, int Int32, double Double, string[] Strings, int Timestamps);
 
     private sealed record Writes(int Good, int Sum, string WrongType);
+
+    private sealed record Changes(int[] Ints, double[] Doubles);
 
     private sealed record Calls(string Set, string Got, int Bytes, string[] Inputs);
 }
