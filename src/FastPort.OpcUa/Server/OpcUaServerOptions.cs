@@ -92,4 +92,10 @@ public sealed class OpcUaServerOptions
 
     /// <summary>Most values that wait in a monitored item's queue; larger wishes get this one (OPC 10000-4, 5.13.2). Defaults to 1,000.</summary>
     public int MaxQueueSize { get; set; } = 1000;
+
+    /// <summary>
+    /// Most values that wait in the queues of all monitored items of a session, by the sizes that were asked for. An item beyond it gets a
+    /// queue of one value. Defaults to 1,000,000.
+    /// </summary>
+    public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
 }

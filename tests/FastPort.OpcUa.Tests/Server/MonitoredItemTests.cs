@@ -38,7 +38,11 @@ public sealed class MonitoredItemTests : IAsyncLifetime
                 space.AddVariable<int>(
                     AddressSpace.ObjectsFolder, new NodeId(2, Failing), "Failing", static () => throw new InvalidOperationException("on purpose"));
             },
-            static o => o.MaxMonitoredItemsPerSession = 20);
+            static o =>
+            {
+                o.MaxMonitoredItemsPerSession = 20;
+                o.MaxQueuedValuesPerSession = 1500;
+            });
         _session = await RawSession.OpenAsync(_server);
         _id = await _session.SubscribeAsync();
     }
@@ -308,6 +312,16 @@ public sealed class MonitoredItemTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadTooManyMonitoredItems, (await _session.MonitorAsync(_id, Number)).StatusCode);
         await DeleteAsync(item.MonitoredItemId);
         Assert.Equal(StatusCodes.Good, (await _session.MonitorAsync(_id, Number)).StatusCode);
+    }
+
+    [Fact]
+    public async Task The_queues_of_a_session_are_limited_together()
+    {
+        uint item = (await _session.MonitorAsync(_id, Number, queueSize: 1000)).MonitoredItemId;
+        Assert.Equal(500u, (await _session.MonitorAsync(_id, Number, queueSize: 1000)).RevisedQueueSize);
+        Assert.Equal(1u, (await _session.MonitorAsync(_id, Number, queueSize: 1000)).RevisedQueueSize);
+        await DeleteAsync(item);
+        Assert.Equal(999u, (await _session.MonitorAsync(_id, Number, queueSize: 1000)).RevisedQueueSize);
     }
 
     [Fact]

@@ -41,6 +41,9 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
 
     public MonitoringMode Mode { get; private set; }
 
+    /// <summary>Most values of the queue; 0 until the item was configured.</summary>
+    public int QueueSize { get; private set; }
+
     /// <summary>Whether a timer of the subscription reads the value.</summary>
     public bool IsPolled => attribute == AttributeId.Value && node is VariableNode { OnRead: not null };
 
@@ -74,6 +77,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         uint clientHandle, TimestampsToReturn timestamps, in DataFilter filter, TimeSpan interval, int queueSize, bool discardOldest)
     {
         ClientHandle = clientHandle;
+        QueueSize = queueSize;
         lock (_gate)
         {
             _timestamps = timestamps;

@@ -189,12 +189,12 @@ internal static class MonitoredItemServices
         TimeSpan interval = wish.SamplingInterval >= 0
             ? TimeSpan.FromMilliseconds(Math.Min(wish.SamplingInterval, options.MaxSubscriptionLifetime.TotalMilliseconds))
             : subscription.Interval;
-        if (item.IsPolled && interval < options.MinPublishingInterval)
+        if (item.IsPolled && interval < SubscriptionTerms.ShortestInterval(options))
         {
-            interval = options.MinPublishingInterval;
+            interval = SubscriptionTerms.ShortestInterval(options);
         }
 
-        int size = (int)Math.Clamp(wish.QueueSize, 1, (uint)Math.Max(options.MaxQueueSize, 1));
+        int size = call.Session!.Subscriptions!.ReserveQueue(item.QueueSize, wish.QueueSize);
         item.Configure(wish.ClientHandle, timestamps, filter, interval, size, wish.DiscardOldest);
         return (interval, size);
     }

@@ -20,11 +20,14 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     private readonly List<Subscription> _late = [];
     private readonly Queue<(uint Id, uint Number)> _ends = new();
 
+    // Sum of the queue sizes of all items.
+    private long _queueSizes;
+
     /// <summary>The session's channel; only for calls on its loop.</summary>
     public ServerChannel Channel => session.Channel!;
 
     /// <summary>Number of monitored items of all subscriptions.</summary>
-    public int ItemCount { get; set; }
+    public int ItemCount { get; private set; }
 
     public Subscription? Find(uint id) => _subscriptions.GetValueOrDefault(id);
 
@@ -53,11 +56,29 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         return true;
     }
 
+    public void OnItemAdded() => ItemCount++;
+
+    public void OnItemRemoved(MonitoredItem item)
+    {
+        ItemCount--;
+        _queueSizes -= item.QueueSize;
+    }
+
+    /// <summary>Changes the queue size of an item: to what its client wishes, or what is left; at least 1. Returns it.</summary>
+    public int ReserveQueue(int before, uint wish)
+    {
+        long others = _queueSizes - before;
+        long most = Math.Min(server.Options.MaxQueueSize, server.Options.MaxQueuedValuesPerSession - others);
+        int size = (int)Math.Clamp(wish, 1, Math.Max(most, 1));
+        _queueSizes = others + size;
+        return size;
+    }
+
     /// <summary>Lets a request wait until a subscription has something to tell.</summary>
     public void Publish(in ServiceCall call, SubscriptionAcknowledgement[]? acknowledgements)
     {
         StatusCode[]? results = acknowledgements is null ? null : [.. acknowledgements.Select(Acknowledge)];
-        if (_requests.Count >= server.Options.MaxPublishRequestsPerSession)
+        if (_requests.Count >= Math.Max(server.Options.MaxPublishRequestsPerSession, 1))
         {
             _requests.Dequeue().Fault(Channel, StatusCodes.BadTooManyPublishRequests);
         }

@@ -72,9 +72,9 @@ internal sealed partial class Subscription
         foreach (MonitoredItem item in _items.Values)
         {
             item.Stop();
+            _owner.OnItemRemoved(item);
         }
 
-        _owner.ItemCount -= _items.Count;
         _items.Clear();
         _polled.Clear();
         _ready.Clear();
@@ -94,7 +94,7 @@ internal sealed partial class Subscription
         while (_lastItem == 0 || _items.ContainsKey(_lastItem));
         var item = new MonitoredItem(this, _lastItem, node, attribute);
         _items.Add(item.Id, item);
-        _owner.ItemCount++;
+        _owner.OnItemAdded();
         return item;
     }
 
@@ -110,7 +110,7 @@ internal sealed partial class Subscription
         _links -= item.Links?.Count ?? 0;
         item.Links = null;
         _items.Remove(item.Id);
-        _owner.ItemCount--;
+        _owner.OnItemRemoved(item);
     }
 
     /// <summary>Links an item to one that triggers its reports (OPC 10000-4, 5.13.1.6).</summary>

@@ -10,13 +10,14 @@ internal readonly record struct SubscriptionTerms(
     TimeSpan Interval, uint LifetimeCount, uint KeepAliveCount, int MaxNotifications, byte Priority)
 {
     private const uint DefaultKeepAliveCount = 10;
+    private static readonly TimeSpan Millisecond = TimeSpan.FromMilliseconds(1);
 
     /// <summary>Revises a client's wishes. The lifetime is at least three times the keep-alive time.</summary>
     public static SubscriptionTerms Revise(
         OpcUaServerOptions options, double interval, uint lifetimeCount, uint keepAliveCount, uint maxNotifications, byte priority)
     {
         double longest = options.MaxSubscriptionLifetime.TotalMilliseconds;
-        double shortest = options.MinPublishingInterval.TotalMilliseconds;
+        double shortest = ShortestInterval(options).TotalMilliseconds;
 
         // A NaN or a negative wish gets the shortest interval.
         double milliseconds = interval > shortest ? Math.Min(interval, Math.Max(longest / 3, shortest)) : shortest;
@@ -30,4 +31,8 @@ internal readonly record struct SubscriptionTerms(
             (int)Math.Min(maxNotifications == 0 ? uint.MaxValue : maxNotifications, (uint)options.MaxNotificationsPerPublish),
             priority);
     }
+
+    /// <summary>The shortest time between two calls of a timer; at least 1 ms.</summary>
+    public static TimeSpan ShortestInterval(OpcUaServerOptions options) =>
+        options.MinPublishingInterval > Millisecond ? options.MinPublishingInterval : Millisecond;
 }
