@@ -90,7 +90,9 @@ public sealed class OpcUaServerOptions
     /// <summary>Most monitored items of a session, and most links between them. Defaults to 100,000.</summary>
     public int MaxMonitoredItemsPerSession { get; set; } = 100_000;
 
-    /// <summary>Most values that wait in a monitored item's queue; larger wishes get this one (OPC 10000-4, 5.13.2). Defaults to 1,000.</summary>
+    /// <summary>
+    /// Most values that wait in a monitored item's queue; larger wishes get this one (OPC 10000-4, 5.13.2). Defaults to 1,000.
+    /// </summary>
     public int MaxQueueSize { get; set; } = 1000;
 
     /// <summary>

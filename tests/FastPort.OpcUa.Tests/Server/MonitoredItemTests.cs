@@ -36,7 +36,8 @@ public sealed class MonitoredItemTests : IAsyncLifetime
                 space.AddVariable<int>(
                     AddressSpace.ObjectsFolder, new NodeId(2, Polled), "Polled", () => new DataValue(Interlocked.Increment(ref _polls)));
                 space.AddVariable<int>(
-                    AddressSpace.ObjectsFolder, new NodeId(2, Failing), "Failing", static () => throw new InvalidOperationException("on purpose"));
+                    AddressSpace.ObjectsFolder, new NodeId(2, Failing), "Failing",
+                    static () => throw new InvalidOperationException("on purpose"));
             },
             static o =>
             {
@@ -352,7 +353,12 @@ public sealed class MonitoredItemTests : IAsyncLifetime
         Assert.Equal(
             StatusCodes.BadTimestampsToReturnInvalid,
             await StatusAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
-                new() { SubscriptionId = _id, TimestampsToReturn = (TimestampsToReturn)4, ItemsToCreate = new MonitoredItemCreateRequest[1] }));
+                new()
+                {
+                    SubscriptionId = _id,
+                    TimestampsToReturn = (TimestampsToReturn)4,
+                    ItemsToCreate = new MonitoredItemCreateRequest[1],
+                }));
         Assert.Equal(StatusCodes.Good, (await _session.MonitorAsync(_id, Number)).StatusCode);
     }
 

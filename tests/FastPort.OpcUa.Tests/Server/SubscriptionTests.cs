@@ -142,7 +142,7 @@ public sealed class SubscriptionTests : IAsyncLifetime
     [Fact]
     public async Task A_subscription_whose_client_does_not_publish_ends_and_says_so()
     {
-        uint id = await _session.SubscribeAsync(keepAliveCount: 1, lifetimeCount: 3);
+        uint id = await _session.SubscribeAsync(interval: 200, keepAliveCount: 1, lifetimeCount: 3);
         await _session.MonitorAsync(id, 1);
         await Patience.UntilAsync(() => !_number.IsWatched, "the subscription has expired");
 
@@ -169,6 +169,30 @@ public sealed class SubscriptionTests : IAsyncLifetime
 
         Assert.Equal(StatusCodes.BadSessionClosed, (await _session.NextAsync()).Status);
         Assert.False(_number.IsWatched);
+    }
+
+    [Theory]
+    [InlineData(10)]
+    [InlineData(Long)]
+    public async Task A_session_whose_client_says_nothing_ends_with_its_subscriptions(double interval)
+    {
+        using RawSession quiet = await RawSession.OpenAsync(_server, timeout: 1000);
+        await quiet.MonitorAsync(await quiet.SubscribeAsync(interval), 1);
+        Assert.True(_number.IsWatched);
+
+        // By the subscription's own cycle, or when another client comes.
+        await Patience.UntilAsync(
+            () =>
+            {
+                if (interval == Long)
+                {
+                    _server.Server.Sessions.RemoveExpired();
+                }
+
+                return !_number.IsWatched;
+            },
+            "the session has expired");
+        Assert.Equal(1, _server.Server.SessionCount);
     }
 
     [Fact]
@@ -291,7 +315,8 @@ public sealed class SubscriptionTests : IAsyncLifetime
     private static SubscriptionAcknowledgement Ack(uint id, uint number) => new() { SubscriptionId = id, SequenceNumber = number };
 
     private async Task<StatusCode> RepublishAsync(uint id, uint number) =>
-        (await _session.TryAsync<RepublishRequest, RepublishResponse>(new() { SubscriptionId = id, RetransmitSequenceNumber = number })).Status;
+        (await _session.TryAsync<RepublishRequest, RepublishResponse>(
+            new() { SubscriptionId = id, RetransmitSequenceNumber = number })).Status;
 
     private async Task<StatusCode[]> SetPublishingAsync(bool enabled, params uint[] ids) =>
         (await _session.CallAsync<SetPublishingModeRequest, SetPublishingModeResponse>(

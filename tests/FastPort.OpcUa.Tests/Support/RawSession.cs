@@ -21,11 +21,11 @@ internal sealed class RawSession : IDisposable
     private RawSession(RawChannel channel) => _channel = channel;
 
     /// <summary>Opens a channel, and creates and activates a session.</summary>
-    public static async Task<RawSession> OpenAsync(TestServer server)
+    public static async Task<RawSession> OpenAsync(TestServer server, double timeout = 60_000)
     {
         var session = new RawSession(await RawChannel.OpenAsync(server));
         var created = await session.CallAsync<CreateSessionRequest, CreateSessionResponse>(
-            new CreateSessionRequest { RequestedSessionTimeout = 60_000 });
+            new CreateSessionRequest { RequestedSessionTimeout = timeout });
         session._token = created.AuthenticationToken;
         await session.CallAsync<ActivateSessionRequest, ActivateSessionResponse>(default);
         return session;
@@ -134,7 +134,7 @@ internal sealed class RawSession : IDisposable
         _publishes.Enqueue(await SendAsync(new PublishRequest { SubscriptionAcknowledgements = acknowledgements }));
 
     /// <summary>The response to the oldest Publish request.</summary>
-    public async Task<(StatusCode Status, PublishResponse Response)> NextAsync() => await ReceiveAsync<PublishResponse>(_publishes.Dequeue());
+    public Task<(StatusCode Status, PublishResponse Response)> NextAsync() => ReceiveAsync<PublishResponse>(_publishes.Dequeue());
 
     /// <summary>Sends a Publish request and waits for its good response.</summary>
     public async Task<PublishResponse> PublishAsync(params SubscriptionAcknowledgement[] acknowledgements)

@@ -16,7 +16,8 @@ internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Dea
     public static DataFilter Default => new(DataChangeTrigger.StatusValue, Deadband: 0);
 
     /// <summary>Reads the filter that a client asks for. A percent deadband needs an EURange, which no variable has.</summary>
-    public static StatusCode TryRead(ExtensionObject? filter, Node node, AttributeId attribute, EncodingLimits limits, out DataFilter result)
+    public static StatusCode TryRead(
+        ExtensionObject? filter, Node node, AttributeId attribute, EncodingLimits limits, out DataFilter result)
     {
         result = Default;
         if (filter is null)

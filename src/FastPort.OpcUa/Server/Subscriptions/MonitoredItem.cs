@@ -4,8 +4,8 @@ namespace FastPort.OpcUa.Server;
 /// An attribute that a subscription watches (OPC 10000-4, 5.13.1). A variable hands over each value that it is given, on any thread: what
 /// becomes of it is under the item's lock. Everything else belongs to the loop of the session's channel.
 /// <para>
-/// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later one comes or the
-/// subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
+/// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later one comes or
+/// the subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
 /// </para>
 /// </summary>
 internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute)
@@ -216,7 +216,9 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         }
     }
 
-    /// <summary>Another item triggers this one: takes the sample of an interval that is over. Returns the number of values in the queue.</summary>
+    /// <summary>
+    /// Another item triggers this one: takes the sample of an interval that is over. Returns the number of values in the queue.
+    /// </summary>
     public int CollectTriggered(long now)
     {
         lock (_gate)
