@@ -70,8 +70,8 @@ public sealed class OpcUaServerOptions
     public int MaxPublishRequestsPerSession { get; set; } = 20;
 
     /// <summary>
-    /// Most notifications of a Publish response; a client may ask for fewer. Defaults to 10,000. A response also ends at 1 MiB, or at a
-    /// quarter of <see cref="MaxMessageBytes"/> if that is less.
+    /// Most notifications of a Publish response; a client may ask for fewer. Defaults to 10,000. A response also ends at 1 MiB, or at
+    /// half of the largest message that client and server accept if that is less.
     /// </summary>
     public int MaxNotificationsPerPublish { get; set; } = 10_000;
 

@@ -35,6 +35,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
         MaxMessageBytes = MaxHandshakeBytes;
     }
 
+    /// <summary>About the largest response that both sides accept, in bytes.</summary>
+    public int LargestResponse { get; private set; }
+
     /// <summary>Canceled when the connection has ended.</summary>
     public CancellationToken Ended => _ended.Token;
 
@@ -114,6 +117,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
         Writer.SetLimits(new ChannelLimits(
             chunkBytes, _server.Options.MaxMessageBytes, hello.MaxMessageSize, hello.MaxChunkCount));
         uint messageBytes = (uint)_server.Options.MaxMessageBytes;
+        long chunks = hello.MaxChunkCount == 0 ? uint.MaxValue : hello.MaxChunkCount;
+        LargestResponse = (int)Math.Min(
+            Math.Min(messageBytes, hello.MaxMessageSize == 0 ? uint.MaxValue : hello.MaxMessageSize), chunks * chunkBytes);
         MaxChunks = Math.Max(MinMaxChunks, (_server.Options.MaxMessageBytes / (chunkBytes / 2)) + 1);
         var acknowledge = new AcknowledgeMessage
         {

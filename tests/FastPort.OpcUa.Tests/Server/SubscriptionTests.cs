@@ -140,6 +140,21 @@ public sealed class SubscriptionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Messages_are_as_small_as_the_client_wants_them()
+    {
+        using RawSession small = await RawSession.OpenAsync(_server, maxMessageBytes: 8192);
+        await small.MonitorAsync(await small.SubscribeAsync(), 1, queueSize: 1000);
+        for (int i = 1; i < 1000; i++)
+        {
+            _number.Value = new DataValue(i);
+        }
+
+        List<MonitoredItemNotification> seen = await small.CollectAsync(1000);
+
+        Assert.Equal(Enumerable.Range(0, 1000), seen.Select(static v => v.Value.Value.Get<int>()));
+    }
+
+    [Fact]
     public async Task A_subscription_whose_client_does_not_publish_ends_and_says_so()
     {
         uint id = await _session.SubscribeAsync(interval: 200, keepAliveCount: 1, lifetimeCount: 3);

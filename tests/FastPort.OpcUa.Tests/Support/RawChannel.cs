@@ -27,10 +27,10 @@ internal sealed class RawChannel : IDisposable
     }
 
     /// <summary>Connects, says Hello and opens a channel without security.</summary>
-    public static async Task<RawChannel> OpenAsync(TestServer server)
+    public static async Task<RawChannel> OpenAsync(TestServer server, uint maxMessageBytes = 0)
     {
         RawChannel channel = await ConnectAsync(server);
-        await channel.SendHelloAsync();
+        await channel.SendHelloAsync(maxMessageBytes: maxMessageBytes);
         await channel.ReceiveAsync();
         await channel.SendOpenAsync();
         (_, byte[] chunk) = await channel.ReceiveAsync();
@@ -43,8 +43,17 @@ internal sealed class RawChannel : IDisposable
         return channel;
     }
 
-    public Task SendHelloAsync(uint bufferSize = 65_535, string? url = "opc.tcp://127.0.0.1/test") =>
-        SendAsync(MessageType.Hello, Encode(new HelloMessage { ReceiveBufferSize = bufferSize, SendBufferSize = bufferSize, EndpointUrl = url }));
+    public Task SendHelloAsync(uint bufferSize = 65_535, string? url = "opc.tcp://127.0.0.1/test", uint maxMessageBytes = 0)
+    {
+        var hello = new HelloMessage
+        {
+            ReceiveBufferSize = bufferSize,
+            SendBufferSize = bufferSize,
+            MaxMessageSize = maxMessageBytes,
+            EndpointUrl = url,
+        };
+        return SendAsync(MessageType.Hello, Encode(hello));
+    }
 
     public async Task SendOpenAsync(
         SecurityTokenRequestType type = SecurityTokenRequestType.Issue, MessageSecurityMode mode = MessageSecurityMode.None, string? policy = null)

@@ -21,9 +21,9 @@ internal sealed class RawSession : IDisposable
     private RawSession(RawChannel channel) => _channel = channel;
 
     /// <summary>Opens a channel, and creates and activates a session.</summary>
-    public static async Task<RawSession> OpenAsync(TestServer server, double timeout = 60_000)
+    public static async Task<RawSession> OpenAsync(TestServer server, double timeout = 60_000, uint maxMessageBytes = 0)
     {
-        var session = new RawSession(await RawChannel.OpenAsync(server));
+        var session = new RawSession(await RawChannel.OpenAsync(server, maxMessageBytes));
         var created = await session.CallAsync<CreateSessionRequest, CreateSessionResponse>(
             new CreateSessionRequest { RequestedSessionTimeout = timeout });
         session._token = created.AuthenticationToken;

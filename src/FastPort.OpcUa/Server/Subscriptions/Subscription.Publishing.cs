@@ -176,7 +176,9 @@ internal sealed partial class Subscription
     private int EncodeValues(ref BinaryEncoder encoder)
     {
         int count = 0;
-        int maxBytes = Math.Min(MaxNotificationBytes, _server.Options.MaxMessageBytes / 4);
+
+        // The value that reaches the limit is in the message too.
+        int maxBytes = Math.Min(MaxNotificationBytes, _owner.Channel.LargestResponse / 2);
         while (_ready.TryPeek(out MonitoredItem? item))
         {
             // Values that come meanwhile wait for the next cycle.
