@@ -94,15 +94,9 @@ internal static class AttributeServices
 
     private static void ReadAttribute(AddressSpace space, in ReadValueId item, out DataValue value)
     {
-        if (space.Find(item.NodeId) is not { } node)
+        if (Find(space, item, out Node? node) is { } refused)
         {
-            value = new DataValue(default, StatusCodes.BadNodeIdUnknown);
-            return;
-        }
-
-        if (item.DataEncoding.Name is { Length: > 0 } encoding && !(item.DataEncoding.NamespaceIndex == 0 && encoding == "Default Binary"))
-        {
-            value = new DataValue(default, StatusCodes.BadDataEncodingUnsupported);
+            value = new DataValue(default, refused);
             return;
         }
 
@@ -112,7 +106,7 @@ internal static class AttributeServices
         }
         else
         {
-            value = node.TryReadAttribute((AttributeId)item.AttributeId, out Variant attribute)
+            value = node!.TryReadAttribute((AttributeId)item.AttributeId, out Variant attribute)
                 ? new DataValue(attribute)
                 : new DataValue(default, StatusCodes.BadAttributeIdInvalid);
         }
@@ -140,8 +134,18 @@ internal static class AttributeServices
         return status.IsGood ? value with { Value = part } : new DataValue(default, status);
     }
 
-    // Attributes other than Value have no source timestamp.
-    private static DataValue Stamp(in DataValue value, TimestampsToReturn timestamps, DateTime now) => timestamps switch
+    /// <summary>Finds the node of an attribute. Returns why it cannot be read as asked for; null if it can.</summary>
+    public static StatusCode? Find(AddressSpace space, in ReadValueId item, out Node? node)
+    {
+        node = space.Find(item.NodeId);
+        return node is null ? StatusCodes.BadNodeIdUnknown
+            : item.DataEncoding.Name is { Length: > 0 } encoding && !(item.DataEncoding.NamespaceIndex == 0 && encoding == "Default Binary")
+                ? StatusCodes.BadDataEncodingUnsupported
+            : null;
+    }
+
+    /// <summary>A value with the times that a client asks for. Attributes other than Value have no source timestamp.</summary>
+    public static DataValue Stamp(in DataValue value, TimestampsToReturn timestamps, DateTime now) => timestamps switch
     {
         TimestampsToReturn.Both => value with { ServerTimestamp = now },
         TimestampsToReturn.Source => value,

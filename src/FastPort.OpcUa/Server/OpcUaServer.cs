@@ -22,6 +22,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     private uint _lastChannel;
     private long _lastWarning;
     private ApplicationCertificates? _certificates;
+    private uint _lastSubscription;
 
     /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">Options; must not change afterwards.</param>
@@ -111,6 +112,9 @@ public sealed class OpcUaServer : IAsyncDisposable
 
     /// <summary>A number that no other channel of this server has had.</summary>
     internal uint NextChannelId() => Interlocked.Increment(ref _lastChannel);
+
+    /// <summary>A number that no other subscription of this server has had.</summary>
+    internal uint NextSubscriptionId() => Interlocked.Increment(ref _lastSubscription);
 
     internal ApplicationDescription Describe(string? endpointUrl) => new()
     {

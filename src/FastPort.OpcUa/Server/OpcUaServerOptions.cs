@@ -66,4 +66,57 @@ public sealed class OpcUaServerOptions
 
     /// <summary>Longest time that a session lives without a request; shorter wishes are granted from 1 s on. Defaults to 1 hour.</summary>
     public TimeSpan MaxSessionTimeout { get; set; } = TimeSpan.FromHours(1);
+
+    /// <summary>Most subscriptions of a session (OPC 10000-4, 5.14.2). Defaults to 100.</summary>
+    public int MaxSubscriptionsPerSession { get; set; } = 100;
+
+    /// <summary>
+    /// Shortest time between two publishing cycles of a subscription, and between two calls of <see cref="VariableNode.OnRead"/> for a
+    /// monitored item. Shorter wishes get this one. Defaults to 10 ms.
+    /// </summary>
+    public TimeSpan MinPublishingInterval { get; set; } = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>
+    /// Longest life of a subscription whose client sends no Publish; its lifetime count times its publishing interval. Publishing and
+    /// keep-alive intervals are at most a third of it (OPC 10000-4, 5.14.2). Defaults to 1 hour.
+    /// </summary>
+    public TimeSpan MaxSubscriptionLifetime { get; set; } = TimeSpan.FromHours(1);
+
+    /// <summary>
+    /// Most Publish requests of a session that wait. One more, and the oldest gets BadTooManyPublishRequests (OPC 10000-4, 5.14.5).
+    /// Defaults to 20.
+    /// </summary>
+    public int MaxPublishRequestsPerSession { get; set; } = 20;
+
+    /// <summary>
+    /// Most notifications of a Publish response; a client may ask for fewer. Defaults to 10,000. A response also ends at 1 MiB, or at
+    /// half of the largest message that client and server accept if that is less.
+    /// </summary>
+    public int MaxNotificationsPerPublish { get; set; } = 10_000;
+
+    /// <summary>
+    /// Most messages that a subscription keeps for Republish until they are acknowledged; the oldest one goes (OPC 10000-4, 5.14.6). All of
+    /// them together have at most <see cref="MaxMessageBytes"/>, or are one. Defaults to 100.
+    /// </summary>
+    public int MaxUnacknowledgedMessages { get; set; } = 100;
+
+    /// <summary>
+    /// Most items of a CreateMonitoredItems, ModifyMonitoredItems, SetMonitoringMode or DeleteMonitoredItems, and links of a SetTriggering.
+    /// Defaults to 10,000.
+    /// </summary>
+    public int MaxMonitoredItemsPerCall { get; set; } = 10_000;
+
+    /// <summary>Most monitored items of a session, and most links between them. Defaults to 100,000.</summary>
+    public int MaxMonitoredItemsPerSession { get; set; } = 100_000;
+
+    /// <summary>
+    /// Most values that wait in a monitored item's queue; larger wishes get this one (OPC 10000-4, 5.13.2). Defaults to 1,000.
+    /// </summary>
+    public int MaxQueueSize { get; set; } = 1000;
+
+    /// <summary>
+    /// Most values that wait in the queues of all monitored items of a session, by the sizes that were asked for. An item beyond it gets a
+    /// queue of one value. Defaults to 1,000,000.
+    /// </summary>
+    public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
 }

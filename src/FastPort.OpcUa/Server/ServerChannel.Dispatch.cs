@@ -58,9 +58,14 @@ internal sealed partial class ServerChannel
         _session = session;
     }
 
+    /// <summary>The connection, whose loop the sessions' timers run on.</summary>
+    internal Connection Loop => Connection;
+
     /// <summary>Forgets a session that has ended.</summary>
     internal void Detach(ServerSession session)
     {
+        session.Subscriptions?.Close(tells: true);
+        session.Subscriptions = null;
         _sessions.Remove(session);
         _session = _session == session ? null : _session;
     }
@@ -209,6 +214,42 @@ internal sealed partial class ServerChannel
                 break;
             case CallRequest.EncodingIdNumber:
                 MethodServices.Call(call, ref decoder);
+                break;
+            case PublishRequest.EncodingIdNumber:
+                SubscriptionServices.Publish(call, ref decoder);
+                break;
+            case CreateSubscriptionRequest.EncodingIdNumber:
+                SubscriptionServices.Create(call, ref decoder);
+                break;
+            case ModifySubscriptionRequest.EncodingIdNumber:
+                SubscriptionServices.Modify(call, ref decoder);
+                break;
+            case SetPublishingModeRequest.EncodingIdNumber:
+                SubscriptionServices.SetPublishingMode(call, ref decoder);
+                break;
+            case RepublishRequest.EncodingIdNumber:
+                SubscriptionServices.Republish(call, ref decoder);
+                break;
+            case TransferSubscriptionsRequest.EncodingIdNumber:
+                SubscriptionServices.Transfer(call, ref decoder);
+                break;
+            case DeleteSubscriptionsRequest.EncodingIdNumber:
+                SubscriptionServices.Delete(call, ref decoder);
+                break;
+            case CreateMonitoredItemsRequest.EncodingIdNumber:
+                MonitoredItemServices.Create(call, ref decoder);
+                break;
+            case ModifyMonitoredItemsRequest.EncodingIdNumber:
+                MonitoredItemServices.Modify(call, ref decoder);
+                break;
+            case SetMonitoringModeRequest.EncodingIdNumber:
+                MonitoredItemServices.SetMode(call, ref decoder);
+                break;
+            case SetTriggeringRequest.EncodingIdNumber:
+                MonitoredItemServices.SetTriggering(call, ref decoder);
+                break;
+            case DeleteMonitoredItemsRequest.EncodingIdNumber:
+                MonitoredItemServices.Delete(call, ref decoder);
                 break;
             default:
                 call.Fault(StatusCodes.BadServiceUnsupported);

@@ -55,6 +55,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
     /// <summary>The client's address.</summary>
     public System.Net.EndPoint? RemoteEndPoint => Connection.RemoteEndPoint;
 
+    /// <summary>About the largest response that both sides accept, in bytes.</summary>
+    public int LargestResponse { get; private set; }
+
     /// <summary>Canceled when the connection has ended.</summary>
     public CancellationToken Ended => _ended.Token;
 
@@ -92,6 +95,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
     {
         foreach (ServerSession session in _sessions.Where(session => session.Channel == this))
         {
+            // A session cannot be taken over to another channel yet: nobody would ever see what its subscriptions collect.
+            session.Subscriptions?.Close(tells: false);
+            session.Subscriptions = null;
             session.Channel = null;
         }
 
@@ -133,6 +139,9 @@ internal sealed partial class ServerChannel : ChannelProtocol
         Writer.SetLimits(new ChannelLimits(
             chunkBytes, _server.Options.MaxMessageBytes, hello.MaxMessageSize, hello.MaxChunkCount));
         uint messageBytes = (uint)_server.Options.MaxMessageBytes;
+        long chunks = hello.MaxChunkCount == 0 ? uint.MaxValue : hello.MaxChunkCount;
+        LargestResponse = (int)Math.Min(
+            Math.Min(messageBytes, hello.MaxMessageSize == 0 ? uint.MaxValue : hello.MaxMessageSize), chunks * chunkBytes);
         MaxChunks = Math.Max(MinMaxChunks, (_server.Options.MaxMessageBytes / (chunkBytes / 2)) + 1);
         var acknowledge = new AcknowledgeMessage
         {

@@ -27,4 +27,7 @@ internal static partial class ServerLog
 
     [LoggerMessage(5002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]
     public static partial void MethodThrew(ILogger logger, Exception exception, NodeId method);
+
+    [LoggerMessage(5003, LogLevel.Error, "Reading the monitored variable {Variable} threw; its value is BadInternalError")]
+    public static partial void ReadThrew(ILogger logger, Exception exception, NodeId variable);
 }

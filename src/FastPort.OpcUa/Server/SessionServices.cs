@@ -68,8 +68,9 @@ internal static class SessionServices
 
         // On another channel a client shows by its certificate that the session is its own (OPC 10000-4, 5.7.3).
         ChannelCredentials? credentials = call.Channel.Credentials;
-        bool isSameClient = credentials is not null && session.ClientCertificate is { } certificate && session.IsActivated
-            && credentials.IsPeer(certificate);
+        // The one before must have ended, as what the session does there belongs to another loop.
+        bool isSameClient = session.Channel is null && credentials is not null && session.IsActivated
+            && session.ClientCertificate is { } certificate && credentials.IsPeer(certificate);
         if (session.Channel != call.Channel && !isSameClient)
         {
             call.Fault(StatusCodes.BadSecureChannelIdInvalid);

@@ -128,6 +128,15 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         Assert.Equal(["Size"], seen.Inputs);
     }
 
+    [NodeFact]
+    public async Task Its_client_subscribes_to_changes()
+    {
+        Changes seen = await PlayAsync<Changes>("subscribe");
+
+        Assert.Equal([0, 10, 20, 30], seen.Ints);
+        Assert.Equal([0, 2, 4], seen.Doubles);
+    }
+
     private async Task<T> PlayAsync<T>(string scenario, params string[] security)
     {
         using var node = NodeProcess.Start("opcua/client.mjs", [scenario, _server.Endpoints[0].ToString(), .. security]);
@@ -144,6 +153,8 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
         int State, bool Started, string Product, string Uri, string[] Namespaces, string Text, string Nothing, int[] Limits);
 
     private sealed record Writes(int Good, int Sum, string WrongType);
+
+    private sealed record Changes(int[] Ints, double[] Doubles);
 
     private sealed record Calls(string Set, string Got, int Bytes, string[] Inputs);
 }

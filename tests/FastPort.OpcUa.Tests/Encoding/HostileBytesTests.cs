@@ -144,13 +144,24 @@ public sealed class HostileBytesTests
 
     private static bool TryRead(ReadOnlySpan<byte> bytes, Reading read)
     {
+        long allowed = MemoryOfOne + (MemoryPerByte * (long)bytes.Length);
+        bool isGood = TryReadOnce(bytes, read, out long allocated);
+        if (allocated > allowed)
+        {
+            // What the runtime allocates once, as it compiles a method again, is not the input's.
+            TryReadOnce(bytes, read, out allocated);
+        }
+
+        Assert.True(allocated <= allowed, $"{allocated} bytes for {bytes.Length}: {Convert.ToHexString(bytes)}");
+        return isGood;
+    }
+
+    private static bool TryReadOnce(ReadOnlySpan<byte> bytes, Reading read, out long allocated)
+    {
         var decoder = new BinaryDecoder(bytes, EncodingLimits.Default);
         long before = GC.GetAllocatedBytesForCurrentThread();
         read(ref decoder);
-        long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
-        Assert.True(
-            allocated <= MemoryOfOne + (MemoryPerByte * (long)bytes.Length),
-            $"{allocated} bytes for {bytes.Length}: {Convert.ToHexString(bytes)}");
+        allocated = GC.GetAllocatedBytesForCurrentThread() - before;
         return decoder.Error.IsGood;
     }
 }

@@ -30,10 +30,10 @@ internal sealed class RawChannel : IDisposable
     }
 
     /// <summary>Connects, says Hello and opens a channel without security.</summary>
-    public static async Task<RawChannel> OpenAsync(TestServer server)
+    public static async Task<RawChannel> OpenAsync(TestServer server, uint maxMessageBytes = 0)
     {
         RawChannel channel = await ConnectAsync(server);
-        await channel.SendHelloAsync();
+        await channel.SendHelloAsync(maxMessageBytes: maxMessageBytes);
         await channel.ReceiveAsync();
         await channel.SendOpenAsync();
         (_, byte[] chunk) = await channel.ReceiveAsync();
@@ -46,10 +46,17 @@ internal sealed class RawChannel : IDisposable
         return channel;
     }
 
-    public Task SendHelloAsync(uint bufferSize = 65_535, string? url = "opc.tcp://127.0.0.1/test") =>
-        SendAsync(
-            MessageType.Hello,
-            Encode(new HelloMessage { ReceiveBufferSize = bufferSize, SendBufferSize = bufferSize, EndpointUrl = url }));
+    public Task SendHelloAsync(uint bufferSize = 65_535, string? url = "opc.tcp://127.0.0.1/test", uint maxMessageBytes = 0)
+    {
+        var hello = new HelloMessage
+        {
+            ReceiveBufferSize = bufferSize,
+            SendBufferSize = bufferSize,
+            MaxMessageSize = maxMessageBytes,
+            EndpointUrl = url,
+        };
+        return SendAsync(MessageType.Hello, Encode(hello));
+    }
 
     public async Task SendOpenAsync(
         SecurityTokenRequestType type = SecurityTokenRequestType.Issue,
@@ -63,10 +70,10 @@ internal sealed class RawChannel : IDisposable
     }
 
     /// <summary>A request with its type and header.</summary>
-    public static byte[] Request<T>(T body, NodeId token = default)
+    public static byte[] Request<T>(T body, NodeId token = default, uint timeoutHint = 0)
         where T : struct, IServiceMessage
     {
-        byte[] header = Encode(new RequestHeader { AuthenticationToken = token, RequestHandle = 5 });
+        byte[] header = Encode(new RequestHeader { AuthenticationToken = token, RequestHandle = 5, TimeoutHint = timeoutHint });
         return [.. UInt32s(1u | ((uint)T.EncodingId << 16)), .. header, .. Encode(body)];
     }
 

@@ -135,7 +135,7 @@ public sealed partial class AddressSpace
             (NodeIds.MaxNodesPerRegisterNodes, "MaxNodesPerRegisterNodes", options.MaxNodesPerBrowse),
             (NodeIds.MaxNodesPerTranslateBrowsePaths, "MaxNodesPerTranslateBrowsePathsToNodeIds", options.MaxNodesPerBrowse),
             (NodeIds.MaxNodesPerNodeManagement, "MaxNodesPerNodeManagement", 0),
-            (NodeIds.MaxMonitoredItemsPerCall, "MaxMonitoredItemsPerCall", 0),
+            (NodeIds.MaxMonitoredItemsPerCall, "MaxMonitoredItemsPerCall", options.MaxMonitoredItemsPerCall),
         ];
         foreach ((uint id, string name, int value) in lengths)
         {

@@ -97,8 +97,24 @@ public sealed partial class AddressSpace
         return Add(node, parent, NodeIds.HasComponent, NodeIds.BaseDataVariableType);
     }
 
+    /// <summary>Adds a variable with a scalar value that a callback gives. Clients cannot write it.</summary>
+    /// <typeparam name="T">The .NET type of a built-in type.</typeparam>
+    /// <param name="parent">The object or folder that it lies in.</param>
+    /// <param name="id">The variable's id.</param>
+    /// <param name="browseName">The variable's name.</param>
+    /// <param name="onRead">See <see cref="VariableNode.OnRead"/>.</param>
+    /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
+    /// <exception cref="NotSupportedException"><typeparamref name="T"/> is the type of no built-in type.</exception>
+    public VariableNode AddVariable<T>(NodeId parent, NodeId id, QualifiedName browseName, Func<DataValue> onRead)
+    {
+        ArgumentNullException.ThrowIfNull(onRead);
+        BuiltInType type = BuiltInTypes.OfScalar<T>();
+        var node = new VariableNode(id, browseName, type, new NodeId(0, (uint)type), valueRank: -1) { OnRead = onRead };
+        return Add(node, parent, NodeIds.HasComponent, NodeIds.BaseDataVariableType);
+    }
+
     /// <summary>Adds a variable whose value is an array.</summary>
-    /// <inheritdoc cref="AddVariable{T}"/>
+    /// <inheritdoc cref="AddVariable{T}(NodeId, NodeId, QualifiedName, T, bool)"/>
     public VariableNode AddArrayVariable<T>(NodeId parent, NodeId id, QualifiedName browseName, T[] value, bool writable = false)
     {
         BuiltInType type = BuiltInTypes.OfElement<T>();

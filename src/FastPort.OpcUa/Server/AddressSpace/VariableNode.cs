@@ -17,6 +17,9 @@ public sealed class VariableNode : Node
     private int _version;
     private DataValue _value;
 
+    // The monitored items that get each new value, in no order; null until there was one. Under the gate.
+    private List<MonitoredItem>? _watchers;
+
     internal VariableNode(NodeId id, QualifiedName browseName, BuiltInType type, NodeId dataType, int valueRank)
         : base(id, NodeClass.Variable, browseName)
     {
@@ -38,8 +41,8 @@ public sealed class VariableNode : Node
     public bool IsWritable { get; init; }
 
     /// <summary>
-    /// Called for each read, instead of the stored value; on the loop of the client's connection, so it must not block. Null for the stored
-    /// value. Defaults to null.
+    /// Called for each read and for each sample of a monitored item, instead of the stored value; on the loop of the client's connection,
+    /// so it must not block. Null for the stored value. Defaults to null.
     /// </summary>
     public Func<DataValue>? OnRead { get; init; }
 
@@ -78,6 +81,57 @@ public sealed class VariableNode : Node
             Interlocked.Increment(ref _version);
             _value = value;
             Interlocked.Increment(ref _version);
+            if (_watchers is null)
+            {
+                return;
+            }
+
+            // Under the gate, so that items get the values in their order.
+            foreach (MonitoredItem watcher in _watchers)
+            {
+                watcher.OnValue(value);
+            }
+        }
+    }
+
+    /// <summary>Whether monitored items get its values.</summary>
+    internal bool IsWatched
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _watchers is { Count: > 0 };
+            }
+        }
+    }
+
+    /// <summary>Hands the present value and all later ones to an item, none missed or twice.</summary>
+    internal void Watch(MonitoredItem item)
+    {
+        lock (_gate)
+        {
+            _watchers ??= [];
+            item.WatchIndex = _watchers.Count;
+            _watchers.Add(item);
+            item.OnValue(_value);
+        }
+    }
+
+    internal void Unwatch(MonitoredItem item)
+    {
+        lock (_gate)
+        {
+            if (item.WatchIndex < 0)
+            {
+                return;
+            }
+
+            MonitoredItem last = _watchers![^1];
+            _watchers[item.WatchIndex] = last;
+            last.WatchIndex = item.WatchIndex;
+            _watchers.RemoveAt(_watchers.Count - 1);
+            item.WatchIndex = -1;
         }
     }
 

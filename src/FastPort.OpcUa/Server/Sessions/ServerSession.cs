@@ -9,6 +9,9 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 internal sealed class ServerSession
 {
+    // Written last when a channel ends, so that another channel finds a session that nobody works on.
+    private ServerChannel? _channel;
+
     public ServerSession(NodeId id, NodeId token, TimeSpan timeout, int maxContinuationPoints)
     {
         Browsing = new Browsing(maxContinuationPoints);
@@ -33,10 +36,17 @@ internal sealed class ServerSession
     /// <summary>How long the session lives without a request.</summary>
     public TimeSpan Timeout { get; }
 
-    /// <summary>The channel that created the session or activated it last.</summary>
-    public ServerChannel? Channel { get; set; }
+    /// <summary>The channel that created the session or activated it last; null once that has ended.</summary>
+    public ServerChannel? Channel
+    {
+        get => Volatile.Read(ref _channel);
+        set => Volatile.Write(ref _channel, value);
+    }
 
     public Browsing Browsing { get; }
+
+    /// <summary>Its subscriptions; null until there is one.</summary>
+    public SessionSubscriptions? Subscriptions { get; set; }
 
     public bool IsActivated { get; set; }
 

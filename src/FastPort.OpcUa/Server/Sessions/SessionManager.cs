@@ -17,7 +17,7 @@ internal sealed class SessionManager(OpcUaServerOptions options, TimeProvider ti
     public ServerSession? TryCreate(ServerChannel channel, double requestedTimeout)
     {
         RemoveExpired();
-        if (Interlocked.Increment(ref _count) > options.MaxSessions)
+        if (Interlocked.Increment(ref _count) > options.MaxSessions && !TryRemoveUnused())
         {
             Interlocked.Decrement(ref _count);
             return null;
@@ -57,7 +57,31 @@ internal sealed class SessionManager(OpcUaServerOptions options, TimeProvider ti
             if (time.GetElapsedTime(session.LastRequest) > session.Timeout)
             {
                 Remove(session);
+                End(session);
             }
         }
     }
+
+    // Sessions that nobody has activated must not keep others out: the oldest goes.
+    private bool TryRemoveUnused()
+    {
+        ServerSession? unused = _sessions.Values.Where(static one => !one.IsActivated).MinBy(static one => one.LastRequest);
+        if (unused is null)
+        {
+            return false;
+        }
+
+        Remove(unused);
+        End(unused);
+        return true;
+    }
+
+    // The subscriptions belong to the loop of the session's channel.
+    private static void End(ServerSession session) => session.Channel?.Loop.Post(
+        static state =>
+        {
+            var session = (ServerSession)state!;
+            session.Channel?.Detach(session);
+        },
+        session);
 }

@@ -9,6 +9,7 @@ const print = console.log;
 console.log = console.error;
 const { default: opcua } = await import("node-opcua");
 const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes, UserTokenType } = opcua;
+const { ClientSubscription, ClientMonitoredItem, DataChangeFilter, DataChangeTrigger, DeadbandType, TimestampsToReturn } = opcua;
 
 const [scenario, url, policy = "None", mode = "None", userName, password] = process.argv.slice(2);
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
@@ -117,6 +118,51 @@ const scenarios = {
       bytes: got.outputArguments[0].value.length,
       inputs: described.inputArguments.map((a) => a.name),
     };
+  },
+
+  // Two variables, one with a deadband: every change that is written is seen, in order, and small ones are left out. Then keep-alives.
+  async subscribe(session) {
+    const subscription = ClientSubscription.create(session, {
+      requestedPublishingInterval: 20,
+      requestedLifetimeCount: 1000,
+      requestedMaxKeepAliveCount: 5,
+      maxNotificationsPerPublish: 0,
+      publishingEnabled: true,
+    });
+    await new Promise((resolve, reject) => subscription.once("started", resolve).once("error", reject));
+    const watch = (nodeId, last, filter) => {
+      const seen = [];
+      const item = ClientMonitoredItem.create(
+        subscription,
+        { nodeId, attributeId: AttributeIds.Value },
+        { samplingInterval: 0, queueSize: 10, discardOldest: true, filter },
+        TimestampsToReturn.Both,
+      );
+      const failed = new Promise((_, reject) => item.once("err", (message) => reject(new Error(message))));
+      const ready = new Promise((resolve) => item.once("initialized", resolve));
+      const all = new Promise((resolve) => {
+        item.on("changed", (v) => {
+          seen.push(v.value.value);
+          if (v.value.value === last) resolve(seen);
+        });
+      });
+      return { ready: Promise.race([ready, failed]), all: Promise.race([all, failed]) };
+    };
+    const ints = watch("ns=2;i=1000", 30);
+    const doubles = watch(
+      "ns=2;i=2000",
+      4,
+      new DataChangeFilter({ trigger: DataChangeTrigger.StatusValue, deadbandType: DeadbandType.Absolute, deadbandValue: 1 }),
+    );
+    // What is written before the server has made the items is not seen.
+    await Promise.all([ints.ready, doubles.ready]);
+    const write = (nodeId, dataType, value) => session.write({ nodeId, attributeId: AttributeIds.Value, value: { value: { dataType, value } } });
+    for (const value of [10, 20, 30]) await write("ns=2;i=1000", DataType.Int32, value);
+    for (const value of [0.5, 2, 2.5, 4]) await write("ns=2;i=2000", DataType.Double, value);
+    const result = { ints: await ints.all, doubles: await doubles.all };
+    await new Promise((resolve) => subscription.once("keepalive", resolve));
+    await subscription.terminate();
+    return result;
   },
 
   async endpoints() {

@@ -1,0 +1,111 @@
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>When a value counts as changed (OPC 10000-4, 7.22.2).</summary>
+/// <param name="Trigger">What is compared.</param>
+/// <param name="Deadband">A number has changed if it differs by more than this; 0 for any difference.</param>
+internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Deadband)
+{
+    // Values of DeadbandType (OPC 10000-4, 7.22.2).
+    private const uint NoDeadband = 0;
+    private const uint AbsoluteDeadband = 1;
+
+    /// <summary>The filter of an item that asks for none.</summary>
+    public static DataFilter Default => new(DataChangeTrigger.StatusValue, Deadband: 0);
+
+    /// <summary>Reads the filter that a client asks for. A percent deadband needs an EURange, which no variable has.</summary>
+    public static StatusCode TryRead(
+        ExtensionObject? filter, Node node, AttributeId attribute, EncodingLimits limits, out DataFilter result)
+    {
+        result = Default;
+        if (filter is null)
+        {
+            return StatusCodes.Good;
+        }
+
+        if (filter.TypeId.NodeId != new NodeId(0, DataChangeFilter.EncodingId))
+        {
+            return StatusCodes.BadMonitoredItemFilterUnsupported;
+        }
+
+        if (attribute != AttributeId.Value || node is not VariableNode variable)
+        {
+            return StatusCodes.BadFilterNotAllowed;
+        }
+
+        var decoder = new BinaryDecoder(filter.Body.Span, limits);
+        DataChangeFilter wish = decoder.ReadStructure<DataChangeFilter>();
+        if (filter.Encoding != ExtensionObjectEncoding.Binary || !decoder.Error.IsGood
+            || (uint)wish.Trigger > (uint)DataChangeTrigger.StatusValueTimestamp)
+        {
+            return StatusCodes.BadMonitoredItemFilterInvalid;
+        }
+
+        if (wish.DeadbandType != NoDeadband)
+        {
+            if (variable.Type is < BuiltInType.SByte or > BuiltInType.Double)
+            {
+                return StatusCodes.BadFilterNotAllowed;
+            }
+
+            if (wish.DeadbandType != AbsoluteDeadband || !(wish.DeadbandValue >= 0))
+            {
+                return StatusCodes.BadDeadbandFilterInvalid;
+            }
+        }
+
+        result = new DataFilter(wish.Trigger, wish.DeadbandType == AbsoluteDeadband ? wish.DeadbandValue : 0);
+        return StatusCodes.Good;
+    }
+
+    public bool IsChange(in DataValue last, in DataValue next) =>
+        last.Status != next.Status
+        || (Trigger == DataChangeTrigger.StatusValueTimestamp
+            && (last.SourceTimestamp != next.SourceTimestamp || last.SourcePicoseconds != next.SourcePicoseconds))
+        || (Trigger != DataChangeTrigger.Status && Differs(last.Value, next.Value));
+
+    private bool Differs(in Variant last, in Variant next)
+    {
+        if (last.Type == next.Type && !last.IsArray && !next.IsArray && last.Reference is null && next.Reference is null)
+        {
+            return last.Bits != next.Bits && (Deadband == 0 || Exceeds(ToDouble(last), ToDouble(next)));
+        }
+
+        if (Deadband == 0 || last.Type != next.Type || last.Reference is not Array old || next.Reference is not Array values
+            || old.Length != values.Length)
+        {
+            return !last.Equals(next);
+        }
+
+        for (int i = 0; i < values.Length; i++)
+        {
+            if (Exceeds(ToDouble(old, i), ToDouble(values, i)))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    // A change to or from NaN is one.
+    private bool Exceeds(double last, double next) =>
+        double.IsNaN(last) || double.IsNaN(next) ? double.IsNaN(last) != double.IsNaN(next) : Math.Abs(next - last) > Deadband;
+
+    private static double ToDouble(Array values, int index) => values is double[] numbers
+        ? numbers[index]
+        : Convert.ToDouble(values.GetValue(index), System.Globalization.CultureInfo.InvariantCulture);
+
+    private static double ToDouble(in Variant value) => value.Type switch
+    {
+        BuiltInType.SByte => (sbyte)value.Bits,
+        BuiltInType.Int16 => (short)value.Bits,
+        BuiltInType.Int32 => (int)value.Bits,
+        BuiltInType.Int64 => (long)value.Bits,
+        BuiltInType.Float => BitConverter.UInt32BitsToSingle((uint)value.Bits),
+        BuiltInType.Double => BitConverter.UInt64BitsToDouble(value.Bits),
+        _ => value.Bits,
+    };
+}

@@ -1,0 +1,274 @@
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// An attribute that a subscription watches (OPC 10000-4, 5.13.1). A variable hands over each value that it is given, on any thread: what
+/// becomes of it is under the item's lock. Everything else belongs to the loop of the session's channel.
+/// <para>
+/// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later one comes or
+/// the subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
+/// </para>
+/// </summary>
+internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute)
+{
+    private readonly Lock _gate = new();
+    private readonly TimeProvider _time = subscription.Time;
+    private readonly ValueQueue _queue = new(1, discardOldest: true);
+
+    private DataFilter _filter = DataFilter.Default;
+    private TimestampsToReturn _timestamps;
+    private long _interval;
+    private bool _isActive;
+    private bool _isMarked;
+    private bool _hasSampled;
+
+    // The value that the next one is compared with.
+    private DataValue _last;
+    private bool _hasLast;
+
+    // The newest value of a sampling interval that is not over.
+    private DataValue _pending;
+    private long _pendingSince;
+    private bool _hasPending;
+
+    public uint Id => id;
+
+    public Node Node => node;
+
+    public AttributeId Attribute => attribute;
+
+    /// <summary>The client's number of the item.</summary>
+    public uint ClientHandle { get; private set; }
+
+    public MonitoringMode Mode { get; private set; }
+
+    /// <summary>Most values of the queue; 0 until the item was configured.</summary>
+    public int QueueSize { get; private set; }
+
+    /// <summary>Whether a timer of the subscription reads the value.</summary>
+    public bool IsPolled => attribute == AttributeId.Value && node is VariableNode { OnRead: not null };
+
+    /// <summary>When a polled item is read next, as a timestamp of the server's time.</summary>
+    public long PollAt { get; set; }
+
+    /// <summary>Whether the item stands in its subscription's list of items to report.</summary>
+    public bool IsReady { get; set; }
+
+    /// <summary>The items that this one triggers; null for none.</summary>
+    public HashSet<MonitoredItem>? Links { get; set; }
+
+    /// <summary>The place in the variable's list; under that variable's lock.</summary>
+    public int WatchIndex { get; set; } = -1;
+
+    /// <summary>Timestamp ticks between samples; 0 for each value.</summary>
+    public long Interval => _interval;
+
+    public int Count
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _queue.Count;
+            }
+        }
+    }
+
+    public void Configure(
+        uint clientHandle, TimestampsToReturn timestamps, in DataFilter filter, TimeSpan interval, int queueSize, bool discardOldest)
+    {
+        ClientHandle = clientHandle;
+        QueueSize = queueSize;
+        lock (_gate)
+        {
+            _timestamps = timestamps;
+            _filter = filter;
+            _interval = (long)(interval.TotalSeconds * _time.TimestampFrequency);
+            _queue.Resize(queueSize, discardOldest);
+        }
+    }
+
+    /// <summary>Changes the mode. An item that was disabled begins with the present value.</summary>
+    public void SetMode(MonitoringMode mode)
+    {
+        MonitoringMode before = Mode;
+        Mode = mode;
+        IsReady = IsReady && mode == MonitoringMode.Reporting;
+        if (mode == MonitoringMode.Disabled)
+        {
+            Stop();
+            return;
+        }
+
+        if (before != MonitoringMode.Disabled)
+        {
+            // What was only sampled until now is to be reported.
+            lock (_gate)
+            {
+                Mark();
+            }
+
+            return;
+        }
+
+        lock (_gate)
+        {
+            _isActive = true;
+        }
+
+        if (attribute == AttributeId.Value && node is VariableNode { OnRead: null } variable)
+        {
+            variable.Watch(this);
+        }
+        else
+        {
+            Poll();
+        }
+    }
+
+    /// <summary>Takes no more values, and forgets those it has.</summary>
+    public void Stop()
+    {
+        (node as VariableNode)?.Unwatch(this);
+        lock (_gate)
+        {
+            _isActive = false;
+            _hasLast = false;
+            _hasPending = false;
+            (_last, _pending) = (default, default);
+            _queue.Clear();
+        }
+    }
+
+    /// <summary>The variable has this value now. On any thread, in the order of the values.</summary>
+    public void OnValue(in DataValue value)
+    {
+        lock (_gate)
+        {
+            if (!_isActive)
+            {
+                return;
+            }
+
+            if (_interval == 0 || !_hasLast)
+            {
+                Sample(value);
+                return;
+            }
+
+            long now = _time.GetTimestamp();
+            SamplePending(now);
+            _pending = value;
+            _pendingSince = now;
+            _hasPending = true;
+            Mark();
+        }
+    }
+
+    /// <summary>Reads the value of an item that is polled, or of another attribute.</summary>
+    public void Poll()
+    {
+        DataValue value;
+        try
+        {
+            if (attribute == AttributeId.Value && node is VariableNode variable)
+            {
+                variable.Read(out value);
+            }
+            else
+            {
+                node.TryReadAttribute(attribute, out Variant read);
+                value = new DataValue(read);
+            }
+        }
+        catch (Exception e)
+        {
+            ServerLog.ReadThrew(subscription.Logger, e, node.Id);
+            value = new DataValue(default, StatusCodes.BadInternalError);
+        }
+
+        lock (_gate)
+        {
+            if (_isActive)
+            {
+                Sample(value);
+            }
+        }
+    }
+
+    /// <summary>
+    /// The subscription publishes: takes the sample of an interval that is over. Returns the number of values in the queue, and whether one
+    /// was sampled since the last call.
+    /// </summary>
+    public int Collect(long now, out bool hasSampled)
+    {
+        lock (_gate)
+        {
+            _isMarked = false;
+            SamplePending(now);
+            if (_hasPending)
+            {
+                Mark();
+            }
+
+            hasSampled = _hasSampled;
+            _hasSampled = false;
+            return _queue.Count;
+        }
+    }
+
+    /// <summary>
+    /// Another item triggers this one: takes the sample of an interval that is over. Returns the number of values in the queue.
+    /// </summary>
+    public int CollectTriggered(long now)
+    {
+        lock (_gate)
+        {
+            SamplePending(now);
+            return _queue.Count;
+        }
+    }
+
+    /// <summary>Takes the oldest value out of the queue.</summary>
+    public bool TryTake(out DataValue value)
+    {
+        lock (_gate)
+        {
+            bool any = _queue.Count != 0;
+            value = any ? _queue.Take() : default;
+            return any;
+        }
+    }
+
+    // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.
+    private void SamplePending(long now)
+    {
+        if (_hasPending && (_interval == 0 || subscription.Slot(_pendingSince, _interval) < subscription.Slot(now, _interval)))
+        {
+            _hasPending = false;
+            Sample(_pending);
+        }
+    }
+
+    private void Sample(in DataValue value)
+    {
+        if (_hasLast && !_filter.IsChange(_last, value))
+        {
+            return;
+        }
+
+        _last = value;
+        _hasLast = true;
+        _hasSampled = true;
+        _queue.Add(AttributeServices.Stamp(value, _timestamps, _time.GetUtcNow().UtcDateTime));
+        Mark();
+    }
+
+    private void Mark()
+    {
+        if (!_isMarked)
+        {
+            _isMarked = true;
+            subscription.Mark(this);
+        }
+    }
+}

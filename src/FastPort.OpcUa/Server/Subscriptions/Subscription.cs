@@ -1,0 +1,186 @@
+using System.Collections.Concurrent;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// A subscription (OPC 10000-4, 5.14.1): its items, and the cycle in which it publishes. Belongs to the loop of the session's channel, but
+/// <see cref="Mark"/> and <see cref="Slot"/>, which items call on any thread.
+/// </summary>
+internal sealed partial class Subscription
+{
+    private readonly OpcUaServer _server;
+    private readonly SessionSubscriptions _owner;
+    private readonly LoopTimer _cycle;
+    private readonly LoopTimer _polling;
+    private readonly Dictionary<uint, MonitoredItem> _items = [];
+    private readonly HashSet<MonitoredItem> _polled = [];
+    private readonly ConcurrentQueue<MonitoredItem> _marked = new();
+    private readonly long _epoch;
+    private TimeSpan _pollInterval;
+    private uint _lastItem;
+    private int _links;
+    private SubscriptionTerms _terms;
+
+    public Subscription(OpcUaServer server, SessionSubscriptions owner, uint id, in SubscriptionTerms terms, bool isPublishing)
+    {
+        _server = server;
+        _owner = owner;
+        Id = id;
+        IsPublishing = isPublishing;
+        _terms = terms;
+
+        // The first cycle sends something.
+        _cyclesWithoutMessage = terms.KeepAliveCount;
+        _epoch = server.Time.GetTimestamp();
+        _sent = new SentMessages(server.Options.MaxUnacknowledgedMessages, server.Options.MaxMessageBytes);
+        _cycle = new LoopTimer(server.Time, OnCycle);
+        _polling = new LoopTimer(server.Time, OnPoll);
+        _cycle.Start(owner.Channel.Loop, terms.Interval);
+    }
+
+    public uint Id { get; }
+
+    public byte Priority => _terms.Priority;
+
+    public TimeSpan Interval => _terms.Interval;
+
+    /// <summary>Whether data is reported; keep-alive messages are in any case.</summary>
+    public bool IsPublishing { get; set; }
+
+    public TimeProvider Time => _server.Time;
+
+    public ILogger Logger => _server.Logger;
+
+    /// <summary>Changes the terms; a new interval begins now.</summary>
+    public void Modify(in SubscriptionTerms terms)
+    {
+        bool isNewInterval = terms.Interval != _terms.Interval;
+        _terms = terms;
+        ResetLifetime();
+        if (isNewInterval)
+        {
+            _cycle.Start(_owner.Channel.Loop, terms.Interval);
+        }
+    }
+
+    /// <summary>Ends everything. The owner has forgotten the subscription.</summary>
+    public void Close()
+    {
+        _cycle.Stop();
+        _polling.Stop();
+        foreach (MonitoredItem item in _items.Values)
+        {
+            item.Stop();
+            _owner.OnItemRemoved(item);
+        }
+
+        _items.Clear();
+        _polled.Clear();
+        _ready.Clear();
+        _marked.Clear();
+        _sent.Clear();
+    }
+
+    public MonitoredItem? FindItem(uint id) => _items.GetValueOrDefault(id);
+
+    /// <summary>Adds an item, which is disabled until its mode is set.</summary>
+    public MonitoredItem AddItem(Node node, AttributeId attribute)
+    {
+        do
+        {
+            _lastItem++;
+        }
+        while (_lastItem == 0 || _items.ContainsKey(_lastItem));
+        var item = new MonitoredItem(this, _lastItem, node, attribute);
+        _items.Add(item.Id, item);
+        _owner.OnItemAdded();
+        return item;
+    }
+
+    public void SetMode(MonitoredItem item, MonitoringMode mode)
+    {
+        item.SetMode(mode);
+        UpdatePolling(item);
+    }
+
+    public void RemoveItem(MonitoredItem item)
+    {
+        SetMode(item, MonitoringMode.Disabled);
+        _links -= item.Links?.Count ?? 0;
+        item.Links = null;
+        _items.Remove(item.Id);
+        _owner.OnItemRemoved(item);
+    }
+
+    /// <summary>Links an item to one that triggers its reports (OPC 10000-4, 5.13.1.6).</summary>
+    public StatusCode AddLink(MonitoredItem triggering, uint id)
+    {
+        if (FindItem(id) is not { } linked)
+        {
+            return StatusCodes.BadMonitoredItemIdInvalid;
+        }
+
+        if (_links >= _server.Options.MaxMonitoredItemsPerSession)
+        {
+            return StatusCodes.BadTooManyMonitoredItems;
+        }
+
+        _links += (triggering.Links ??= []).Add(linked) ? 1 : 0;
+        return StatusCodes.Good;
+    }
+
+    public StatusCode RemoveLink(MonitoredItem triggering, uint id)
+    {
+        if (FindItem(id) is not { } linked || triggering.Links?.Remove(linked) != true)
+        {
+            return StatusCodes.BadMonitoredItemIdInvalid;
+        }
+
+        _links--;
+        return StatusCodes.Good;
+    }
+
+    /// <summary>An item may have something to report. On any thread.</summary>
+    public void Mark(MonitoredItem item) => _marked.Enqueue(item);
+
+    /// <summary>The number of the interval that a time lies in. On any thread.</summary>
+    public long Slot(long timestamp, long interval) => (timestamp - _epoch) / interval;
+
+    /// <summary>Polls an item as its mode and interval ask for, after they have changed.</summary>
+    public void UpdatePolling(MonitoredItem item)
+    {
+        if (!item.IsPolled || item.Mode == MonitoringMode.Disabled)
+        {
+            if (_polled.Remove(item) && _polled.Count == 0)
+            {
+                _polling.Stop();
+                _pollInterval = default;
+            }
+
+            return;
+        }
+
+        // The timer is as fast as its fastest item was, and finds those that are due.
+        var interval = TimeSpan.FromSeconds((double)item.Interval / Time.TimestampFrequency);
+        item.PollAt = Time.GetTimestamp() + item.Interval;
+        _polled.Add(item);
+        if (_pollInterval == default || interval < _pollInterval)
+        {
+            _pollInterval = interval;
+            _polling.Start(_owner.Channel.Loop, interval);
+        }
+    }
+
+    private void OnPoll(long now)
+    {
+        foreach (MonitoredItem item in _polled)
+        {
+            if (item.PollAt <= now)
+            {
+                item.PollAt += (((now - item.PollAt) / item.Interval) + 1) * item.Interval;
+                item.Poll();
+            }
+        }
+    }
+}

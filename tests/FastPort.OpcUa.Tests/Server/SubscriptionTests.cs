@@ -1,0 +1,351 @@
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+/// <summary>Publishing: keep-alive, acknowledgements, requests that wait, and the end of subscriptions.</summary>
+public sealed class SubscriptionTests : IAsyncLifetime
+{
+    // No cycle of it comes during a test.
+    private const double Long = 1_000_000;
+
+    private TestServer _server = null!;
+    private RawSession _session = null!;
+    private VariableNode _number = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _server = await TestServer.StartAsync(
+            space => _number = space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "Number", 0),
+            static o =>
+            {
+                o.MaxPublishRequestsPerSession = 2;
+                o.MaxSubscriptionsPerSession = 3;
+                o.MaxUnacknowledgedMessages = 2;
+            });
+        _session = await RawSession.OpenAsync(_server);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _session.Dispose();
+        await _server.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Without_a_subscription_there_is_nothing_to_publish()
+    {
+        Assert.Equal(StatusCodes.BadNoSubscription, (await _session.TryAsync<PublishRequest, PublishResponse>(default)).Status);
+    }
+
+    [Fact]
+    public async Task Keep_alive_messages_carry_the_next_number_and_do_not_use_it()
+    {
+        uint id = await _session.SubscribeAsync(keepAliveCount: 2);
+
+        for (int i = 0; i < 3; i++)
+        {
+            PublishResponse alive = await _session.PublishAsync();
+            Assert.Equal((id, 1u, false), (alive.SubscriptionId, alive.NotificationMessage.SequenceNumber, alive.MoreNotifications));
+            Assert.Empty(alive.NotificationMessage.NotificationData!);
+            Assert.Empty(alive.AvailableSequenceNumbers!);
+        }
+
+        await _session.MonitorAsync(id, 1);
+        PublishResponse data = await PublishDataAsync();
+        Assert.Equal(1u, data.NotificationMessage.SequenceNumber);
+        Assert.Equal([1u], data.AvailableSequenceNumbers!);
+
+        PublishResponse next = await _session.PublishAsync();
+        Assert.Equal(2u, next.NotificationMessage.SequenceNumber);
+        Assert.Empty(next.NotificationMessage.NotificationData!);
+    }
+
+    [Fact]
+    public async Task A_message_can_be_had_again_until_it_is_acknowledged()
+    {
+        uint id = await _session.SubscribeAsync();
+        await _session.MonitorAsync(id, 1);
+        PublishResponse first = await PublishDataAsync();
+        _number.Value = new DataValue(1);
+        PublishResponse second = await PublishDataAsync();
+        Assert.Equal([1u, 2u], second.AvailableSequenceNumbers!);
+
+        var again = await _session.CallAsync<RepublishRequest, RepublishResponse>(
+            new RepublishRequest { SubscriptionId = id, RetransmitSequenceNumber = 1 });
+        Assert.Equal(1u, again.NotificationMessage.SequenceNumber);
+        Assert.Equal(first.NotificationMessage.PublishTime, again.NotificationMessage.PublishTime);
+        Assert.Equal(first.NotificationMessage.NotificationData![0]!.Body, again.NotificationMessage.NotificationData![0]!.Body);
+
+        _number.Value = new DataValue(2);
+        PublishResponse third = await _session.PublishAsync(Ack(id, 1), Ack(id, 1), Ack(id + 1, 1));
+        Assert.Equal(
+            [StatusCodes.Good, StatusCodes.BadSequenceNumberUnknown, StatusCodes.BadSubscriptionIdInvalid], third.Results!);
+        Assert.Equal([2u, 3u], third.AvailableSequenceNumbers!);
+        Assert.Equal(StatusCodes.BadMessageNotAvailable, await RepublishAsync(id, 1));
+
+        // Only two are kept.
+        _number.Value = new DataValue(3);
+        Assert.Equal<uint[]>([3u, 4u], (await PublishDataAsync()).AvailableSequenceNumbers!);
+        Assert.Equal(StatusCodes.BadMessageNotAvailable, await RepublishAsync(id, 2));
+        Assert.Equal(StatusCodes.Good, await RepublishAsync(id, 4));
+        Assert.Equal(StatusCodes.BadSubscriptionIdInvalid, await RepublishAsync(id + 1, 4));
+    }
+
+    [Fact]
+    public async Task Of_too_many_Publish_requests_the_oldest_is_refused()
+    {
+        uint id = await _session.SubscribeAsync(Long);
+        for (int i = 0; i < 3; i++)
+        {
+            await _session.SendPublishAsync();
+        }
+
+        Assert.Equal(StatusCodes.BadTooManyPublishRequests, (await _session.NextAsync()).Status);
+
+        // The others wait until there is no subscription left.
+        var deleted = await _session.CallAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
+            new DeleteSubscriptionsRequest { SubscriptionIds = [id, id] });
+        Assert.Equal([StatusCodes.Good, StatusCodes.BadSubscriptionIdInvalid], deleted.Results!);
+        Assert.Equal(StatusCodes.BadNoSubscription, (await _session.NextAsync()).Status);
+        Assert.Equal(StatusCodes.BadNoSubscription, (await _session.NextAsync()).Status);
+    }
+
+    [Fact]
+    public async Task More_notifications_than_a_message_may_have_come_in_several()
+    {
+        uint id = await _session.SubscribeAsync(maxNotifications: 3);
+        await _session.PublishAsync();
+        await _session.MonitorAsync(id, 1, queueSize: 100);
+        for (int i = 1; i < 10; i++)
+        {
+            _number.Value = new DataValue(i);
+        }
+
+        List<(int Count, bool HasMore)> seen = [];
+        List<int> values = [];
+        while (values.Count < 10)
+        {
+            PublishResponse response = await PublishDataAsync();
+            values.AddRange(RawSession.Values(response).Select(static v => v.Value.Value.Get<int>()));
+            seen.Add((RawSession.Values(response).Length, response.MoreNotifications));
+        }
+
+        Assert.Equal([(3, true), (3, true), (3, true), (1, false)], seen);
+        Assert.Equal(Enumerable.Range(0, 10), values);
+    }
+
+    [Fact]
+    public async Task Messages_are_as_small_as_the_client_wants_them()
+    {
+        using RawSession small = await RawSession.OpenAsync(_server, maxMessageBytes: 8192);
+        await small.MonitorAsync(await small.SubscribeAsync(), 1, queueSize: 1000);
+        for (int i = 1; i < 1000; i++)
+        {
+            _number.Value = new DataValue(i);
+        }
+
+        List<MonitoredItemNotification> seen = await small.CollectAsync(1000);
+
+        Assert.Equal(Enumerable.Range(0, 1000), seen.Select(static v => v.Value.Value.Get<int>()));
+    }
+
+    [Fact]
+    public async Task A_subscription_whose_client_does_not_publish_ends_and_says_so()
+    {
+        uint id = await _session.SubscribeAsync(interval: 200, keepAliveCount: 1, lifetimeCount: 3);
+        await _session.MonitorAsync(id, 1);
+        await Patience.UntilAsync(() => !_number.IsWatched, "the subscription has expired");
+
+        PublishResponse end = await _session.PublishAsync();
+
+        ExtensionObject change = Assert.Single(end.NotificationMessage.NotificationData!)!;
+        Assert.Equal(StatusChangeNotification.EncodingId, change.TypeId.NodeId.Number);
+        Assert.Equal(StatusCodes.BadTimeout, new BinaryDecoder(change.Body.Span, EncodingLimits.Default).ReadStatusCode());
+        Assert.Equal((id, 1u), (end.SubscriptionId, end.NotificationMessage.SequenceNumber));
+        Assert.Equal(StatusCodes.BadNoSubscription, (await _session.TryAsync<PublishRequest, PublishResponse>(default)).Status);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Closing_the_session_ends_its_subscriptions(bool deletes)
+    {
+        uint id = await _session.SubscribeAsync(Long);
+        await _session.MonitorAsync(id, 1);
+        Assert.True(_number.IsWatched);
+        await _session.SendPublishAsync();
+
+        await _session.CallAsync<CloseSessionRequest, CloseSessionResponse>(new CloseSessionRequest { DeleteSubscriptions = deletes });
+
+        Assert.Equal(StatusCodes.BadSessionClosed, (await _session.NextAsync()).Status);
+        Assert.False(_number.IsWatched);
+    }
+
+    [Theory]
+    [InlineData(10)]
+    [InlineData(Long)]
+    public async Task A_session_whose_client_says_nothing_ends_with_its_subscriptions(double interval)
+    {
+        using RawSession quiet = await RawSession.OpenAsync(_server, timeout: 1000);
+        await quiet.MonitorAsync(await quiet.SubscribeAsync(interval), 1);
+        Assert.True(_number.IsWatched);
+
+        // By the subscription's own cycle, or when another client comes.
+        await Patience.UntilAsync(
+            () =>
+            {
+                if (interval == Long)
+                {
+                    _server.Server.Sessions.RemoveExpired();
+                }
+
+                return !_number.IsWatched;
+            },
+            "the session has expired");
+        Assert.Equal(1, _server.Server.SessionCount);
+    }
+
+    [Fact]
+    public async Task The_end_of_the_connection_ends_the_subscriptions()
+    {
+        await _session.MonitorAsync(await _session.SubscribeAsync(), 1);
+        Assert.True(_number.IsWatched);
+
+        _session.Dispose();
+
+        await Patience.UntilAsync(() => !_number.IsWatched, "the subscription is gone");
+        _number.Value = new DataValue(1);
+    }
+
+    [Fact]
+    public async Task Publishing_can_be_switched_off_and_loses_nothing()
+    {
+        uint id = await _session.SubscribeAsync(keepAliveCount: 1);
+        await _session.MonitorAsync(id, 1, queueSize: 10);
+        await PublishDataAsync();
+        Assert.Equal([StatusCodes.Good, StatusCodes.BadSubscriptionIdInvalid], await SetPublishingAsync(false, id, id + 1));
+        _number.Value = new DataValue(1);
+        _number.Value = new DataValue(2);
+        for (int i = 0; i < 3; i++)
+        {
+            Assert.Empty(RawSession.Values(await _session.PublishAsync()));
+        }
+
+        Assert.Equal([StatusCodes.Good], await SetPublishingAsync(true, id));
+
+        Assert.Equal([1, 2], (await _session.CollectAsync(2)).Select(static v => v.Value.Value.Get<int>()));
+    }
+
+    [Fact]
+    public async Task A_modified_subscription_publishes_at_its_new_interval()
+    {
+        uint id = await _session.SubscribeAsync(Long);
+        await _session.MonitorAsync(id, 1);
+
+        var terms = await _session.CallAsync<ModifySubscriptionRequest, ModifySubscriptionResponse>(
+            new ModifySubscriptionRequest { SubscriptionId = id, RequestedPublishingInterval = 20, RequestedMaxKeepAliveCount = 5 });
+
+        Assert.Equal((20.0, 15u, 5u), (terms.RevisedPublishingInterval, terms.RevisedLifetimeCount, terms.RevisedMaxKeepAliveCount));
+        Assert.Single(await _session.CollectAsync(1));
+    }
+
+    [Fact]
+    public async Task A_request_that_its_client_has_given_up_gets_no_message()
+    {
+        uint id = await _session.SubscribeAsync(keepAliveCount: 1);
+        await SetPublishingAsync(false, id);
+        uint given = await _session.SendAsync(default(PublishRequest), timeoutHint: 1);
+        (StatusCode status, _) = await _session.ReceiveAsync<PublishResponse>(given);
+
+        // The first cycle's message, if it came in time.
+        Assert.Contains(status, new[] { StatusCodes.BadTimeout, StatusCodes.Good });
+        await _session.MonitorAsync(id, 1);
+        await SetPublishingAsync(true, id);
+        Assert.Equal(1u, (await PublishDataAsync()).NotificationMessage.SequenceNumber);
+    }
+
+    [Fact]
+    public async Task There_are_only_so_many_subscriptions()
+    {
+        for (int i = 0; i < 3; i++)
+        {
+            await _session.SubscribeAsync();
+        }
+
+        (StatusCode status, _) = await _session.TryAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(default);
+        Assert.Equal(StatusCodes.BadTooManySubscriptions, status);
+    }
+
+    [Theory]
+    [InlineData(double.NaN, 0u, 0u, 10.0, 30u, 10u)]
+    [InlineData(-5.0, 1u, 1u, 10.0, 3u, 1u)]
+    [InlineData(0.0, 100u, 10u, 10.0, 100u, 10u)]
+    [InlineData(double.PositiveInfinity, uint.MaxValue, uint.MaxValue, 1_200_000.0, 3u, 1u)]
+    [InlineData(10_000.0, uint.MaxValue, uint.MaxValue, 10_000.0, 360u, 120u)]
+    public async Task Wishes_are_revised(
+        double interval, uint lifetime, uint keepAlive, double revised, uint revisedLifetime, uint revisedKeepAlive)
+    {
+        var terms = await _session.CallAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(new CreateSubscriptionRequest
+        {
+            RequestedPublishingInterval = interval,
+            RequestedLifetimeCount = lifetime,
+            RequestedMaxKeepAliveCount = keepAlive,
+        });
+
+        Assert.Equal(
+            (revised, revisedLifetime, revisedKeepAlive),
+            (terms.RevisedPublishingInterval, terms.RevisedLifetimeCount, terms.RevisedMaxKeepAliveCount));
+    }
+
+    [Fact]
+    public async Task Requests_that_make_no_sense_are_refused_and_the_session_goes_on()
+    {
+        uint id = await _session.SubscribeAsync(Long);
+        Assert.Equal(
+            StatusCodes.BadSubscriptionIdInvalid,
+            (await _session.TryAsync<ModifySubscriptionRequest, ModifySubscriptionResponse>(new() { SubscriptionId = id + 1 })).Status);
+        Assert.Equal(
+            StatusCodes.BadNothingToDo, (await _session.TryAsync<SetPublishingModeRequest, SetPublishingModeResponse>(default)).Status);
+        Assert.Equal(
+            StatusCodes.BadNothingToDo, (await _session.TryAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(default)).Status);
+        Assert.Equal(
+            StatusCodes.BadTooManyOperations,
+            (await _session.TryAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(new() { SubscriptionIds = new uint[10_000] }))
+                .Status);
+        Assert.Equal(
+            StatusCodes.BadTooManyOperations,
+            (await _session.TryAsync<PublishRequest, PublishResponse>(
+                new() { SubscriptionAcknowledgements = new SubscriptionAcknowledgement[7] })).Status);
+        var transfer = await _session.CallAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
+            new TransferSubscriptionsRequest { SubscriptionIds = [id] });
+        Assert.Equal(StatusCodes.BadSubscriptionIdInvalid, Assert.Single(transfer.Results!).StatusCode);
+        await _session.MonitorAsync(id, 1);
+    }
+
+    private static SubscriptionAcknowledgement Ack(uint id, uint number) => new() { SubscriptionId = id, SequenceNumber = number };
+
+    private async Task<StatusCode> RepublishAsync(uint id, uint number) =>
+        (await _session.TryAsync<RepublishRequest, RepublishResponse>(
+            new() { SubscriptionId = id, RetransmitSequenceNumber = number })).Status;
+
+    private async Task<StatusCode[]> SetPublishingAsync(bool enabled, params uint[] ids) =>
+        (await _session.CallAsync<SetPublishingModeRequest, SetPublishingModeResponse>(
+            new SetPublishingModeRequest { PublishingEnabled = enabled, SubscriptionIds = ids })).Results!;
+
+    private async Task<PublishResponse> PublishDataAsync()
+    {
+        while (true)
+        {
+            PublishResponse response = await _session.PublishAsync();
+            if (RawSession.Values(response).Length != 0)
+            {
+                return response;
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+using System.Buffers.Binary;
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Support;
+
+/// <summary>A session on a <see cref="RawChannel"/>: sends requests, and reads their responses in any order.</summary>
+internal sealed class RawSession : IDisposable
+{
+    private const int MessageHeaderBytes = 24;
+
+    private readonly RawChannel _channel;
+    private readonly Dictionary<uint, byte[]> _responses = [];
+    private readonly Queue<uint> _publishes = new();
+    private List<byte> _parts = [];
+    private NodeId _token;
+    private uint _lastRequest = 10;
+
+    private RawSession(RawChannel channel) => _channel = channel;
+
+    /// <summary>Opens a channel, and creates and activates a session.</summary>
+    public static async Task<RawSession> OpenAsync(TestServer server, double timeout = 60_000, uint maxMessageBytes = 0)
+    {
+        var session = new RawSession(await RawChannel.OpenAsync(server, maxMessageBytes));
+        var created = await session.CallAsync<CreateSessionRequest, CreateSessionResponse>(
+            new CreateSessionRequest { RequestedSessionTimeout = timeout });
+        session._token = created.AuthenticationToken;
+        await session.CallAsync<ActivateSessionRequest, ActivateSessionResponse>(default);
+        return session;
+    }
+
+    /// <summary>Sends a request without waiting; returns its id.</summary>
+    public async Task<uint> SendAsync<T>(T request, uint timeoutHint = 0)
+        where T : struct, IServiceMessage
+    {
+        uint id = ++_lastRequest;
+        await _channel.SendMessageAsync(RawChannel.Request(request, _token, timeoutHint), requestId: id);
+        return id;
+    }
+
+    /// <summary>Waits for the response to a request.</summary>
+    public async Task<(StatusCode Status, T Response)> ReceiveAsync<T>(uint id)
+        where T : struct, IServiceMessage
+    {
+        byte[]? message;
+        while (!_responses.Remove(id, out message))
+        {
+            (uint type, byte[] chunk) = await _channel.ReceiveAsync();
+            Assert.True(type is MessageType.Message or MessageType.MessagePart, $"The server sent 0x{type:X8}.");
+            _parts.AddRange(chunk.AsSpan(MessageHeaderBytes));
+            if (type == MessageType.Message)
+            {
+                _responses.Add(BinaryPrimitives.ReadUInt32LittleEndian(chunk.AsSpan(MessageHeaderBytes - sizeof(uint))), [.. _parts]);
+                _parts = [];
+            }
+        }
+
+        return Decode<T>(message);
+    }
+
+    /// <summary>Sends a request and waits for its response; the status may be bad.</summary>
+    public async Task<(StatusCode Status, TResponse Response)> TryAsync<TRequest, TResponse>(TRequest request)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage => await ReceiveAsync<TResponse>(await SendAsync(request));
+
+    /// <summary>Sends a request and waits for its good response.</summary>
+    public async Task<TResponse> CallAsync<TRequest, TResponse>(TRequest request)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage
+    {
+        (StatusCode status, TResponse response) = await TryAsync<TRequest, TResponse>(request);
+        Assert.Equal(StatusCodes.Good, status);
+        return response;
+    }
+
+    public async Task<uint> SubscribeAsync(
+        double interval = 10, uint keepAliveCount = 1000, uint lifetimeCount = 3000, uint maxNotifications = 0, byte priority = 0)
+    {
+        var response = await CallAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(new CreateSubscriptionRequest
+        {
+            RequestedPublishingInterval = interval,
+            RequestedMaxKeepAliveCount = keepAliveCount,
+            RequestedLifetimeCount = lifetimeCount,
+            MaxNotificationsPerPublish = maxNotifications,
+            PublishingEnabled = true,
+            Priority = priority,
+        });
+        return response.SubscriptionId;
+    }
+
+    /// <summary>Monitors a value; the client handle is the number of the node.</summary>
+    public async Task<MonitoredItemCreateResult> MonitorAsync(
+        uint subscription, uint node, double sampling = 0, uint queueSize = 1, bool discardOldest = true,
+        MonitoringMode mode = MonitoringMode.Reporting, ExtensionObject? filter = null, AttributeId attribute = AttributeId.Value)
+    {
+        var response = await CallAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(new CreateMonitoredItemsRequest
+        {
+            SubscriptionId = subscription,
+            TimestampsToReturn = TimestampsToReturn.Both,
+            ItemsToCreate =
+            [
+                new MonitoredItemCreateRequest
+                {
+                    ItemToMonitor = new ReadValueId { NodeId = new NodeId(2, node), AttributeId = (uint)attribute },
+                    MonitoringMode = mode,
+                    RequestedParameters = new MonitoringParameters
+                    {
+                        ClientHandle = node,
+                        SamplingInterval = sampling,
+                        QueueSize = queueSize,
+                        DiscardOldest = discardOldest,
+                        Filter = filter,
+                    },
+                },
+            ],
+        });
+        return Assert.Single(response.Results!);
+    }
+
+    public static ExtensionObject Filter(DataChangeTrigger trigger, uint deadbandType = 0, double deadband = 0)
+    {
+        byte[] body = new byte[16];
+        BinaryPrimitives.WriteInt32LittleEndian(body, (int)trigger);
+        BinaryPrimitives.WriteUInt32LittleEndian(body.AsSpan(4), deadbandType);
+        BinaryPrimitives.WriteDoubleLittleEndian(body.AsSpan(8), deadband);
+        return new ExtensionObject(
+            new ExpandedNodeId(new NodeId(0, DataChangeFilter.EncodingId)), ExtensionObjectEncoding.Binary, body);
+    }
+
+    /// <summary>Sends a Publish request whose response <see cref="NextAsync"/> reads.</summary>
+    public async Task SendPublishAsync(params SubscriptionAcknowledgement[] acknowledgements) =>
+        _publishes.Enqueue(await SendAsync(new PublishRequest { SubscriptionAcknowledgements = acknowledgements }));
+
+    /// <summary>The response to the oldest Publish request.</summary>
+    public Task<(StatusCode Status, PublishResponse Response)> NextAsync() => ReceiveAsync<PublishResponse>(_publishes.Dequeue());
+
+    /// <summary>Sends a Publish request and waits for its good response.</summary>
+    public async Task<PublishResponse> PublishAsync(params SubscriptionAcknowledgement[] acknowledgements)
+    {
+        await SendPublishAsync(acknowledgements);
+        (StatusCode status, PublishResponse response) = await NextAsync();
+        Assert.Equal(StatusCodes.Good, status);
+        return response;
+    }
+
+    /// <summary>Publishes until this many values have come; keep-alive messages are passed over.</summary>
+    public async Task<List<MonitoredItemNotification>> CollectAsync(int count)
+    {
+        List<MonitoredItemNotification> values = [];
+        while (values.Count < count)
+        {
+            values.AddRange(Values(await PublishAsync()));
+        }
+
+        return values;
+    }
+
+    /// <summary>The values of a response; none for a keep-alive message.</summary>
+    public static MonitoredItemNotification[] Values(in PublishResponse response)
+    {
+        if (response.NotificationMessage.NotificationData is not { Length: > 0 } data)
+        {
+            return [];
+        }
+
+        ExtensionObject changes = Assert.Single(data)!;
+        Assert.Equal(DataChangeNotification.EncodingId, changes.TypeId.NodeId.Number);
+        var decoder = new BinaryDecoder(changes.Body.Span, EncodingLimits.Default);
+        var notification = decoder.ReadStructure<DataChangeNotification>();
+        Assert.Equal((StatusCodes.Good, 0), (decoder.Error, decoder.Left));
+        return notification.MonitoredItems!;
+    }
+
+    public void Dispose() => _channel.Dispose();
+
+    private static (StatusCode Status, T Response) Decode<T>(byte[] message)
+        where T : struct, IServiceMessage
+    {
+        var decoder = new BinaryDecoder(message.AsSpan(), EncodingLimits.Default);
+        uint type = decoder.ReadNodeId().Number;
+        StatusCode status = decoder.ReadStructure<ResponseHeader>().ServiceResult;
+        if (type == ServiceFault.EncodingId)
+        {
+            return (status, default);
+        }
+
+        Assert.Equal(T.EncodingId, type);
+        T response = decoder.ReadStructure<T>();
+        Assert.Equal((StatusCodes.Good, 0), (decoder.Error, decoder.Left));
+        return (status, response);
+    }
+}
