@@ -4,7 +4,8 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// The nodes of a server. Add nodes before or while the server runs. Thread-safe: <see cref="_gate"/> guards changes, reading takes no lock.
+/// The nodes of a server. Add nodes before or while the server runs. Thread-safe: <see cref="_gate"/> guards changes, reading takes no
+/// lock.
 /// </summary>
 public sealed partial class AddressSpace
 {
@@ -156,7 +157,8 @@ public sealed partial class AddressSpace
         lock (_gate)
         {
             Node parentNode = Find(parent)
-                ?? throw new ArgumentException($"The parent {parent} of the new node {node.Id} is not in the address space.", nameof(parent));
+                ?? throw new ArgumentException(
+                    $"The parent {parent} of the new node {node.Id} is not in the address space.", nameof(parent));
             Insert(node);
             Link(parentNode, referenceType, node);
             if (typeDefinition != 0)

@@ -34,7 +34,11 @@ public delegate ValueTask<MethodResult> MethodHandler(ReadOnlyMemory<Variant> in
 public sealed class MethodNode : Node
 {
     internal MethodNode(
-        NodeId id, QualifiedName browseName, IReadOnlyList<MethodArgument> inputs, IReadOnlyList<MethodArgument> outputs, MethodHandler handler)
+        NodeId id,
+        QualifiedName browseName,
+        IReadOnlyList<MethodArgument> inputs,
+        IReadOnlyList<MethodArgument> outputs,
+        MethodHandler handler)
         : base(id, NodeClass.Method, browseName)
     {
         Inputs = [.. inputs];

@@ -2,7 +2,9 @@ using System.Collections.Concurrent;
 
 namespace FastPort.OpcUa.Server;
 
-/// <summary>The nodes of one namespace by their numbers: pages of small numbers, a dictionary for the rest. One writer, any readers.</summary>
+/// <summary>
+/// The nodes of one namespace by their numbers: pages of small numbers, a dictionary for the rest. One writer, any readers.
+/// </summary>
 internal sealed class NumericNodes
 {
     private const int PageBits = 10;

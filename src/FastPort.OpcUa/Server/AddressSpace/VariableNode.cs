@@ -63,7 +63,8 @@ public sealed class VariableNode : Node
         {
             if (!Accepts(value.Value))
             {
-                throw new ArgumentException($"The variable {Id} has type {Type}, rank {ValueRank}; the value is a {value.Value.Type}.", nameof(value));
+                throw new ArgumentException(
+                    $"The variable {Id} has type {Type}, rank {ValueRank}; the value is a {value.Value.Type}.", nameof(value));
             }
 
             Set(value.SourceTimestamp == default ? value with { SourceTimestamp = DateTime.UtcNow } : value);
