@@ -100,7 +100,7 @@ internal sealed class ChunkWriter(Connection connection)
     /// <param name="type"><see cref="MessageType.Message"/> or <see cref="MessageType.Close"/>.</param>
     /// <param name="requestId">The request.</param>
     /// <param name="message">
-    /// The message. If the result is true, it may have been replaced by another buffer, which is empty or holds what was written.
+    /// The message. If the result is Good, it may have been replaced by an empty buffer: the connection then owns the old one.
     /// </param>
     public StatusCode Write(uint type, uint requestId, ref MessageBuffer message)
     {

@@ -95,7 +95,7 @@ internal sealed partial class ServerChannel : ChannelProtocol
     {
         foreach (ServerSession session in _sessions.Where(session => session.Channel == this))
         {
-            // A session cannot be taken over to another channel yet: nobody would ever see what its subscriptions collect.
+            // Subscriptions belong to this loop, so they end with the channel. The session can be activated on another one.
             session.Subscriptions?.Close(tells: false);
             session.Subscriptions = null;
             session.Channel = null;
@@ -281,7 +281,8 @@ internal sealed partial class ServerChannel : ChannelProtocol
 
         if (SecurityPolicy.Find(header.PolicyUri) is not { } policy)
         {
-            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy '{header.PolicyUri}' is not known.");
+            // The client's text goes neither into the log nor back.
+            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, "The security policy is unknown.");
         }
 
         // Without security every client may ask for endpoints.
@@ -293,7 +294,7 @@ internal sealed partial class ServerChannel : ChannelProtocol
 
         if (_server.Certificates is not { } certificates || !_server.Offers(policy, MessageSecurityMode.Sign))
         {
-            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy '{header.PolicyUri}' is not offered.");
+            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy {policy.Uri} is not offered.");
         }
 
         if (!header.ReceiverThumbprint.Span.SequenceEqual(certificates.Own.Thumbprint))

@@ -189,7 +189,6 @@ public sealed class ChannelFaultTests : IAsyncLifetime
     {
         using RawChannel channel = await RawChannel.OpenAsync(_server);
         byte[] request = RawChannel.Request(default(GetEndpointsRequest));
-        Assert.All(request[..4], static _ => { });
         foreach (byte b in request[..10])
         {
             await channel.SendMessageAsync([b], MessageType.MessagePart);
