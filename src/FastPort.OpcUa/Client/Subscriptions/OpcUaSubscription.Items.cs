@@ -181,18 +181,9 @@ public sealed partial class OpcUaSubscription
 
     private static uint[] IdsOf(IEnumerable<OpcUaMonitoredItem> items) => [.. items.Select(static item => item.Id)];
 
-    private static SetTriggeringRequest TriggeringRequest(
-        uint subscription, OpcUaMonitoredItem trigger, IEnumerable<OpcUaMonitoredItem> add, IEnumerable<OpcUaMonitoredItem> remove) => new()
-    {
-        SubscriptionId = subscription,
-        TriggeringItemId = trigger.Id,
-        LinksToAdd = IdsOf(add),
-        LinksToRemove = IdsOf(remove),
-    };
-
     private SetTriggeringRequest TriggeringRequest(
         OpcUaMonitoredItem trigger, IEnumerable<OpcUaMonitoredItem> add, IEnumerable<OpcUaMonitoredItem> remove) =>
-        TriggeringRequest(Id, trigger, add, remove);
+        new() { SubscriptionId = Id, TriggeringItemId = trigger.Id, LinksToAdd = IdsOf(add), LinksToRemove = IdsOf(remove) };
 
     private CreateMonitoredItemsRequest ItemsRequest(IEnumerable<OpcUaMonitoredItem> items) => new()
     {
