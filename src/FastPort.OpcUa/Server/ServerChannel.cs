@@ -93,13 +93,7 @@ internal sealed partial class ServerChannel : ChannelProtocol
 
     public override void OnClosed(CloseReason reason)
     {
-        foreach (ServerSession session in _sessions.Where(session => session.Channel == this))
-        {
-            // Subscriptions belong to this loop, so they end with the channel. The session can be activated on another one.
-            session.Subscriptions?.Close(tells: false);
-            session.Subscriptions = null;
-            session.Channel = null;
-        }
+        _sessions.ForEach(session => session.OnChannelClosed(this));
 
         // Asynchronously: the loop must not run the methods' callbacks.
         _ = _ended.CancelAsync();

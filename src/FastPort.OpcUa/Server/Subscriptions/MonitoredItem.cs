@@ -2,7 +2,7 @@ namespace FastPort.OpcUa.Server;
 
 /// <summary>
 /// An attribute that a subscription watches (OPC 10000-4, 5.13.1). A variable hands over each value that it is given, on any thread: what
-/// becomes of it is under the item's lock. Everything else belongs to the loop of the session's channel.
+/// becomes of it is under the item's lock. Everything else is under the session's gate.
 /// <para>
 /// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later one comes or
 /// the subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
@@ -195,6 +195,18 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         }
     }
 
+    /// <summary>Reports the present value once more, unless one waits (OPC 10000-5, 9.2).</summary>
+    public void Resend()
+    {
+        lock (_gate)
+        {
+            if (_hasLast && _queue.Count == 0)
+            {
+                Enqueue(_last);
+            }
+        }
+    }
+
     /// <summary>
     /// The subscription publishes: takes the sample of an interval that is over. Returns the number of values in the queue, and whether one
     /// was sampled since the last call.
@@ -259,6 +271,11 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         _last = value;
         _hasLast = true;
         _hasSampled = true;
+        Enqueue(value);
+    }
+
+    private void Enqueue(in DataValue value)
+    {
         _queue.Add(AttributeServices.Stamp(value, _timestamps, _time.GetUtcNow().UtcDateTime));
         Mark();
     }

@@ -162,7 +162,7 @@ internal static class MonitoredItemServices
         return !hasAttribute ? StatusCodes.BadAttributeIdInvalid
             : request.ItemToMonitor.IndexRange is { Length: > 0 } ? StatusCodes.BadIndexRangeInvalid
             : !IsValid(request.MonitoringMode) ? StatusCodes.BadMonitoringModeInvalid
-            : call.Session!.Subscriptions!.ItemCount >= call.Server.Options.MaxMonitoredItemsPerSession
+            : call.Session!.Subscriptions.ItemCount >= call.Server.Options.MaxMonitoredItemsPerSession
                 ? StatusCodes.BadTooManyMonitoredItems
             : StatusCodes.Good;
     }
@@ -195,7 +195,7 @@ internal static class MonitoredItemServices
             interval = SubscriptionTerms.ShortestInterval(options);
         }
 
-        int size = call.Session!.Subscriptions!.ReserveQueue(item.QueueSize, wish.QueueSize);
+        int size = call.Session!.Subscriptions.ReserveQueue(item.QueueSize, wish.QueueSize);
         item.Configure(wish.ClientHandle, timestamps, filter, interval, size, wish.DiscardOldest);
         return (interval, size);
     }
