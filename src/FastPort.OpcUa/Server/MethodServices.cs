@@ -101,7 +101,9 @@ internal static class MethodServices
             return new CallMethodResult { StatusCode = StatusCodes.BadInvalidArgument, InputArgumentResults = checks };
         }
 
-        MethodResult result = await method.Handler(inputs, cancellationToken).ConfigureAwait(false);
+        MethodResult result = method.SessionHandler is { } handler
+            ? handler(call.Session!, inputs)
+            : await method.Handler(inputs, cancellationToken).ConfigureAwait(false);
         return new CallMethodResult
         {
             StatusCode = result.Status,

@@ -26,12 +26,20 @@ internal sealed class RawSession : IDisposable
     /// <summary>Opens a channel, and creates and activates a session.</summary>
     public static async Task<RawSession> OpenAsync(TestServer server, double timeout = 60_000, uint maxMessageBytes = 0)
     {
+        (RawSession session, _) = await CreateAsync(server, timeout, maxMessageBytes);
+        await session.CallAsync<ActivateSessionRequest, ActivateSessionResponse>(default);
+        return session;
+    }
+
+    /// <summary>Opens a channel, and creates a session.</summary>
+    public static async Task<(RawSession Session, CreateSessionResponse Created)> CreateAsync(
+        TestServer server, double timeout = 60_000, uint maxMessageBytes = 0)
+    {
         var session = new RawSession(await RawChannel.OpenAsync(server, maxMessageBytes));
         var created = await session.CallAsync<CreateSessionRequest, CreateSessionResponse>(
             new CreateSessionRequest { RequestedSessionTimeout = timeout });
         session._token = created.AuthenticationToken;
-        await session.CallAsync<ActivateSessionRequest, ActivateSessionResponse>(default);
-        return session;
+        return (session, created);
     }
 
     /// <summary>Opens another channel for a session, and activates it there.</summary>

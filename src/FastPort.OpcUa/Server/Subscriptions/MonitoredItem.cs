@@ -1,3 +1,5 @@
+using FastPort.OpcUa.Encoding;
+
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
@@ -8,7 +10,7 @@ namespace FastPort.OpcUa.Server;
 /// the subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
 /// </para>
 /// </summary>
-internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute)
+internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
 {
     private readonly Lock _gate = new();
     private readonly TimeProvider _time = subscription.Time;
@@ -151,13 +153,13 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
 
             if (_interval == 0 || !_hasLast)
             {
-                Sample(value);
+                Sample(Select(value));
                 return;
             }
 
             long now = _time.GetTimestamp();
             SamplePending(now);
-            _pending = value;
+            _pending = Select(value);
             _pendingSince = now;
             _hasPending = true;
             Mark();
@@ -190,7 +192,7 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         {
             if (_isActive)
             {
-                Sample(value);
+                Sample(Select(value));
             }
         }
     }
@@ -250,6 +252,9 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
             return any;
         }
     }
+
+    // The part that the client asks for; what lies outside it does not count as a change.
+    private DataValue Select(in DataValue value) => range is { } part ? AttributeServices.SelectPart(value, part) : value;
 
     // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.
     private void SamplePending(long now)

@@ -31,6 +31,9 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
     public Subscription? Find(uint id) => _subscriptions.GetValueOrDefault(id);
 
+    /// <summary>Whether another session has a subscription of this id.</summary>
+    public bool IsOfOther(uint id) => Find(id) is null && server.Sessions.Subscriptions.ContainsKey(id);
+
     /// <summary>Creates a subscription; null if there are too many.</summary>
     public Subscription? Create(in SubscriptionTerms terms, bool isPublishing)
     {

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using FastPort.OpcUa.Encoding;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Server;
@@ -122,14 +123,14 @@ internal sealed partial class Subscription
     public MonitoredItem? FindItem(uint id) => _items.GetValueOrDefault(id);
 
     /// <summary>Adds an item, which is disabled until its mode is set.</summary>
-    public MonitoredItem AddItem(Node node, AttributeId attribute)
+    public MonitoredItem AddItem(Node node, AttributeId attribute, NumericRange? range)
     {
         do
         {
             _lastItem++;
         }
         while (_lastItem == 0 || _items.ContainsKey(_lastItem));
-        var item = new MonitoredItem(this, _lastItem, node, attribute);
+        var item = new MonitoredItem(this, _lastItem, node, attribute, range);
         _items.Add(item.Id, item);
         _owner.OnItemAdded();
         return item;
