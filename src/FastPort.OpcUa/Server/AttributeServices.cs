@@ -113,18 +113,15 @@ internal static class AttributeServices
 
         if (item.IndexRange is { Length: > 0 } text)
         {
-            value = SelectPart(value, text);
+            value = NumericRange.TryParse(text, out NumericRange range)
+                ? SelectPart(value, range)
+                : new DataValue(default, StatusCodes.BadIndexRangeInvalid);
         }
     }
 
     /// <summary>The part of a value that an index range selects. A value that is bad as a whole stays so.</summary>
-    internal static DataValue SelectPart(in DataValue value, string indexRange)
+    public static DataValue SelectPart(in DataValue value, in NumericRange range)
     {
-        if (!NumericRange.TryParse(indexRange, out NumericRange range))
-        {
-            return new DataValue(default, StatusCodes.BadIndexRangeInvalid);
-        }
-
         if (value.Status.IsBad && value.Value.IsNull)
         {
             return value;

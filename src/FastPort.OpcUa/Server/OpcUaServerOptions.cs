@@ -1,3 +1,5 @@
+using System.Security.Cryptography.X509Certificates;
+
 namespace FastPort.OpcUa.Server;
 
 /// <summary>Options of an <see cref="OpcUaServer"/>.</summary>
@@ -44,7 +46,17 @@ public sealed class OpcUaServerOptions
     /// </summary>
     public int? MaxBufferedMegabytes { get; set; }
 
-    /// <summary>Maximum number of sessions. Defaults to 1,000.</summary>
+    /// <summary>
+    /// Decides whether the owner of a certificate is a user. It has shown that it has the key, which must be RSA, and the certificate is in
+    /// its time; who has issued it is for the callback to check. The certificate is disposed when the callback has completed. Null for no
+    /// such users. Defaults to null (OPC 10000-4, 7.41.5).
+    /// </summary>
+    public Func<X509Certificate2, CancellationToken, ValueTask<bool>>? ValidateUserCertificate { get; set; }
+
+    /// <summary>
+    /// Maximum number of sessions, with those that have ended and left subscriptions for others to take over: the oldest of these goes when
+    /// there is no room. Defaults to 1,000.
+    /// </summary>
     public int MaxSessions { get; set; } = 1000;
 
     /// <summary>Largest request and response, in bytes; 8 KiB to 1 GiB. Defaults to 16 MiB.</summary>
