@@ -14,6 +14,7 @@ internal static class ServerSection
         section.Text(nameof(options.ProductUri), value => options.ProductUri = value);
         section.Text(nameof(options.ApplicationName), value => options.ApplicationName = value);
         section.Choices<OpcUaSecurityPolicy>(nameof(options.SecurityPolicies), values => options.SecurityPolicies = values);
+        section.Choices<MessageSecurityMode>(nameof(options.SecurityModes), values => options.SecurityModes = values);
         section.Section(nameof(options.Certificates), certificates => CertificateSection.Read(options.Certificates, certificates));
         section.Flag(nameof(options.AllowAnonymous), value => options.AllowAnonymous = value);
         section.Number(nameof(options.MaxSessions), value => options.MaxSessions = value);

@@ -128,7 +128,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>Whether clients may open channels of this kind.</summary>
     internal bool Offers(SecurityPolicy policy, MessageSecurityMode mode) =>
         policy.IsNone == (mode == MessageSecurityMode.None)
-        && mode is MessageSecurityMode.None or MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt
+        && (policy.IsNone || Options.SecurityModes.Contains(mode))
         && Options.SecurityPolicies.Any(one => SecurityPolicy.Of(one) == policy);
 
     /// <summary>The endpoints as a client sees them: with the host that it used.</summary>
@@ -136,10 +136,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     [
         .. Options.SecurityPolicies.Distinct().SelectMany(one => one == OpcUaSecurityPolicy.None
             ? (EndpointDescription[])[DescribeEndpoint(endpointUrl, one, MessageSecurityMode.None)]
-            : [
-                DescribeEndpoint(endpointUrl, one, MessageSecurityMode.Sign),
-                DescribeEndpoint(endpointUrl, one, MessageSecurityMode.SignAndEncrypt),
-            ]),
+            : [.. Options.SecurityModes.Distinct().Select(mode => DescribeEndpoint(endpointUrl, one, mode))]),
     ];
 
     private UserTokenPolicy[] DescribeUsers(OpcUaSecurityPolicy policy) =>
