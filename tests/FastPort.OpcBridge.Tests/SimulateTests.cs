@@ -48,7 +48,7 @@ public sealed class SimulateTests
     }
 
     [Fact]
-    public async Task A_package_may_be_larger_than_a_message_by_default_but_not_than_the_option()
+    public async Task A_package_is_as_large_as_messages_may_be()
     {
         await using var bridge = BridgeProcess.Simulate();
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(await bridge.ListeningAsync());

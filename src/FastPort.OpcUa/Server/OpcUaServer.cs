@@ -129,7 +129,10 @@ public sealed class OpcUaServer : IAsyncDisposable
     internal bool Offers(SecurityPolicy policy, MessageSecurityMode mode) =>
         policy.IsNone == (mode == MessageSecurityMode.None)
         && (policy.IsNone || Options.SecurityModes.Contains(mode))
-        && Options.SecurityPolicies.Any(one => SecurityPolicy.Of(one) == policy);
+        && Offers(policy);
+
+    /// <summary>Whether clients may open channels with this policy, in one mode or another.</summary>
+    internal bool Offers(SecurityPolicy policy) => Options.SecurityPolicies.Any(one => SecurityPolicy.Of(one) == policy);
 
     /// <summary>The endpoints as a client sees them: with the host that it used.</summary>
     internal EndpointDescription[] DescribeEndpoints(string? endpointUrl) =>

@@ -136,12 +136,11 @@ internal sealed partial class ServerChannel : ChannelProtocol
         }
 
         MaxChunkBytes = chunkBytes;
-        Writer.SetLimits(new ChannelLimits(
-            chunkBytes, _server.Options.MaxMessageBytes, hello.MaxMessageSize, hello.MaxChunkCount));
         uint messageBytes = (uint)_server.Options.MaxMessageBytes;
         long chunks = hello.MaxChunkCount == 0 ? uint.MaxValue : hello.MaxChunkCount;
         LargestResponse = (int)Math.Min(
             Math.Min(messageBytes, hello.MaxMessageSize == 0 ? uint.MaxValue : hello.MaxMessageSize), chunks * chunkBytes);
+        Writer.SetLimits(new ChannelLimits(chunkBytes, _server.Options.MaxMessageBytes, (uint)LargestResponse, hello.MaxChunkCount));
         MaxChunks = Math.Max(MinMaxChunks, (_server.Options.MaxMessageBytes / (chunkBytes / 2)) + 1);
         var acknowledge = new AcknowledgeMessage
         {
@@ -292,7 +291,7 @@ internal sealed partial class ServerChannel : ChannelProtocol
             return null;
         }
 
-        if (_server.Certificates is not { } certificates || !_server.Offers(policy, MessageSecurityMode.Sign))
+        if (_server.Certificates is not { } certificates || !_server.Offers(policy))
         {
             return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy {policy.Uri} is not offered.");
         }
