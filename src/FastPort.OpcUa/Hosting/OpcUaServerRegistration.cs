@@ -72,7 +72,7 @@ public static class OpcUaServerRegistration
         });
         services.AddSingleton<IHostedService>(
             provider => new OpcUaServerHostedService(provider.GetRequiredKeyedService<OpcUaServer>(key)));
-        return SectionOptions.Add<OpcUaServerOptions>(services, name, section, ServerSection.Read, static (_, _) => []);
+        return SectionOptions.Add<OpcUaServerOptions>(services, name, section, ServerSection.Read, static _ => []);
     }
 
     /// <summary>Starts and stops a server with the host. The container disposes the server.</summary>

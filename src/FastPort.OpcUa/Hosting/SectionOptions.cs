@@ -13,7 +13,7 @@ internal sealed class SectionOptions<TOptions>(
     string name,
     IConfigurationSection section,
     Action<TOptions, SectionReader> read,
-    Func<TOptions, string, IEnumerable<string>> validate)
+    Func<TOptions, IEnumerable<string>> validate)
     : IConfigureNamedOptions<TOptions>, IValidateOptions<TOptions>
     where TOptions : class, new()
 {
@@ -38,8 +38,15 @@ internal sealed class SectionOptions<TOptions>(
         List<string> problems = [];
         var discarded = new TOptions();
         SectionReader.Visit(section, problems, s => read(discarded, s));
-        problems.AddRange(validate(options, section.Path));
+        problems.AddRange(validate(options).Select(InSection));
         return problems.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(problems.Distinct(StringComparer.Ordinal));
+    }
+
+    // Sentences of the options name their class, as nothing else is known there.
+    private string InSection(string problem)
+    {
+        string ofClass = typeof(TOptions).Name + ":";
+        return problem.StartsWith(ofClass, StringComparison.Ordinal) ? $"{section.Path}:{problem[ofClass.Length..]}" : problem;
     }
 }
 
@@ -51,14 +58,14 @@ internal static class SectionOptions
     /// <param name="name">The options' name; empty for those without one.</param>
     /// <param name="section">The section to read.</param>
     /// <param name="read">Names each option.</param>
-    /// <param name="validate">All problems of the values; receives the section's path for its sentences.</param>
+    /// <param name="validate">All problems of the values.</param>
     public static OptionsBuilder<TOptions> Add<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicParameterlessConstructor)] TOptions>(
         IServiceCollection services,
         string name,
         IConfigurationSection section,
         Action<TOptions, SectionReader> read,
-        Func<TOptions, string, IEnumerable<string>> validate)
+        Func<TOptions, IEnumerable<string>> validate)
         where TOptions : class, new()
     {
         var options = new SectionOptions<TOptions>(name, section, read, validate);
