@@ -1,75 +1,99 @@
-using System.Diagnostics;
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Serilog;
-using Serilog.Extensions.Logging;
 
 namespace FastPort.OpcBridge.Simulation;
 
-/// <summary>Runs the simulation until Ctrl+C or SIGTERM.</summary>
+/// <summary>Builds the host of the simulation and runs it until Ctrl+C or SIGTERM.</summary>
 internal static class SimulationProgram
 {
-    private const int MaxMessageBytes = 256 * 1024 * 1024;
-    private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(10);
+    private const int Megabyte = 1024 * 1024;
 
-    public static Task<int> RunAsync(string[] listen, int changeRate, CancellationToken cancellationToken) => ProgramRun.ReportAsync(
+    private static readonly Dictionary<string, string?> Defaults = new(StringComparer.Ordinal)
+    {
+        ["OpcUaServer:Endpoints:0"] = "opc.tcp://127.0.0.1:48400",
+        ["OpcUaServer:ApplicationName"] = "FastPort simulation",
+        ["OpcUaServer:MaxMessageBytes"] = $"{256 * Megabyte}",
+    };
+
+    public static Task<int> RunAsync(SimulationSettings settings, CancellationToken cancellationToken) => ProgramRun.ReportAsync(
         async () =>
         {
-            var configuration = new ConfigurationBuilder();
-            ProgramRun.AddSettings(configuration, new TransportChoice());
-            Log.Logger = ProgramRun.CreateLogger(configuration.Build());
-            using var loggers = new SerilogLoggerFactory();
-            var options = new OpcUaServerOptions
+            using IHost host = Build(settings);
+            try
             {
-                ApplicationName = "FastPort simulation",
-                MaxMessageBytes = MaxMessageBytes,
-            };
-            foreach (string endpoint in listen)
+                await host.StartAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception e) when (e is IOException or UnauthorizedAccessException)
             {
-                options.Endpoints.Add(endpoint);
+                throw new SimulationFailedException($"The certificates cannot be used: {e.Message}", ExitCode.Failed, e);
             }
 
-            await using var server = new OpcUaServer(options, loggers);
-            var nodes = new SimulatedNodes(server.AddressSpace);
-            await server.StartAsync(cancellationToken).ConfigureAwait(false);
-            foreach (Endpoint endpoint in server.Endpoints)
+            foreach (Endpoint endpoint in host.Services.GetRequiredService<OpcUaServer>().Endpoints)
             {
                 // Plain lines on standard output: programs that start this server read them.
                 Console.WriteLine($"listening on {endpoint}");
             }
 
-            try
-            {
-                await ChangeAsync(nodes, changeRate, cancellationToken).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException)
-            {
-                // Ctrl+C or SIGTERM.
-            }
-
+            await host.WaitForShutdownAsync(CancellationToken.None).ConfigureAwait(false);
             return ExitCode.Good;
         },
         Console.Error);
 
-    // As many changes as the time that has passed asks for, so that a late step makes up for itself.
-    private static async Task ChangeAsync(SimulatedNodes nodes, int rate, CancellationToken cancellationToken)
+    private static IHost Build(SimulationSettings settings)
     {
-        if (rate == 0)
+        var users = SimulatedUsers.Read(settings.Users, settings.UsersFile);
+        if (settings.NoAnonymous && users.IsEmpty)
         {
-            await Task.Delay(Timeout.Infinite, cancellationToken).ConfigureAwait(false);
+            throw new SimulationFailedException("--no-anonymous without --user and --users lets nobody in.", ExitCode.Usage);
         }
 
-        using var timer = new PeriodicTimer(Step);
-        var watch = Stopwatch.StartNew();
-        long done = 0;
-        while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
+            new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
+        builder.Configuration.AddInMemoryCollection(Defaults);
+        ProgramRun.AddSettings(builder.Configuration, new TransportChoice());
+        Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
+        builder.Services.AddSerilog();
+        SimulatedNodes? nodes = null;
+        builder.Services
+            .AddOpcUaServer(builder.Configuration, (_, space) => nodes = new SimulatedNodes(space))
+            .Configure(options => Apply(settings, users, options));
+
+        // Added after the server: starts after it, and stops before it.
+        if (settings.ChangeRate != 0)
         {
-            for (long due = (long)(watch.Elapsed.TotalSeconds * rate); done < due; done++)
+            builder.Services.AddSingleton<IHostedService>(_ => new ValueChanger(nodes!, settings.ChangeRate));
+        }
+
+        return builder.Build();
+    }
+
+    // The command line wins over the configuration, and the configuration over the simulation's defaults.
+    private static void Apply(SimulationSettings settings, SimulatedUsers users, OpcUaServerOptions options)
+    {
+        if (settings.Listen.Count != 0)
+        {
+            options.Endpoints.Clear();
+            foreach (string endpoint in settings.Listen)
             {
-                nodes.Change((int)(done % nodes.Count), (int)(1 + (done / nodes.Count)));
+                options.Endpoints.Add(endpoint);
             }
+        }
+
+        options.SecurityPolicies = settings.Policies.Count != 0 ? [.. settings.Policies] : options.SecurityPolicies;
+        options.SecurityModes = settings.Modes.Count != 0 ? [.. settings.Modes] : options.SecurityModes;
+        options.AllowAnonymous &= !settings.NoAnonymous;
+        options.Certificates.Directory = settings.Certificates ?? options.Certificates.Directory;
+        options.Certificates.UnsafeTrustAll |= settings.UnsafeTrustAll;
+        options.MaxMessageBytes = settings.MaxMessageMegabytes * Megabyte ?? options.MaxMessageBytes;
+        options.MaxSessions = settings.MaxSessions ?? options.MaxSessions;
+        if (!users.IsEmpty)
+        {
+            options.ValidateUser = (name, password, _) => new(users.Has(name, password));
         }
     }
 }

@@ -102,7 +102,7 @@ public sealed partial class OpcUaClient
     }
 
     // Null if the client was closed.
-    private async Task<SessionLink?> ReconnectAsync(ClientSession session, ReconnectBackoff delays)
+    private async Task<SessionLink?> ReconnectAsync(ClientSession? session, ReconnectBackoff delays)
     {
         while (true)
         {

@@ -1,5 +1,6 @@
 using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
+using FastPort.Transports;
 
 namespace FastPort.OpcUa.Client;
 
@@ -7,6 +8,20 @@ namespace FastPort.OpcUa.Client;
 public sealed class OpcUaClientOptions
 {
     private static readonly TimeSpan Longest = TimeSpan.FromDays(1);
+
+    /// <summary>
+    /// The server of a client that a host makes: <c>opc.tcp://host:port/path</c>, default port 4840. Without meaning for
+    /// <see cref="OpcUaClient.ConnectAsync(string, OpcUaClientOptions?, Microsoft.Extensions.Logging.ILoggerFactory?, CancellationToken)"/>,
+    /// which is told. Defaults to <c>opc.tcp://127.0.0.1:4840</c>.
+    /// </summary>
+    public string EndpointUrl { get; set; } = "opc.tcp://127.0.0.1:4840";
+
+    /// <summary>
+    /// Whether a client that a host makes connects in the background and tries again until it has a session, with the delays of
+    /// reconnecting; requests wait meanwhile. For programs that may start before their server. Defaults to false: one attempt, and if it
+    /// fails the host does not start.
+    /// </summary>
+    public bool RetryConnect { get; set; }
 
     /// <summary>Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaClient</c>.</summary>
     public string ApplicationUri { get; set; } = $"urn:{Environment.MachineName}:FastPort:OpcUaClient";
@@ -88,6 +103,11 @@ public sealed class OpcUaClientOptions
     public IReadOnlyList<string> Validate()
     {
         List<string> problems = [];
+        if (!Endpoint.TryParse(EndpointUrl, out _, out string? problem))
+        {
+            problems.Add($"{nameof(OpcUaClientOptions)}:{nameof(EndpointUrl)}: {problem}");
+        }
+
         Check(!string.IsNullOrEmpty(ApplicationUri), nameof(ApplicationUri), "empty", "give a URI");
         Check(!string.IsNullOrEmpty(ApplicationName), nameof(ApplicationName), "empty", "give a name");
         Check(Enum.IsDefined(SecurityPolicy), nameof(SecurityPolicy), SecurityPolicy, "choose one of the policies");

@@ -142,18 +142,18 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <summary>Whether clients may open channels of this kind.</summary>
     internal bool Offers(SecurityPolicy policy, MessageSecurityMode mode) =>
         policy.IsNone == (mode == MessageSecurityMode.None)
-        && mode is MessageSecurityMode.None or MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt
-        && Options.SecurityPolicies.Any(one => SecurityPolicy.Of(one) == policy);
+        && (policy.IsNone || Options.SecurityModes.Contains(mode))
+        && Offers(policy);
+
+    /// <summary>Whether clients may open channels with this policy, in one mode or another.</summary>
+    internal bool Offers(SecurityPolicy policy) => Options.SecurityPolicies.Any(one => SecurityPolicy.Of(one) == policy);
 
     /// <summary>The endpoints as a client sees them: with the host that it used.</summary>
     internal EndpointDescription[] DescribeEndpoints(string? endpointUrl) =>
     [
         .. Options.SecurityPolicies.Distinct().SelectMany(one => one == OpcUaSecurityPolicy.None
             ? (EndpointDescription[])[DescribeEndpoint(endpointUrl, one, MessageSecurityMode.None)]
-            : [
-                DescribeEndpoint(endpointUrl, one, MessageSecurityMode.Sign),
-                DescribeEndpoint(endpointUrl, one, MessageSecurityMode.SignAndEncrypt),
-            ]),
+            : [.. Options.SecurityModes.Distinct().Select(mode => DescribeEndpoint(endpointUrl, one, mode))]),
     ];
 
     private EndpointDescription DescribeEndpoint(string? url, OpcUaSecurityPolicy policy, MessageSecurityMode mode) => new()

@@ -18,10 +18,13 @@ public sealed class OpcUaServerOptions
     public string ApplicationName { get; set; } = "FastPort OPC UA server";
 
     /// <summary>
-    /// The security policies that clients may choose, each but None both for signed and for encrypted messages. Defaults to None and
+    /// The security policies that clients may choose, each but None with every one of <see cref="SecurityModes"/>. Defaults to None and
     /// Basic256Sha256. Without None, clients can still ask for endpoints without security.
     /// </summary>
     public IList<OpcUaSecurityPolicy> SecurityPolicies { get; set; } = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
+
+    /// <summary>How messages are protected by policies other than None. Defaults to both: signed, and signed and encrypted.</summary>
+    public IList<MessageSecurityMode> SecurityModes { get; set; } = [MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt];
 
     /// <summary>The server's certificate and those that it trusts. Used if a policy other than None is offered.</summary>
     public OpcUaCertificateOptions Certificates { get; } = new();

@@ -50,7 +50,7 @@ internal sealed partial class ServerChannel
             return null;
         }
 
-        if (_server.Certificates is not { } certificates || !_server.Offers(policy, MessageSecurityMode.Sign))
+        if (_server.Certificates is not { } certificates || !_server.Offers(policy))
         {
             return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy {policy.Uri} is not offered.");
         }

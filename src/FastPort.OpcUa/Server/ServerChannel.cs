@@ -134,12 +134,11 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         }
 
         MaxChunkBytes = chunkBytes;
-        Writer.SetLimits(new ChannelLimits(
-            chunkBytes, _server.Options.MaxMessageBytes, hello.MaxMessageSize, hello.MaxChunkCount));
         uint messageBytes = (uint)_server.Options.MaxMessageBytes;
         long chunks = hello.MaxChunkCount == 0 ? uint.MaxValue : hello.MaxChunkCount;
         LargestResponse = (int)Math.Min(
             Math.Min(messageBytes, hello.MaxMessageSize == 0 ? uint.MaxValue : hello.MaxMessageSize), chunks * chunkBytes);
+        Writer.SetLimits(new ChannelLimits(chunkBytes, _server.Options.MaxMessageBytes, (uint)LargestResponse, hello.MaxChunkCount));
         var acknowledge = new AcknowledgeMessage
         {
             ReceiveBufferSize = (uint)chunkBytes,

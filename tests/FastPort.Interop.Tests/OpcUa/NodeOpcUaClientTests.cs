@@ -1,7 +1,4 @@
 using FastPort.Interop.Tests.Peers;
-using FastPort.OpcBridge.Simulation;
-using FastPort.OpcUa;
-using FastPort.OpcUa.Server;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpcUa;
@@ -9,34 +6,11 @@ namespace FastPort.Interop.Tests.OpcUa;
 /// <summary>node-opcua's client against our server with the simulation's nodes.</summary>
 public sealed class NodeOpcUaClientTests : IAsyncLifetime
 {
-    private readonly string _folder = Directory.CreateTempSubdirectory("opcua-").FullName;
-    private readonly OpcUaServer _server;
+    private SimulationServer _server = null!;
 
-    public NodeOpcUaClientTests()
-    {
-        var options = new OpcUaServerOptions
-        {
-            Endpoints = { "opc.tcp://127.0.0.1:0" },
-            ApplicationUri = "urn:fastport:interop",
-            SecurityPolicies = [.. Enum.GetValues<OpcUaSecurityPolicy>()],
-        };
-        options.ValidateUser = static (user, password, _) => new(user == "anna" && password == "secret");
-        options.Certificates.Directory = _folder;
-        options.Certificates.UnsafeTrustAll = true;
-        _server = new OpcUaServer(options);
-    }
+    public async ValueTask InitializeAsync() => _server = await SimulationServer.StartAsync();
 
-    public async ValueTask InitializeAsync()
-    {
-        _ = new SimulatedNodes(_server.AddressSpace);
-        await _server.StartAsync();
-    }
-
-    public async ValueTask DisposeAsync()
-    {
-        await _server.DisposeAsync();
-        Directory.Delete(_folder, recursive: true);
-    }
+    public ValueTask DisposeAsync() => _server.DisposeAsync();
 
     [NodeFact]
     public async Task Its_client_asks_for_endpoints_and_servers()
@@ -47,8 +21,8 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
             ["None", "Basic256Sha256", "Aes128_Sha256_RsaOaep", "Aes256_Sha256_RsaPss"],
             seen.Policies.Distinct().Select(static uri => uri[(uri.IndexOf('#', StringComparison.Ordinal) + 1)..]));
         Assert.Equal(7, seen.Urls.Length);
-        Assert.Equal([_server.Endpoints[0].ToString()], seen.Urls.Distinct());
-        Assert.Equal(["urn:fastport:interop"], seen.Servers);
+        Assert.Equal([_server.Url], seen.Urls.Distinct());
+        Assert.Equal([SimulationServer.ApplicationUri], seen.Servers);
     }
 
     [NodeFact]
@@ -106,7 +80,7 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
 
         Assert.Equal((0, true), (seen.State, seen.Started));
         Assert.Equal(("FastPort OPC UA server", "urn:fastport:opcua"), (seen.Product, seen.Uri));
-        Assert.Equal(["http://opcfoundation.org/UA/", "urn:fastport:interop"], seen.Namespaces);
+        Assert.Equal(["http://opcfoundation.org/UA/", SimulationServer.ApplicationUri], seen.Namespaces);
         Assert.Equal(("tag", "BadIndexRangeNoData"), (seen.Text, seen.Nothing));
         Assert.Equal([10_000, 10_000, 1000, 10], seen.Limits);
     }
@@ -139,7 +113,7 @@ public sealed class NodeOpcUaClientTests : IAsyncLifetime
 
     private async Task<T> PlayAsync<T>(string scenario, params string[] security)
     {
-        using var node = NodeProcess.Start("opcua/client.mjs", [scenario, _server.Endpoints[0].ToString(), .. security]);
+        using var node = NodeProcess.Start("opcua/client.mjs", [scenario, _server.Url, .. security]);
         return await node.FinishAsync<T>();
     }
 

@@ -1,0 +1,37 @@
+using FastPort.Clients;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace FastPort.OpcUa.Client;
+
+/// <content>A client that is made before it connects: services of a host have it from their constructors on.</content>
+public sealed partial class OpcUaClient
+{
+    /// <summary>Creates a client of the endpoint that the options name. Requests wait until it has connected.</summary>
+    /// <exception cref="Configuration.FastPortOptionsException">Options are not allowed; the message names each.</exception>
+    internal static OpcUaClient Create(OpcUaClientOptions options, ILoggerFactory? loggerFactory, TimeProvider? time)
+    {
+        options.ThrowIfInvalid();
+        ILogger logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaClient>();
+        return new OpcUaClient(options.EndpointUrl, options, logger, time);
+    }
+
+    /// <summary>
+    /// Connects, or begins to if <see cref="OpcUaClientOptions.RetryConnect"/> is set. Called once.
+    /// </summary>
+    internal async Task StartAsync(CancellationToken cancellationToken)
+    {
+        _running = _options.RetryConnect
+            ? ConnectAndRunAsync()
+            : RunAsync(await _opener.OpenAsync(earlier: null, cancellationToken).ConfigureAwait(false));
+    }
+
+    private async Task ConnectAndRunAsync()
+    {
+        var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
+        if (await ReconnectAsync(session: null, delays).ConfigureAwait(false) is { } link)
+        {
+            await RunAsync(link).ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Hosting;
+using FastPort.OpcUa.Server;
+using FastPort.Transports;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Options;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Hosting;
+
+/// <summary>OPC UA servers of a host: nodes and users from its services, options from its configuration.</summary>
+public sealed class ServerHostTests
+{
+    private static readonly (string Key, string Value) NoSecurity = ("OpcUaServer:SecurityPolicies:0", "None");
+
+    [Fact]
+    public async Task A_server_has_the_nodes_of_a_service_and_lives_as_long_as_the_host()
+    {
+        HostApplicationBuilder builder = Hosts.Create(
+            ("OpcUaServer:Endpoints:0", "opc.tcp://127.0.0.1:0"), ("OpcUaServer:ApplicationName", "boiler"), NoSecurity);
+        builder.Services.AddSingleton<Boiler>();
+        builder.Services.AddOpcUaServer(
+            builder.Configuration, static (services, space) => services.GetRequiredService<Boiler>().AddTo(space));
+        using IHost host = builder.Build();
+        await host.StartAsync();
+        string url = host.Services.GetRequiredService<OpcUaServer>().Endpoints[0].ToString();
+
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(url);
+        host.Services.GetRequiredService<Boiler>().Temperature.Value = new DataValue(21.5);
+
+        Assert.Equal(21.5, Assert.Single(await client.ReadAsync([Boiler.TemperatureId])).Value.Get<double>());
+        Assert.Equal("boiler", host.Services.GetRequiredService<IOptions<OpcUaServerOptions>>().Value.ApplicationName);
+        await host.StopAsync();
+        await Assert.ThrowsAsync<EndpointException>(() => OpcUaClient.ConnectAsync(url));
+    }
+
+    [Fact]
+    public async Task Users_are_checked_by_a_service()
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        HostApplicationBuilder builder = Hosts.Create(
+            ("OpcUaServer:Endpoints:0", "opc.tcp://127.0.0.1:0"), ("OpcUaServer:Certificates:Directory", folder), NoSecurity);
+        builder.Services.AddSingleton(new Users("ann", "secret"));
+        builder.Services.AddOpcUaServer(builder.Configuration)
+            .Configure<Users>(static (options, users) => options.ValidateUser = (name, password, _) => new(users.Has(name, password)));
+        using (IHost host = builder.Build())
+        {
+            await host.StartAsync();
+            string url = host.Services.GetRequiredService<OpcUaServer>().Endpoints[0].ToString();
+
+            await using OpcUaClient client = await OpcUaClient.ConnectAsync(
+                url, new OpcUaClientOptions { UserName = "ann", Password = "secret" });
+            OpcUaException refused = await Assert.ThrowsAsync<OpcUaException>(
+                () => OpcUaClient.ConnectAsync(url, new OpcUaClientOptions { UserName = "ann", Password = "wrong" }));
+
+            Assert.Equal(StatusCodes.BadUserAccessDenied, refused.Status);
+            await host.StopAsync();
+        }
+
+        Directory.Delete(folder, recursive: true);
+    }
+
+    [Fact]
+    public async Task A_host_has_two_servers_with_sections_of_their_own()
+    {
+        HostApplicationBuilder builder = Hosts.Create(
+            ("Field:Endpoints:0", "opc.tcp://127.0.0.1:0"), ("Field:SecurityPolicies:0", "none"), ("Field:MaxSessions", "7"),
+            ("Office:Endpoints:0", "opc.tcp://127.0.0.1:0"), ("Office:SecurityPolicies:0", "None"));
+        builder.Services.AddOpcUaServer("field", builder.Configuration.GetSection("Field"));
+        builder.Services.AddOpcUaServer("office", builder.Configuration.GetSection("Office"))
+            .Configure(static options => options.MaxSessions *= 2);
+        using IHost host = builder.Build();
+        await host.StartAsync();
+        var field = host.Services.GetRequiredKeyedService<OpcUaServer>("field");
+        var office = host.Services.GetRequiredKeyedService<OpcUaServer>("office");
+
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(office.Endpoints[0].ToString());
+
+        Assert.Equal((0, 1), (field.SessionCount, office.SessionCount));
+        var options = host.Services.GetRequiredService<IOptionsMonitor<OpcUaServerOptions>>();
+        Assert.Equal((7, 2000), (options.Get("field").MaxSessions, options.Get("office").MaxSessions));
+        Assert.Null(host.Services.GetService<OpcUaServer>());
+        await host.StopAsync();
+    }
+
+    [Fact]
+    public void A_name_is_given_once()
+    {
+        HostApplicationBuilder builder = Hosts.Create();
+        builder.Services.AddOpcUaServer(builder.Configuration);
+        builder.Services.AddOpcUaServer("a", builder.Configuration.GetSection("A"));
+
+        Assert.Throws<InvalidOperationException>(() => builder.Services.AddOpcUaServer(builder.Configuration));
+        Assert.Throws<InvalidOperationException>(() => builder.Services.AddOpcUaServer("a", builder.Configuration.GetSection("B")));
+    }
+
+    [Fact]
+    public async Task All_problems_of_the_section_are_named_and_the_host_does_not_start()
+    {
+        HostApplicationBuilder builder = Hosts.Create(
+            ("Plant:Endpoints", "opc.tcp://127.0.0.1:0"),
+            ("Plant:MaxSesions", "5"),
+            ("Plant:MaxNodesPerRead", "many"),
+            ("Plant:AllowAnonymous", "maybe"),
+            ("Plant:HandshakeTimeout", "soon"),
+            ("Plant:SecurityPolicies:0", "Rot13"),
+            ("Plant:SecurityPolicies:1", "1"),
+            ("Plant:ApplicationName:First", "x"),
+            ("Plant:Certificates:Directori", "x"),
+            ("Plant:Certificates:UnsafeTrustAll", "1"));
+        builder.Services.AddOpcUaServer(builder.Configuration.GetSection("Plant"));
+        using IHost host = builder.Build();
+
+        OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
+
+        string[] failures = [.. wrong.Failures];
+        Assert.Contains("Plant:Endpoints is 'opc.tcp://127.0.0.1:0'; give a list of texts.", failures);
+        Assert.Contains("Plant:MaxNodesPerRead is 'many'; give a whole number.", failures);
+        Assert.Contains("Plant:AllowAnonymous is 'maybe'; allowed are true, false.", failures);
+        Assert.Contains("Plant:HandshakeTimeout is 'soon'; give a time such as 00:00:30.", failures);
+        const string Policies = "give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.";
+        Assert.Contains($"Plant:SecurityPolicies:0 is 'Rot13'; {Policies}", failures);
+        Assert.Contains($"Plant:SecurityPolicies:1 is '1'; {Policies}", failures);
+        Assert.Contains("Plant:ApplicationName is a section; give a text.", failures);
+        Assert.Contains("Plant:Certificates:UnsafeTrustAll is '1'; allowed are true, false.", failures);
+        Assert.Contains(failures, static f => f.StartsWith("Plant:MaxSesions is no known key; known are Endpoints, ", StringComparison.Ordinal));
+        Assert.Contains(
+            failures, static f => f.StartsWith("Plant:Certificates:Directori is no known key; known are Directory, ", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Every_option_is_a_key_of_the_section()
+    {
+        // What only code can give: functions.
+        OptionKeys.AssertComplete<OpcUaServerOptions>(ServerSection.Read, [nameof(OpcUaServerOptions.ValidateUser)]);
+        OptionKeys.AssertComplete<OpcUaCertificateOptions>(CertificateSection.Read, []);
+    }
+
+    private sealed class Boiler
+    {
+        public static readonly NodeId TemperatureId = new(2, 1);
+
+        public VariableNode Temperature { get; private set; } = null!;
+
+        public void AddTo(AddressSpace space)
+        {
+            ushort index = space.AddNamespace("urn:test:boiler");
+            Temperature = space.AddVariable(AddressSpace.ObjectsFolder, TemperatureId, new QualifiedName(index, "Temperature"), 20.0);
+        }
+    }
+
+    private sealed record Users(string Name, string Password)
+    {
+        public bool Has(string name, string password) => (name, password) == (Name, Password);
+    }
+}
