@@ -21,6 +21,7 @@ internal sealed class ClientChannel : ChannelProtocol
     private readonly TaskCompletionSource _opened = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, PendingRequest> _requests = [];
+    private readonly Stack<PendingRequest<CancelResponse>> _cancels = [];
     private StatusCode _end;
     private uint _lastRequest;
     private uint _openRequest;
@@ -60,8 +61,10 @@ internal sealed class ClientChannel : ChannelProtocol
     /// <param name="request">The request.</param>
     /// <param name="pool">Requests with this response that can be used again; also the lock of the stack.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <param name="terms">How the request waits. Defaults to the client's timeout.</param>
     public ValueTask<ServiceResult<TResponse>> SendAsync<TRequest, TResponse>(
-        in NodeId token, in TRequest request, Stack<PendingRequest<TResponse>> pool, CancellationToken cancellationToken)
+        in NodeId token, in TRequest request, Stack<PendingRequest<TResponse>> pool, CancellationToken cancellationToken,
+        RequestTerms terms = default)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {
@@ -73,33 +76,35 @@ internal sealed class ClientChannel : ChannelProtocol
         }
 
         ValueTask<ServiceResult<TResponse>> task = pending.Start();
+        pending.BorrowsBytes = terms.BorrowsBytes;
+        int timeout = terms.TimeoutMilliseconds ?? (int)_options.RequestTimeout.TotalMilliseconds;
         uint id;
         lock (_gate)
         {
             if (!_end.IsGood)
             {
-                pending.Fail(_end);
+                pending.Fail(_end, RequestFate.Unsent);
                 return task;
             }
 
             id = ++_lastRequest == 0 ? ++_lastRequest : _lastRequest;
-            pending.Deadline = Environment.TickCount64 + (long)_options.RequestTimeout.TotalMilliseconds;
+            pending.Deadline = timeout == Timeout.Infinite ? long.MaxValue : Environment.TickCount64 + timeout;
             _requests.Add(id, pending);
         }
 
         MessageBuffer buffer = Interlocked.Exchange(ref _request, null) ?? new MessageBuffer(Pool);
-        Encode(buffer, token, id, request);
+        Encode(buffer, token, id, Math.Max(timeout, 0), request);
         StatusCode status = Writer.Write(MessageType.Message, id, ref buffer);
         buffer.Clear(64 * 1024);
         _request = buffer;
         if (!status.IsGood)
         {
-            TakeRequest(id)?.Fail(status);
+            TakeRequest(id)?.Fail(status, RequestFate.Unsent);
             return task;
         }
 
         Connection.Flush();
-        return cancellationToken.CanBeCanceled ? WaitAsync(task, id, cancellationToken) : task;
+        return cancellationToken.CanBeCanceled ? WaitAsync(task, token, id, cancellationToken) : task;
     }
 
     /// <summary>Asks for a new token now; the loop does so by itself in time.</summary>
@@ -267,9 +272,18 @@ internal sealed class ClientChannel : ChannelProtocol
         {
             pending.Fail(header.ServiceResult);
         }
+        else if (pending.BorrowsBytes && owner is not null)
+        {
+            var lender = new BinaryDecoder(owner.Segment, Limits);
+            lender.Skip(message.Length - decoder.Left);
+            if (pending.Complete(type.Number, ref lender, owner))
+            {
+                owner = null;
+            }
+        }
         else
         {
-            pending.Complete(type.Number, ref decoder);
+            pending.Complete(type.Number, ref decoder, owner: null);
         }
 
         return null;
@@ -283,19 +297,26 @@ internal sealed class ClientChannel : ChannelProtocol
         Connection.Close(new CloseReason(CloseKind.ProtocolError, fault.ToString()));
     }
 
-    private async ValueTask<ServiceResult<T>> WaitAsync<T>(ValueTask<ServiceResult<T>> task, uint id, CancellationToken cancellationToken)
+    private async ValueTask<ServiceResult<T>> WaitAsync<T>(
+        ValueTask<ServiceResult<T>> task, NodeId token, uint id, CancellationToken cancellationToken)
     {
         using (cancellationToken.UnsafeRegister(
             static state =>
             {
                 var (channel, id) = ((ClientChannel, uint))state!;
-                channel.TakeRequest(id)?.Fail(StatusCodes.BadRequestCancelledByClient);
+                channel.TakeRequest(id)?.Fail(StatusCodes.BadRequestCancelledByClient, RequestFate.Unanswered);
             },
             (this, id)))
         {
             ServiceResult<T> result = await task.ConfigureAwait(false);
-            if (result.Status == StatusCodes.BadRequestCancelledByClient)
+            if (result.Status == StatusCodes.BadRequestCancelledByClient && cancellationToken.IsCancellationRequested)
             {
+                if (!token.IsNull)
+                {
+                    // Nobody waits for the answer: the request has ended here either way (OPC 10000-4, 5.7.5).
+                    _ = SendAsync(token, new CancelRequest { RequestHandle = id }, _cancels, CancellationToken.None).AsTask();
+                }
+
                 cancellationToken.ThrowIfCancellationRequested();
             }
 
@@ -319,7 +340,7 @@ internal sealed class ClientChannel : ChannelProtocol
         new AsymmetricHeader(_channelId, PolicyUri, _credentials?.OwnCertificate, _credentials?.PeerThumbprint).Write(clear);
         _nonce = _credentials is null ? null : ChannelCredentials.CreateNonce();
         using var message = new MessageBuffer(Pool);
-        Encode(message, NodeId.Null, _openRequest, new OpenSecureChannelRequest
+        Encode(message, NodeId.Null, _openRequest, (int)_options.RequestTimeout.TotalMilliseconds, new OpenSecureChannelRequest
         {
             RequestType = type,
             SecurityMode = _credentials is null ? MessageSecurityMode.None : _options.SecurityMode,
@@ -330,7 +351,7 @@ internal sealed class ClientChannel : ChannelProtocol
         Connection.Flush();
     }
 
-    private void Encode<T>(MessageBuffer buffer, in NodeId token, uint handle, in T request)
+    private static void Encode<T>(MessageBuffer buffer, in NodeId token, uint handle, int timeoutHint, in T request)
         where T : struct, IServiceMessage
     {
         var encoder = new BinaryEncoder(buffer);
@@ -342,7 +363,7 @@ internal sealed class ClientChannel : ChannelProtocol
         // No diagnostics, no audit id.
         encoder.Write(0u);
         encoder.Write(-1);
-        encoder.Write((uint)_options.RequestTimeout.TotalMilliseconds);
+        encoder.Write((uint)timeoutHint);
         encoder.WriteExtensionObject(null);
         encoder.WriteStructure(request);
         encoder.Complete();
@@ -356,11 +377,11 @@ internal sealed class ClientChannel : ChannelProtocol
         }
     }
 
-    // True if requests are left.
+    // True if requests with a deadline are left.
     private bool FailLateRequests()
     {
         List<PendingRequest>? late = null;
-        bool any;
+        bool any = false;
         lock (_gate)
         {
             long now = Environment.TickCount64;
@@ -371,12 +392,14 @@ internal sealed class ClientChannel : ChannelProtocol
                     _requests.Remove(id);
                     (late ??= []).Add(pending);
                 }
+                else
+                {
+                    any |= pending.Deadline != long.MaxValue;
+                }
             }
-
-            any = _requests.Count != 0;
         }
 
-        late?.ForEach(static pending => pending.Fail(StatusCodes.BadTimeout));
+        late?.ForEach(static pending => pending.Fail(StatusCodes.BadTimeout, RequestFate.Unanswered));
         return any;
     }
 
@@ -398,7 +421,7 @@ internal sealed class ClientChannel : ChannelProtocol
         _opened.TrySetException(new OpcUaException(status, $"Cannot open a secure channel to {_endpointUrl}: {reason} ({status})."));
         foreach (PendingRequest request in pending)
         {
-            request.Fail(status);
+            request.Fail(status, RequestFate.Unanswered);
         }
     }
 }

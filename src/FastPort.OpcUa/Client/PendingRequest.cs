@@ -1,5 +1,6 @@
 using System.Threading.Tasks.Sources;
 using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
@@ -13,10 +14,17 @@ internal abstract class PendingRequest
     /// <summary>When the request fails with BadTimeout, in milliseconds of the clock.</summary>
     public long Deadline { get; set; }
 
-    /// <summary>Decodes the response. False if it is not valid.</summary>
-    public abstract void Complete(uint type, ref BinaryDecoder decoder);
+    /// <summary>Whether byte strings of the response stay in the message's memory.</summary>
+    public bool BorrowsBytes { get; set; }
 
-    public abstract void Fail(StatusCode status);
+    /// <summary>Decodes the response.</summary>
+    /// <param name="type">The message's type.</param>
+    /// <param name="decoder">Stands at the response.</param>
+    /// <param name="owner">The memory that byte strings refer to; null if they are copied.</param>
+    /// <returns>Whether the result owns <paramref name="owner"/> from now on.</returns>
+    public abstract bool Complete(uint type, ref BinaryDecoder decoder, MessageBuffer? owner);
+
+    public abstract void Fail(StatusCode status, RequestFate fate = RequestFate.Answered);
 }
 
 /// <summary>A request with the type of its response. Reused: a caller awaits the task of <see cref="Start"/> exactly once.</summary>
@@ -32,19 +40,22 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
         return new ValueTask<ServiceResult<T>>(this, _core.Version);
     }
 
-    public override void Complete(uint type, ref BinaryDecoder decoder)
+    public override bool Complete(uint type, ref BinaryDecoder decoder, MessageBuffer? owner)
     {
         if (type != T.EncodingId)
         {
             Fail(StatusCodes.BadUnknownResponse);
-            return;
+            return false;
         }
 
         T response = decoder.ReadStructure<T>();
-        _core.SetResult(new ServiceResult<T>(decoder.Error, response));
+        bool owns = owner is not null && decoder.Error.IsGood;
+        _core.SetResult(new ServiceResult<T>(decoder.Error, response, RequestFate.Answered, owns ? owner : null));
+        return owns;
     }
 
-    public override void Fail(StatusCode status) => _core.SetResult(new ServiceResult<T>(status, default));
+    public override void Fail(StatusCode status, RequestFate fate = RequestFate.Answered) =>
+        _core.SetResult(new ServiceResult<T>(status, default, fate));
 
     ServiceResult<T> IValueTaskSource<ServiceResult<T>>.GetResult(short token)
     {
