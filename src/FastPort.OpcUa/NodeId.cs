@@ -108,6 +108,9 @@ public readonly struct NodeId : IEquatable<NodeId>
     /// <summary>The parts as one reference and 64 bits, for <see cref="Variant"/>.</summary>
     internal (object? Identifier, ulong Bits) Parts => (_identifier, _number | ((ulong)NamespaceIndex << 32) | ((ulong)Type << 48));
 
+    /// <summary>The same identifier in another namespace.</summary>
+    internal NodeId InNamespace(ushort index) => new(index, Type, _number, _identifier);
+
     internal static NodeId FromParts(object? identifier, ulong bits) =>
         new((ushort)(bits >> 32), (NodeIdType)(byte)(bits >> 48), (uint)bits, identifier);
 

@@ -12,4 +12,10 @@ public sealed class OpcUaException : Exception
 
     /// <summary>The status.</summary>
     public StatusCode Status { get; }
+
+    /// <summary>
+    /// Whether the server may have executed the request: it was sent, and no answer came before the connection or the time ended. If false,
+    /// the server refused it or never got it, so that it can be sent again. Defaults to false.
+    /// </summary>
+    public bool MayHaveExecuted { get; init; }
 }

@@ -1,8 +1,13 @@
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Configuration;
+
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Options of an <see cref="OpcUaClient"/>.</summary>
+/// <summary>Options of an <see cref="OpcUaClient"/>. Every value has a default and is checked when the client connects.</summary>
 public sealed class OpcUaClientOptions
 {
+    private static readonly TimeSpan Longest = TimeSpan.FromDays(1);
+
     /// <summary>Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaClient</c>.</summary>
     public string ApplicationUri { get; set; } = $"urn:{Environment.MachineName}:FastPort:OpcUaClient";
 
@@ -26,19 +31,51 @@ public sealed class OpcUaClientOptions
     /// <summary>The user's password. It is sent encrypted, or not at all.</summary>
     public string Password { get; set; } = string.Empty;
 
-    /// <summary>Time for connection, secure channel and session together. Defaults to 10 s.</summary>
+    /// <summary>
+    /// The certificate of the user, with its RSA key, instead of a name; null for none. The caller disposes it, after the client. Defaults
+    /// to null.
+    /// </summary>
+    public X509Certificate2? UserCertificate { get; set; }
+
+    /// <summary>Time for connection, secure channel and session together; above 0, up to a day. Defaults to 10 s.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Time after which a request fails with BadTimeout. Defaults to 30 s.</summary>
+    /// <summary>
+    /// Time after which a request fails with BadTimeout, and that one waits for a connection; above 0, up to a day. Defaults to 30 s.
+    /// </summary>
     public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Life of the secure channel's token that is asked for. Defaults to 1 hour.</summary>
+    /// <summary>Life of the secure channel's token that is asked for; 1 s to a day. Defaults to 1 hour.</summary>
     public TimeSpan TokenLifetime { get; set; } = TimeSpan.FromHours(1);
 
-    /// <summary>Life of the session without requests that is asked for. Defaults to 2 minutes.</summary>
+    /// <summary>
+    /// Life of the session without requests that is asked for, and so how long a server keeps it when the connection is lost; 1 s to a day.
+    /// Defaults to 2 minutes.
+    /// </summary>
     public TimeSpan SessionTimeout { get; set; } = TimeSpan.FromMinutes(2);
 
-    /// <summary>References of a node that one Browse asks for; more are fetched with BrowseNext. Defaults to 1,000.</summary>
+    /// <summary>
+    /// How often the server's state is read, so that a dead server is noticed and the session stays; at least twice per session timeout.
+    /// Up to a day; zero for never. Defaults to 5 s.
+    /// </summary>
+    public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Whether the client connects again when it has lost its connection, until it is disposed. Defaults to true.</summary>
+    public bool Reconnect { get; set; } = true;
+
+    /// <summary>
+    /// Delay before the second attempt to connect again; the first has none. Doubles up to <see cref="MaxReconnectDelay"/>, with jitter.
+    /// Above 0, up to a day. Defaults to 100 ms.
+    /// </summary>
+    public TimeSpan ReconnectDelay { get; set; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>Maximum delay between attempts; <see cref="ReconnectDelay"/> to a day. Defaults to 5 s.</summary>
+    public TimeSpan MaxReconnectDelay { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Publish requests that wait at the server at most, for all subscriptions; 1 to 100. Defaults to 10.</summary>
+    public int MaxPublishRequests { get; set; } = 10;
+
+    /// <summary>References of a node that one Browse asks for; more are fetched with BrowseNext; 1 or more. Defaults to 1,000.</summary>
     public int MaxReferencesPerBrowse { get; set; } = 1000;
 
     /// <summary>Largest response, in bytes; 8 KiB to 1 GiB. Defaults to 256 MiB.</summary>
@@ -46,4 +83,61 @@ public sealed class OpcUaClientOptions
 
     /// <summary>Largest chunk, in bytes; 8,192 to 1 MiB. Defaults to 65,535.</summary>
     public int MaxChunkBytes { get; set; } = 65_535;
+
+    /// <summary>Checks every value. Returns one sentence per problem, with key, value and allowed range; empty if there is none.</summary>
+    public IReadOnlyList<string> Validate()
+    {
+        List<string> problems = [];
+        Check(!string.IsNullOrEmpty(ApplicationUri), nameof(ApplicationUri), "empty", "give a URI");
+        Check(!string.IsNullOrEmpty(ApplicationName), nameof(ApplicationName), "empty", "give a name");
+        Check(Enum.IsDefined(SecurityPolicy), nameof(SecurityPolicy), SecurityPolicy, "choose one of the policies");
+        Check(
+            SecurityPolicy == OpcUaSecurityPolicy.None || SecurityMode is MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt,
+            nameof(SecurityMode), SecurityMode, "with a security policy allowed are Sign, SignAndEncrypt");
+        Check(
+            !string.IsNullOrEmpty(Certificates.Directory), $"{nameof(Certificates)}:{nameof(Certificates.Directory)}", "empty",
+            "give a directory");
+        Check(Password is not null, nameof(Password), "null", "give a text, empty for none");
+        Check(
+            UserCertificate is not { HasPrivateKey: false }, nameof(UserCertificate), "a certificate without private key",
+            "give one with its key");
+        Check(
+            UserName is null || UserCertificate is null, nameof(UserName), "given together with UserCertificate", "a client has one user");
+        Time(nameof(ConnectTimeout), ConnectTimeout, TimeSpan.FromMilliseconds(1));
+        Time(nameof(RequestTimeout), RequestTimeout, TimeSpan.FromMilliseconds(1));
+        Time(nameof(TokenLifetime), TokenLifetime, TimeSpan.FromSeconds(1));
+        Time(nameof(SessionTimeout), SessionTimeout, TimeSpan.FromSeconds(1));
+        Time(nameof(KeepAliveInterval), KeepAliveInterval, TimeSpan.Zero);
+        Time(nameof(ReconnectDelay), ReconnectDelay, TimeSpan.FromMilliseconds(1));
+        Time(nameof(MaxReconnectDelay), MaxReconnectDelay, ReconnectDelay);
+        Number(nameof(MaxPublishRequests), MaxPublishRequests, 1, 100);
+        Number(nameof(MaxReferencesPerBrowse), MaxReferencesPerBrowse, 1, int.MaxValue);
+        Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1024 * 1024 * 1024);
+        Number(nameof(MaxChunkBytes), MaxChunkBytes, 8192, 1024 * 1024);
+        return problems;
+
+        void Check(bool isAllowed, string key, object value, string allowed)
+        {
+            if (!isAllowed)
+            {
+                problems.Add(FormattableString.Invariant($"{nameof(OpcUaClientOptions)}:{key} is {value}; {allowed}."));
+            }
+        }
+
+        void Time(string key, TimeSpan value, TimeSpan minimum) =>
+            Check(value >= minimum && value <= Longest, key, value, $"allowed are {minimum:c} to {Longest:c}");
+
+        void Number(string key, int value, int minimum, int maximum) =>
+            Check(
+                value >= minimum && value <= maximum, key, value, FormattableString.Invariant($"allowed are {minimum} to {maximum}"));
+    }
+
+    /// <exception cref="FastPortOptionsException">A value is not allowed.</exception>
+    internal void ThrowIfInvalid()
+    {
+        if (Validate() is { Count: > 0 } problems)
+        {
+            throw new FastPortOptionsException(problems);
+        }
+    }
 }

@@ -1,59 +1,100 @@
-using System.Buffers;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Makes the identity token of the client's user (OPC 10000-4, 7.41).</summary>
-internal static class UserToken
+/// <summary>The identity token of the client's user, and its signature (OPC 10000-4, 7.41).</summary>
+internal sealed class UserToken
 {
+    private readonly string _endpointUrl;
+    private readonly SecurityPolicy _channelPolicy;
+    private readonly MessageSecurityMode _mode;
+    private readonly ClientSession _session;
+
     /// <summary>Makes the token.</summary>
     /// <param name="endpointUrl">For messages.</param>
     /// <param name="options">The client's options with the user.</param>
     /// <param name="channelPolicy">The policy of the channel.</param>
     /// <param name="mode">The mode of the channel.</param>
-    /// <param name="policies">What the endpoint accepts.</param>
     /// <param name="session">The session, with the server's certificate and nonce.</param>
     /// <exception cref="OpcUaException">The endpoint accepts no such user, or the password would be sent in the clear.</exception>
-    public static ExtensionObject Create(
-        string endpointUrl,
-        OpcUaClientOptions options,
-        SecurityPolicy channelPolicy,
-        MessageSecurityMode mode,
-        UserTokenPolicy[] policies,
-        in CreateSessionResponse session)
+    public UserToken(
+        string endpointUrl, OpcUaClientOptions options, SecurityPolicy channelPolicy, MessageSecurityMode mode, ClientSession session)
     {
-        UserTokenType type = options.UserName is null ? UserTokenType.Anonymous : UserTokenType.UserName;
-        UserTokenPolicy policy = Array.Find(policies, one => one.TokenType == type);
-        if (options.UserName is null)
+        _endpointUrl = endpointUrl;
+        _channelPolicy = channelPolicy;
+        _mode = mode;
+        _session = session;
+        UserTokenType type = options.UserCertificate is not null ? UserTokenType.Certificate
+            : options.UserName is not null ? UserTokenType.UserName
+            : UserTokenType.Anonymous;
+        UserTokenPolicy policy = session.Endpoints
+            .Where(e => e.SecurityPolicyUri == channelPolicy.Uri && e.SecurityMode == mode)
+            .SelectMany(static e => e.UserIdentityTokens ?? [])
+            .FirstOrDefault(one => one.TokenType == type);
+        if (type != UserTokenType.Anonymous && policy.PolicyId is null)
         {
-            return Encode(new AnonymousIdentityToken { PolicyId = policy.PolicyId });
+            throw new OpcUaException(
+                StatusCodes.BadIdentityTokenRejected, $"{endpointUrl} accepts no users of kind {type} on this kind of channel.");
         }
 
-        if (policy.PolicyId is null)
+        Encoded = type switch
         {
-            throw new OpcUaException(StatusCodes.BadIdentityTokenRejected, $"{endpointUrl} accepts no user names on this kind of channel.");
+            UserTokenType.Certificate => OfCertificate(options.UserCertificate!, policy),
+            UserTokenType.UserName => OfName(options.UserName!, options.Password, policy),
+            _ => new AnonymousIdentityToken { PolicyId = policy.PolicyId }.ToExtensionObject(),
+        };
+    }
+
+    /// <summary>The token.</summary>
+    public ExtensionObject Encoded { get; }
+
+    /// <summary>Proof that the user has the certificate's key; empty for other users.</summary>
+    public SignatureData Signature { get; private set; }
+
+    // The policy of a token is the channel's, unless it names its own; null if it is not known here.
+    private SecurityPolicy? PolicyOf(in UserTokenPolicy policy) =>
+        string.IsNullOrEmpty(policy.SecurityPolicyUri) ? _channelPolicy : SecurityPolicy.Find(policy.SecurityPolicyUri);
+
+    private ExtensionObject OfCertificate(X509Certificate2 certificate, in UserTokenPolicy policy)
+    {
+        using X509Certificate2? server = CertificateStore.TryReadLeaf(_session.ServerCertificate.Span);
+        using RSA? key = certificate.GetRSAPrivateKey();
+        if (server is null || key is null || PolicyOf(policy) is not { IsNone: false } tokenPolicy)
+        {
+            throw new OpcUaException(
+                StatusCodes.BadIdentityTokenRejected,
+                $"{_endpointUrl} cannot be given the user's certificate: "
+                + (key is null ? "it has no RSA key of its own." : "it has no certificate or no policy to sign for."));
         }
 
-        byte[] secret = System.Text.Encoding.UTF8.GetBytes(options.Password);
-        SecurityPolicy? tokenPolicy = string.IsNullOrEmpty(policy.SecurityPolicyUri)
-            ? channelPolicy
-            : SecurityPolicy.Find(policy.SecurityPolicyUri);
-        var token = new UserNameIdentityToken { PolicyId = policy.PolicyId, UserName = options.UserName };
+        Signature = new SignatureData
+        {
+            Algorithm = tokenPolicy.SignatureUri,
+            Signature = key.SignData(
+                [.. server.RawDataMemory.Span, .. _session.ServerNonce.Span], HashAlgorithmName.SHA256, tokenPolicy.Signature),
+        };
+        return new X509IdentityToken { PolicyId = policy.PolicyId, CertificateData = certificate.RawData }.ToExtensionObject();
+    }
+
+    private ExtensionObject OfName(string name, string password, in UserTokenPolicy policy)
+    {
+        byte[] secret = System.Text.Encoding.UTF8.GetBytes(password);
+        SecurityPolicy? tokenPolicy = PolicyOf(policy);
+        var token = new UserNameIdentityToken { PolicyId = policy.PolicyId, UserName = name };
         if (tokenPolicy is { IsNone: false })
         {
-            using X509Certificate2? certificate = CertificateStore.TryReadLeaf(session.ServerCertificate.Span);
+            using X509Certificate2? certificate = CertificateStore.TryReadLeaf(_session.ServerCertificate.Span);
             using RSA? key = certificate?.GetRSAPublicKey();
             token.Password = key is null
                 ? throw new OpcUaException(
-                    StatusCodes.BadCertificateInvalid, $"{endpointUrl} sent no certificate that the password could be encrypted with.")
-                : EncryptedSecret.Encrypt(tokenPolicy, key, secret, session.ServerNonce.Span);
+                    StatusCodes.BadCertificateInvalid, $"{_endpointUrl} sent no certificate that the password could be encrypted with.")
+                : EncryptedSecret.Encrypt(tokenPolicy, key, secret, _session.ServerNonce.Span);
             token.EncryptionAlgorithm = tokenPolicy.EncryptionUri;
         }
-        else if (mode == MessageSecurityMode.SignAndEncrypt && tokenPolicy is not null)
+        else if (_mode == MessageSecurityMode.SignAndEncrypt && tokenPolicy is not null)
         {
             token.Password = secret;
         }
@@ -61,19 +102,9 @@ internal static class UserToken
         {
             throw new OpcUaException(
                 StatusCodes.BadSecurityPolicyRejected,
-                $"{endpointUrl} asks for the password in the clear. Use a security policy with SignAndEncrypt.");
+                $"{_endpointUrl} asks for the password in the clear. Use a security policy with SignAndEncrypt.");
         }
 
-        return Encode(token);
-    }
-
-    private static ExtensionObject Encode<T>(in T token)
-        where T : struct, IServiceMessage
-    {
-        using var buffer = new MessageBuffer(ArrayPool<byte>.Shared);
-        var encoder = new BinaryEncoder(buffer);
-        encoder.WriteStructure(token);
-        encoder.Complete();
-        return new ExtensionObject(new NodeId(0, T.EncodingId), ExtensionObjectEncoding.Binary, buffer.Written.ToArray());
+        return token.ToExtensionObject();
     }
 }

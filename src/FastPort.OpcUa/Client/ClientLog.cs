@@ -1,0 +1,29 @@
+using FastPort.Connections;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.Client;
+
+/// <summary>Log messages of the client; event ids 5200 to 5299.</summary>
+internal static partial class ClientLog
+{
+    [LoggerMessage(5200, LogLevel.Warning, "The connection to {Endpoint} has ended: {Reason}")]
+    public static partial void Disconnected(ILogger logger, string endpoint, CloseReason reason);
+
+    [LoggerMessage(5201, LogLevel.Information, "Connected to {Endpoint} again: {Recovery}")]
+    public static partial void Reconnected(ILogger logger, string endpoint, SessionRecovery recovery);
+
+    [LoggerMessage(5202, LogLevel.Debug, "Cannot connect to {Endpoint}: {Problem}")]
+    public static partial void ConnectFailed(ILogger logger, string endpoint, string problem);
+
+    [LoggerMessage(5203, LogLevel.Error, "A subscriber of {Event} threw")]
+    public static partial void SubscriberThrew(ILogger logger, Exception exception, string @event);
+
+    [LoggerMessage(5204, LogLevel.Warning, "Subscription {Subscription} of {Endpoint} is made again: {Status}")]
+    public static partial void SubscriptionLost(ILogger logger, string endpoint, uint subscription, StatusCode status);
+
+    [LoggerMessage(5205, LogLevel.Warning, "Subscription {Subscription} of {Endpoint} has lost {Count} notification messages")]
+    public static partial void MessagesLost(ILogger logger, string endpoint, uint subscription, long count);
+
+    [LoggerMessage(5206, LogLevel.Warning, "Publish of {Endpoint} failed: {Status}")]
+    public static partial void PublishFailed(ILogger logger, string endpoint, StatusCode status);
+}

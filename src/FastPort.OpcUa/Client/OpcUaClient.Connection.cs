@@ -1,0 +1,221 @@
+using System.Runtime.CompilerServices;
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Client;
+
+/// <content>One task for the client's life: it keeps a session, and connects again when its connection has ended.</content>
+public sealed partial class OpcUaClient
+{
+    private async Task RunAsync(SessionLink link)
+    {
+        var delays = new ReconnectBackoff(_options.ReconnectDelay, _options.MaxReconnectDelay);
+        Publish(link);
+        while (true)
+        {
+            long since = _clock.PreciseMilliseconds;
+            CloseReason reason = await ServeAsync(link).ConfigureAwait(false);
+            _slot.Leave();
+            if (_closing.IsCancellationRequested)
+            {
+                return;
+            }
+
+            ClientLog.Disconnected(_logger, _endpointUrl, reason);
+            Raise(nameof(Disconnected), static (client, r) => client.Disconnected?.Invoke(r), reason);
+            if (!_options.Reconnect)
+            {
+                var lost = new OpcUaException(
+                    StatusCodes.BadServerNotConnected, $"The connection to {_endpointUrl} has ended, and the client does not reconnect: {reason}");
+                _slot.End(lost);
+                _publisher.End(lost);
+                return;
+            }
+
+            // A server that drops each connection at once must not be tried in a tight loop.
+            if (_clock.PreciseMilliseconds - since >= _options.MaxReconnectDelay.TotalMilliseconds)
+            {
+                delays.Reset();
+            }
+
+            ClientSession before = link.Session;
+            if (await ReconnectAsync(before, delays).ConfigureAwait(false) is not { } next)
+            {
+                return;
+            }
+
+            link = next;
+            SessionRecovery recovery = link.Session == before ? SessionRecovery.Resumed : SessionRecovery.Replaced;
+            ClientLog.Reconnected(_logger, _endpointUrl, recovery);
+            Raise(nameof(Reconnected), static (client, r) => client.Reconnected?.Invoke(r), recovery);
+        }
+    }
+
+    // Until the connection has ended: keeps the session alive and publishes.
+    private async Task<CloseReason> ServeAsync(SessionLink link)
+    {
+        using var ended = new CancellationTokenSource();
+        Task alive = KeepAliveAsync(link, ended.Token);
+        Task publishing = _publisher.RunAsync(link, ended.Token);
+        CloseReason reason = await link.Connection.Closed.ConfigureAwait(false);
+        await ended.CancelAsync().ConfigureAwait(false);
+        await alive.ConfigureAwait(false);
+        await publishing.ConfigureAwait(false);
+        return reason;
+    }
+
+    // Reads the server's state: a peer that is gone does not answer, and a session without requests would end.
+    private async Task KeepAliveAsync(SessionLink link, CancellationToken cancellationToken)
+    {
+        const uint State = 2259;
+        if (_options.KeepAliveInterval == TimeSpan.Zero)
+        {
+            return;
+        }
+
+        TimeSpan half = link.Session.Timeout / 2;
+        using var timer = new PeriodicTimer(_options.KeepAliveInterval < half ? _options.KeepAliveInterval : half, _clock.Time);
+        var pool = new Stack<PendingRequest<ReadResponse>>();
+        ReadValueId[] items = [new() { NodeId = new NodeId(0, State), AttributeId = (uint)AttributeId.Value }];
+        try
+        {
+            while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
+            {
+                ServiceResult<ReadResponse> result = await link.SendAsync(
+                    new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items },
+                    pool,
+                    CancellationToken.None,
+                    new RequestTerms((int)timer.Period.TotalMilliseconds)).ConfigureAwait(false);
+                if (result.Fate == RequestFate.Unanswered || SessionLink.IsSessionLost(result.Status))
+                {
+                    link.Break($"the server did not answer the keep-alive: {result.Status}.");
+                    return;
+                }
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The connection has ended.
+        }
+    }
+
+    // Null if the client was closed.
+    private async Task<SessionLink?> ReconnectAsync(ClientSession session, ReconnectBackoff delays)
+    {
+        while (true)
+        {
+            try
+            {
+                await Task.Delay(delays.Next(), _clock.Time, _closing.Token).ConfigureAwait(false);
+                SessionLink link = await _opener.OpenAsync(session, _closing.Token).ConfigureAwait(false);
+
+                // If the connection ends again before the subscriptions are back, this is the session to resume.
+                session = link.Session;
+                try
+                {
+                    await _publisher.RestoreAsync(link, _closing.Token).ConfigureAwait(false);
+                }
+                catch
+                {
+                    link.Connection.Abort(CloseReason.LocalClosed);
+                    throw;
+                }
+
+                return Publish(link) ? link : null;
+            }
+            catch (Exception e)
+            {
+                if (_closing.IsCancellationRequested)
+                {
+                    return null;
+                }
+
+                ClientLog.ConnectFailed(_logger, _endpointUrl, e.Message);
+            }
+        }
+    }
+
+    // False if the client was closed meanwhile.
+    private bool Publish(SessionLink link)
+    {
+        Volatile.Write(ref _namespaces, link.Namespaces);
+        if (_slot.TryEnter(link))
+        {
+            return true;
+        }
+
+        link.Connection.Abort(CloseReason.LocalClosed);
+        return false;
+    }
+
+    /// <summary>The active session; waits for one while the client connects.</summary>
+    /// <param name="after">A session whose connection has ended; null for none.</param>
+    /// <param name="service">For the message.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <exception cref="OpcUaException">There was none in time, or there will be none.</exception>
+    private async ValueTask<SessionLink> LinkAsync(SessionLink? after, string service, CancellationToken cancellationToken)
+    {
+        Task<SessionLink> next = _slot.NextAsync(after);
+        try
+        {
+            return await next.WaitAsync(_options.RequestTimeout, _clock.Time, cancellationToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            throw ServiceFailure.Create(StatusCodes.BadServerNotConnected, service, _endpointUrl, RequestFate.Unsent);
+        }
+    }
+
+    /// <summary>
+    /// Sends a request on the active session. One that could not be sent because the connection had just ended waits for the next session.
+    /// </summary>
+    /// <exception cref="OpcUaException">The request failed as a whole.</exception>
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<ServiceResult<TResponse>> InvokeAsync<TRequest, TResponse>(
+        TRequest request, Stack<PendingRequest<TResponse>> pool, string service, CancellationToken cancellationToken,
+        RequestTerms terms = default)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage
+    {
+        SessionLink link = _slot.Current ?? await LinkAsync(after: null, service, cancellationToken).ConfigureAwait(false);
+        while (true)
+        {
+            ServiceResult<TResponse> result = await link.SendAsync(request, pool, cancellationToken, terms).ConfigureAwait(false);
+            if (result.Status.IsGood)
+            {
+                return result;
+            }
+
+            if (result.Fate == RequestFate.Unsent && link.Connection.IsClosing)
+            {
+                link = await LinkAsync(link, service, cancellationToken).ConfigureAwait(false);
+                continue;
+            }
+
+            BreakIfLost(link, result.Status, result.Fate);
+            throw ServiceFailure.Create(result.Status, service, _endpointUrl, result.Fate);
+        }
+    }
+
+    /// <summary>As <see cref="InvokeAsync"/>, for requests that are rare.</summary>
+    private async ValueTask<TResponse> InvokeOnceAsync<TRequest, TResponse>(
+        TRequest request, string service, CancellationToken cancellationToken)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage =>
+        (await InvokeAsync(request, new Stack<PendingRequest<TResponse>>(), service, cancellationToken).ConfigureAwait(false)).Response;
+
+    private OpcUaException Failed(string service, StatusCode status) => ServiceFailure.Create(status, service, _endpointUrl);
+
+    private void Raise<T>(string name, Action<OpcUaClient, T> raise, T argument)
+    {
+        try
+        {
+            raise(this, argument);
+        }
+        catch (Exception e)
+        {
+            ClientLog.SubscriberThrew(_logger, e, name);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+using FastPort.OpcUa.Services;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.Client;
+
+/// <content>Subscriptions (OPC 10000-4, 5.14).</content>
+public sealed partial class OpcUaClient
+{
+    private uint _lastHandle;
+
+    internal ILogger Logger => _logger;
+
+    internal int MaxMonitoredItemsPerCall => Limits.MaxMonitoredItemsPerCall;
+
+    /// <summary>Creates a subscription, without items.</summary>
+    /// <param name="options">What it is asked to do. Defaults to the default values.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>The subscription. Dispose it to end it; it also ends with the client.</returns>
+    /// <exception cref="OpcUaException">The server refuses.</exception>
+    public async ValueTask<OpcUaSubscription> SubscribeAsync(
+        SubscriptionOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        options ??= new SubscriptionOptions();
+        ArgumentOutOfRangeException.ThrowIfLessThan(options.Capacity, 1, nameof(options));
+        var subscription = new OpcUaSubscription(this, options, _publisher.Wake);
+        while (true)
+        {
+            (SessionLink link, ServiceResult<CreateSubscriptionResponse> result) =
+                await SendAsync<CreateSubscriptionRequest, CreateSubscriptionResponse>(
+                    () => subscription.CreateRequest, "CreateSubscription", cancellationToken).ConfigureAwait(false);
+            subscription.Accept(ServiceFailure.Check(result, "CreateSubscription", _endpointUrl));
+            if (_publisher.TryAdd(subscription, link))
+            {
+                return subscription;
+            }
+
+            // The connection ended right after the answer: the subscription is made on the next one.
+        }
+    }
+
+    internal uint NextHandle() => Interlocked.Increment(ref _lastHandle);
+
+    internal async ValueTask EndSubscriptionAsync(OpcUaSubscription subscription)
+    {
+        _publisher.Remove(subscription);
+        if (_slot.Current is { } link)
+        {
+            // Whatever the answer is: without requests for messages the server ends it by itself.
+            await link.SendOnceAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
+                new DeleteSubscriptionsRequest { SubscriptionIds = [subscription.Id] }, CancellationToken.None).ConfigureAwait(false);
+        }
+
+        subscription.End(error: null);
+    }
+
+    /// <summary>Sends a request that names ids of the session, made anew for the session that it is sent on.</summary>
+    internal async ValueTask<(SessionLink Link, ServiceResult<TResponse> Result)> SendAsync<TRequest, TResponse>(
+        Func<TRequest> make, string service, CancellationToken cancellationToken)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage
+    {
+        SessionLink? link = null;
+        while (true)
+        {
+            link = await LinkAsync(link, service, cancellationToken).ConfigureAwait(false);
+            ServiceResult<TResponse> result =
+                await link.SendOnceAsync<TRequest, TResponse>(make(), cancellationToken).ConfigureAwait(false);
+            if (result.Fate == RequestFate.Unsent && link.Connection.IsClosing)
+            {
+                continue;
+            }
+
+            BreakIfLost(link, result.Status, result.Fate);
+            return (link, result);
+        }
+    }
+
+    private static void BreakIfLost(SessionLink link, StatusCode status, RequestFate fate)
+    {
+        if (fate == RequestFate.Answered && SessionLink.IsSessionLost(status))
+        {
+            link.Break($"the server does not know the session: {status}.");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Client;
+
+/// <content>Browse, TranslateBrowsePathsToNodeIds, RegisterNodes (OPC 10000-4, 5.9).</content>
+public sealed partial class OpcUaClient
+{
+    // The type of all references of a tree (OPC 10000-5, 11.2).
+    private const uint HierarchicalReferences = 33;
+
+    /// <summary>Lists the references of a node that lead to other nodes, whatever their number.</summary>
+    /// <param name="node">The node.</param>
+    /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <exception cref="OpcUaException">The service or the node's result is bad.</exception>
+    public async ValueTask<IReadOnlyList<ReferenceDescription>> BrowseAsync(
+        NodeId node, BrowseDirection direction = BrowseDirection.Forward, CancellationToken cancellationToken = default)
+    {
+        const uint AllFields = 63;
+        var description = new BrowseDescription
+        {
+            NodeId = node,
+            BrowseDirection = direction,
+            ReferenceTypeId = new NodeId(0, HierarchicalReferences),
+            IncludeSubtypes = true,
+            ResultMask = AllFields,
+        };
+        BrowseResponse response = await InvokeOnceAsync<BrowseRequest, BrowseResponse>(
+            new BrowseRequest { NodesToBrowse = [description], RequestedMaxReferencesPerNode = (uint)_options.MaxReferencesPerBrowse },
+            "Browse",
+            cancellationToken).ConfigureAwait(false);
+        BrowseResult part = Only(response.Results, "Browse");
+        List<ReferenceDescription> references = [.. part.References ?? []];
+        while (part.ContinuationPoint.Length != 0)
+        {
+            BrowseNextResponse next = await InvokeOnceAsync<BrowseNextRequest, BrowseNextResponse>(
+                new BrowseNextRequest { ContinuationPoints = [part.ContinuationPoint] }, "BrowseNext", cancellationToken)
+                .ConfigureAwait(false);
+            part = Only(next.Results, "BrowseNext");
+            references.AddRange(part.References ?? []);
+        }
+
+        return references;
+    }
+
+    /// <summary>
+    /// Finds nodes by their browse names, step by step along hierarchical references. More paths than the server serves at a time are
+    /// asked for in several requests.
+    /// </summary>
+    /// <param name="start">Where each path begins.</param>
+    /// <param name="paths">The browse names of each path; at least one name.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>A result for each path, in order. BadNoMatch: there is no such node.</returns>
+    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    public async ValueTask<TranslatedPath[]> TranslateBrowsePathsAsync(
+        NodeId start, IReadOnlyList<IReadOnlyList<QualifiedName>> paths, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(paths);
+        List<TranslatedPath> found = [];
+        foreach (IReadOnlyList<QualifiedName>[] part in paths.Chunk(Limits.MaxNodesPerTranslateBrowsePaths))
+        {
+            TranslateBrowsePathsResponse response =
+                await InvokeOnceAsync<TranslateBrowsePathsRequest, TranslateBrowsePathsResponse>(
+                    new TranslateBrowsePathsRequest { BrowsePaths = [.. part.Select(path => PathOf(start, path))] },
+                    "TranslateBrowsePathsToNodeIds",
+                    cancellationToken).ConfigureAwait(false);
+            found.AddRange(
+                Results(response.Results, part.Length, "TranslateBrowsePathsToNodeIds").Select(static result => PathOf(result)));
+        }
+
+        return [.. found];
+    }
+
+    /// <summary>
+    /// Tells the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it gives for them are valid in this session: they end
+    /// when the client comes back with a new one (<see cref="SessionRecovery.Replaced"/>).
+    /// </summary>
+    /// <param name="nodes">The nodes.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>The ids to use, in order.</returns>
+    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    public async ValueTask<NodeId[]> RegisterNodesAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(nodes);
+        List<NodeId> registered = [];
+        foreach (NodeId[] part in nodes.Chunk(Limits.MaxNodesPerRegisterNodes))
+        {
+            RegisterNodesResponse response = await InvokeOnceAsync<RegisterNodesRequest, RegisterNodesResponse>(
+                new RegisterNodesRequest { NodesToRegister = part }, "RegisterNodes", cancellationToken).ConfigureAwait(false);
+            registered.AddRange(Results(response.RegisteredNodeIds, part.Length, "RegisterNodes"));
+        }
+
+        return [.. registered];
+    }
+
+    /// <summary>Ends what <see cref="RegisterNodesAsync"/> began (OPC 10000-4, 5.9.6).</summary>
+    /// <param name="nodes">The ids that it gave.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    public async ValueTask UnregisterNodesAsync(IReadOnlyList<NodeId> nodes, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(nodes);
+        foreach (NodeId[] part in nodes.Chunk(Limits.MaxNodesPerRegisterNodes))
+        {
+            await InvokeOnceAsync<UnregisterNodesRequest, UnregisterNodesResponse>(
+                new UnregisterNodesRequest { NodesToUnregister = part }, "UnregisterNodes", cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private static BrowsePath PathOf(NodeId start, IReadOnlyList<QualifiedName> names) => new()
+    {
+        StartingNode = start,
+        RelativePath =
+        [
+            .. names.Select(static name => new RelativePathElement
+            {
+                ReferenceTypeId = new NodeId(0, HierarchicalReferences),
+                IncludeSubtypes = true,
+                TargetName = name,
+            }),
+        ],
+    };
+
+    // A path that leads into another server has a rest, which this one cannot follow.
+    private static TranslatedPath PathOf(in BrowsePathResult result) =>
+        result.StatusCode.IsBad ? new TranslatedPath(result.StatusCode, default)
+        : (result.Targets ?? []) is [var first, ..] && first.RemainingPathIndex == uint.MaxValue
+            ? new TranslatedPath(result.StatusCode, first.TargetId)
+        : new TranslatedPath(StatusCodes.BadNoMatch, default);
+
+    private BrowseResult Only(BrowseResult[]? results, string service) =>
+        results is not [var result] ? throw Failed(service, StatusCodes.BadUnknownResponse)
+        : result.StatusCode.IsBad ? throw Failed(service, result.StatusCode)
+        : result;
+
+    private T[] Results<T>(T[]? results, int count, string service) =>
+        results is not null && results.Length == count ? results : throw Failed(service, StatusCodes.BadUnknownResponse);
+}

@@ -1,0 +1,128 @@
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Connections;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+using FastPort.Transports;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.Client;
+
+/// <summary>Opens secure channels to one endpoint, with a certificate of the server that is checked each time. Used by one task at a time.</summary>
+internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
+{
+    private ApplicationCertificates? _certificates;
+
+    /// <summary>Opens a channel with the policy of the options.</summary>
+    public async Task<ClientChannelLink> OpenAsync(CancellationToken cancellationToken)
+    {
+        ChannelCredentials? credentials = options.SecurityPolicy == OpcUaSecurityPolicy.None
+            ? null
+            : await FindCredentialsAsync(cancellationToken).ConfigureAwait(false);
+        return await OpenAsync(credentials, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Opens a channel without security, for discovery.</summary>
+    public Task<ClientChannelLink> OpenPlainAsync(CancellationToken cancellationToken) => OpenAsync(credentials: null, cancellationToken);
+
+    public void Dispose() => _certificates?.Dispose();
+
+    private async Task<ClientChannelLink> OpenAsync(ChannelCredentials? credentials, CancellationToken cancellationToken)
+    {
+        Endpoint endpoint = Endpoint.Parse(endpointUrl);
+        TransportCollection transports = TransportCollection.CreateShared().MapScheme("opc.tcp", over: "tcp", defaultPort: 4840);
+        var settings = new ConnectionSettings
+        {
+            Clock = clock,
+            Logger = logger,
+            MaxReceiveBytes = Math.Max(2 * options.MaxChunkBytes, 256 * 1024),
+            MaxSendBytes = options.MaxMessageBytes,
+        };
+        Connection connection;
+        try
+        {
+            connection = await transports.CreateConnector(endpoint, settings).ConnectAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            credentials?.Dispose();
+            throw;
+        }
+
+        var channel = new ClientChannel(endpointUrl, options, credentials);
+        connection.Start(channel);
+        try
+        {
+            await channel.Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
+            return new ClientChannelLink(connection, channel);
+        }
+        catch
+        {
+            connection.Abort(CloseReason.LocalClosed);
+            throw;
+        }
+    }
+
+    // The server's certificate is asked for without security, then checked, and used from the first message on.
+    private async Task<ChannelCredentials> FindCredentialsAsync(CancellationToken cancellationToken)
+    {
+        _certificates ??= new ApplicationCertificates(
+            options.Certificates, options.ApplicationUri, options.ApplicationName, [Environment.MachineName], clock.Time, logger);
+        EndpointDescription[] endpoints = await DiscoverAsync(cancellationToken).ConfigureAwait(false);
+        var policy = SecurityPolicy.Of(options.SecurityPolicy);
+        EndpointDescription endpoint = Array.Find(
+            endpoints, one => one.SecurityPolicyUri == policy.Uri && one.SecurityMode == options.SecurityMode);
+        if (endpoint.SecurityPolicyUri is null)
+        {
+            throw new OpcUaException(
+                StatusCodes.BadSecurityPolicyRejected,
+                $"{endpointUrl} does not offer {options.SecurityPolicy} with {options.SecurityMode}; it offers "
+                + $"{string.Join(", ", endpoints.Select(static e => $"{e.SecurityPolicyUri} with {e.SecurityMode}"))}.");
+        }
+
+        if (CertificateStore.TryReadLeaf(endpoint.ServerCertificate.Span) is not { } certificate)
+        {
+            throw new OpcUaException(StatusCodes.BadCertificateInvalid, $"The certificate of {endpointUrl} cannot be read.");
+        }
+
+        CheckTrust(certificate, endpoint.Server.ApplicationUri);
+        return new ChannelCredentials(policy, _certificates.Own, certificate);
+    }
+
+    private async Task<EndpointDescription[]> DiscoverAsync(CancellationToken cancellationToken)
+    {
+        ClientChannelLink plain = await OpenPlainAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            ServiceResult<GetEndpointsResponse> result = await plain.Channel.SendAsync(
+                NodeId.Null,
+                new GetEndpointsRequest { EndpointUrl = endpointUrl },
+                new Stack<PendingRequest<GetEndpointsResponse>>(),
+                cancellationToken).ConfigureAwait(false);
+            return ServiceFailure.Check(result, "GetEndpoints", endpointUrl).Endpoints ?? [];
+        }
+        finally
+        {
+            plain.Connection.Close(CloseReason.LocalClosed);
+        }
+    }
+
+    private void CheckTrust(X509Certificate2 certificate, string? applicationUri)
+    {
+        StatusCode status = _certificates!.Validate(certificate, applicationUri);
+        if (status.IsGood)
+        {
+            return;
+        }
+
+        string thumbprint = certificate.Thumbprint;
+        certificate.Dispose();
+        throw new OpcUaException(
+            status,
+            $"The certificate {thumbprint} of {endpointUrl} is refused: {status}. To trust it, move its file from "
+            + $"{Path.Combine(options.Certificates.Directory, "rejected")} to "
+            + $"{Path.Combine(options.Certificates.Directory, "trusted")}.");
+    }
+}
+
+/// <summary>An open secure channel and its connection.</summary>
+internal readonly record struct ClientChannelLink(Connection Connection, ClientChannel Channel);

@@ -1,0 +1,24 @@
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Client;
+
+/// <summary>
+/// A session as the server knows it. It outlives the secure channel that it was created on. The nonce belongs to the task that connects.
+/// </summary>
+internal sealed class ClientSession(in CreateSessionResponse created)
+{
+    /// <summary>What requests name the session with.</summary>
+    public NodeId Token { get; } = created.AuthenticationToken;
+
+    /// <summary>The server's certificate, also where the channel has no security; null for none.</summary>
+    public ByteString ServerCertificate { get; } = created.ServerCertificate;
+
+    /// <summary>The endpoints of the server, with the users that each accepts.</summary>
+    public EndpointDescription[] Endpoints { get; } = created.ServerEndpoints ?? [];
+
+    /// <summary>The session ends if there is no request for this time.</summary>
+    public TimeSpan Timeout { get; } = TimeSpan.FromMilliseconds(Math.Clamp(created.RevisedSessionTimeout, 1000, 86_400_000));
+
+    /// <summary>What the next activation has to sign.</summary>
+    public ByteString ServerNonce { get; set; } = created.ServerNonce;
+}

@@ -1,0 +1,77 @@
+using FastPort.Connections;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Client;
+
+/// <summary>A session that is active on a channel, until the channel's connection ends. Thread-safe.</summary>
+/// <param name="endpointUrl">For messages.</param>
+/// <param name="link">The channel.</param>
+/// <param name="session">The session.</param>
+internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, ClientSession session)
+{
+    public ClientSession Session => session;
+
+    public ClientChannel Channel => link.Channel;
+
+    public Connection Connection => link.Connection;
+
+    /// <summary>How much the server serves in one request.</summary>
+    public OperationLimits Limits { get; private set; } = OperationLimits.None;
+
+    /// <summary>The server's namespaces.</summary>
+    public NamespaceTable Namespaces { get; private set; } = NamespaceTable.Standard;
+
+    /// <summary>Sends a request of the session and waits for its response.</summary>
+    public ValueTask<ServiceResult<TResponse>> SendAsync<TRequest, TResponse>(
+        in TRequest request, Stack<PendingRequest<TResponse>> pool, CancellationToken cancellationToken, RequestTerms terms = default)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage =>
+        link.Channel.SendAsync(session.Token, request, pool, cancellationToken, terms);
+
+    /// <summary>As <see cref="SendAsync"/>, for requests that are rare.</summary>
+    public ValueTask<ServiceResult<TResponse>> SendOnceAsync<TRequest, TResponse>(
+        in TRequest request, CancellationToken cancellationToken, RequestTerms terms = default)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage =>
+        SendAsync(request, new Stack<PendingRequest<TResponse>>(), cancellationToken, terms);
+
+    /// <summary>As <see cref="SendOnceAsync"/>, with an exception if the request fails.</summary>
+    /// <exception cref="OpcUaException">The request failed as a whole.</exception>
+    public async ValueTask<TResponse> CallAsync<TRequest, TResponse>(
+        TRequest request, string service, CancellationToken cancellationToken)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage
+    {
+        ServiceResult<TResponse> result =
+            await SendOnceAsync<TRequest, TResponse>(request, cancellationToken).ConfigureAwait(false);
+        return ServiceFailure.Check(result, service, endpointUrl);
+    }
+
+    /// <summary>Ends the connection of a session that no longer works; the client then connects again.</summary>
+    public void Break(string why) => Connection.Abort(new CloseReason(CloseKind.ConnectionLost, why));
+
+    /// <summary>Whether a status says that the server does not know the session on this channel.</summary>
+    public static bool IsSessionLost(StatusCode status) =>
+        status == StatusCodes.BadSessionIdInvalid || status == StatusCodes.BadSessionClosed
+        || status == StatusCodes.BadSessionNotActivated || status == StatusCodes.BadSecureChannelIdInvalid;
+
+    /// <summary>Reads what the client has to know of the server. Indexes of namespaces may differ from those before a restart.</summary>
+    public async Task ReadServerAsync(CancellationToken cancellationToken)
+    {
+        ReadValueId[] items =
+        [
+            .. OperationLimits.Nodes.Append(NamespaceTable.Node)
+                .Select(static node => new ReadValueId { NodeId = node, AttributeId = (uint)AttributeId.Value }),
+        ];
+        ReadResponse response = await CallAsync<ReadRequest, ReadResponse>(
+            new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items }, "Read", cancellationToken)
+            .ConfigureAwait(false);
+        if (response.Results is not { } values || values.Length != items.Length)
+        {
+            throw ServiceFailure.Create(StatusCodes.BadUnknownResponse, "Read", endpointUrl);
+        }
+
+        Limits = OperationLimits.Of(values);
+        Namespaces = NamespaceTable.Of(values[^1]);
+    }
+}

@@ -1,0 +1,133 @@
+using FastPort.Connections;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.Client;
+
+/// <summary>Connects: opens a channel, and activates on it the session of before or a new one. Used by one task at a time.</summary>
+internal sealed class SessionOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
+{
+    private readonly ChannelOpener _channels = new(endpointUrl, options, clock, logger);
+
+    /// <summary>Connects.</summary>
+    /// <param name="earlier">The session of the connection before; null for none. A new one is made if the server has lost it.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    public async Task<SessionLink> OpenAsync(ClientSession? earlier, CancellationToken cancellationToken)
+    {
+        using var limit = new CancellationTokenSource(options.ConnectTimeout, clock.Time);
+        using var both = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, limit.Token);
+        try
+        {
+            return await OpenWithinAsync(earlier, both.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException e) when (!cancellationToken.IsCancellationRequested)
+        {
+            throw new OpcUaException(
+                StatusCodes.BadTimeout, $"{endpointUrl} gave no session within {options.ConnectTimeout.TotalSeconds} s.", e);
+        }
+    }
+
+    public void Dispose() => _channels.Dispose();
+
+    private async Task<SessionLink> OpenWithinAsync(ClientSession? earlier, CancellationToken cancellationToken)
+    {
+        ClientChannelLink channel = await _channels.OpenAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            ClientSession? session = earlier;
+            if (session is null || !await TryResumeAsync(channel, session, cancellationToken).ConfigureAwait(false))
+            {
+                session = await CreateAsync(channel.Channel, cancellationToken).ConfigureAwait(false);
+                ServiceFailure.Check(
+                    await ActivateAsync(channel.Channel, session, cancellationToken).ConfigureAwait(false), "ActivateSession", endpointUrl);
+            }
+
+            var link = new SessionLink(endpointUrl, channel, session);
+            await link.ReadServerAsync(cancellationToken).ConfigureAwait(false);
+            return link;
+        }
+        catch
+        {
+            channel.Connection.Abort(CloseReason.LocalClosed);
+            throw;
+        }
+    }
+
+    // Whatever the server has against the old session, a new one is the answer; if no answer came, the connection has ended.
+    private async Task<bool> TryResumeAsync(ClientChannelLink channel, ClientSession session, CancellationToken cancellationToken)
+    {
+        ServiceResult<ActivateSessionResponse> result =
+            await ActivateAsync(channel.Channel, session, cancellationToken).ConfigureAwait(false);
+        if (result.Fate != RequestFate.Answered)
+        {
+            throw ServiceFailure.Create(result.Status, "ActivateSession", endpointUrl, result.Fate);
+        }
+
+        return result.Status.IsGood;
+    }
+
+    private async Task<ClientSession> CreateAsync(ClientChannel channel, CancellationToken cancellationToken)
+    {
+        ChannelCredentials? credentials = channel.Credentials;
+        byte[] nonce = ChannelCredentials.CreateNonce();
+        ServiceResult<CreateSessionResponse> result = await channel.SendAsync(
+            NodeId.Null,
+            new CreateSessionRequest
+            {
+                ClientDescription = new ApplicationDescription
+                {
+                    ApplicationUri = options.ApplicationUri,
+                    ProductUri = "urn:fastport:opcua",
+                    ApplicationName = options.ApplicationName,
+                    ApplicationType = ApplicationType.Client,
+                },
+                EndpointUrl = endpointUrl,
+                SessionName = options.ApplicationName,
+                ClientNonce = nonce,
+                ClientCertificate = credentials?.OwnCertificate,
+                RequestedSessionTimeout = options.SessionTimeout.TotalMilliseconds,
+                MaxResponseMessageSize = (uint)options.MaxMessageBytes,
+            },
+            new Stack<PendingRequest<CreateSessionResponse>>(),
+            cancellationToken).ConfigureAwait(false);
+        CreateSessionResponse created = ServiceFailure.Check(result, "CreateSession", endpointUrl);
+        if (credentials is not null
+            && !(credentials.IsPeer(created.ServerCertificate.Span)
+                && credentials.VerifyPeer(nonce, created.ServerSignature.Signature.Span)))
+        {
+            throw ServiceFailure.Create(StatusCodes.BadApplicationSignatureInvalid, "CreateSession", endpointUrl);
+        }
+
+        return new ClientSession(created);
+    }
+
+    private async Task<ServiceResult<ActivateSessionResponse>> ActivateAsync(
+        ClientChannel channel, ClientSession session, CancellationToken cancellationToken)
+    {
+        ChannelCredentials? credentials = channel.Credentials;
+        SecurityPolicy policy = credentials?.Policy ?? SecurityPolicy.None;
+        MessageSecurityMode mode = credentials is null ? MessageSecurityMode.None : options.SecurityMode;
+        var token = new UserToken(endpointUrl, options, policy, mode, session);
+        ServiceResult<ActivateSessionResponse> result = await channel.SendAsync(
+            session.Token,
+            new ActivateSessionRequest
+            {
+                ClientSignature = credentials is null ? default : new SignatureData
+                {
+                    Algorithm = policy.SignatureUri,
+                    Signature = credentials.SignPeer(session.ServerNonce.Span),
+                },
+                UserIdentityToken = token.Encoded,
+                UserTokenSignature = token.Signature,
+            },
+            new Stack<PendingRequest<ActivateSessionResponse>>(),
+            cancellationToken).ConfigureAwait(false);
+        if (result.Status.IsGood)
+        {
+            session.ServerNonce = result.Response.ServerNonce;
+        }
+
+        return result;
+    }
+}

@@ -1,0 +1,95 @@
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Client;
+
+/// <summary>
+/// An item of a subscription. Its properties show the last answer of the server, and may be read on any thread; they change when the
+/// subscription changes the item or is made again.
+/// </summary>
+public sealed class OpcUaMonitoredItem
+{
+    private readonly HashSet<OpcUaMonitoredItem> _triggered = [];
+
+    internal OpcUaMonitoredItem(OpcUaSubscription subscription, uint handle, MonitoredItemOptions options)
+    {
+        Subscription = subscription;
+        Handle = handle;
+        Options = options;
+    }
+
+    /// <summary>The subscription.</summary>
+    public OpcUaSubscription Subscription { get; }
+
+    /// <summary>What the item was asked to do.</summary>
+    public MonitoredItemOptions Options { get; private set; }
+
+    /// <summary>Whether the server monitors the item; if not, why.</summary>
+    public StatusCode Status { get; private set; } = StatusCodes.BadMonitoredItemIdInvalid;
+
+    /// <summary>How often the server looks at the value.</summary>
+    public TimeSpan SamplingInterval { get; private set; }
+
+    /// <summary>Values that the server keeps between two messages.</summary>
+    public uint QueueSize { get; private set; }
+
+    /// <summary>What notifications name the item with. Stays the same when the subscription is made again.</summary>
+    internal uint Handle { get; }
+
+    /// <summary>The server's id; 0 if it does not monitor the item.</summary>
+    internal uint Id { get; private set; }
+
+    /// <summary>Whether the subscription has the item: the server has accepted it once, and it was not removed.</summary>
+    internal bool IsKept { get; private set; }
+
+    /// <summary>The items whose values this one reports with its own. Guarded by the subscription's lock.</summary>
+    internal HashSet<OpcUaMonitoredItem> Triggered => _triggered;
+
+    internal MonitoredItemCreateRequest CreateRequest => new()
+    {
+        ItemToMonitor = Options.ItemToMonitor,
+        MonitoringMode = Options.Mode,
+        RequestedParameters = Options.ParametersOf(Handle),
+    };
+
+    internal void Accept(in MonitoredItemCreateResult result)
+    {
+        Id = result.StatusCode.IsBad ? 0 : result.MonitoredItemId;
+        IsKept |= Id != 0;
+        Accept(result.StatusCode, result.RevisedSamplingInterval, result.RevisedQueueSize);
+    }
+
+    internal void Accept(MonitoredItemOptions options, in MonitoredItemModifyResult result)
+    {
+        if (!result.StatusCode.IsBad)
+        {
+            // The node and the mode of an item do not change with its parameters.
+            Options = options with { Node = Options.Node, Attribute = Options.Attribute, IndexRange = Options.IndexRange, Mode = Options.Mode };
+            Accept(result.StatusCode, result.RevisedSamplingInterval, result.RevisedQueueSize);
+        }
+    }
+
+    internal void Accept(MonitoringMode mode) => Options = Options with { Mode = mode };
+
+    internal void Move(NodeId node) => Options = Options with { Node = node };
+
+    /// <summary>The server no longer knows the item.</summary>
+    internal void Lose()
+    {
+        Id = 0;
+        Status = StatusCodes.BadMonitoredItemIdInvalid;
+    }
+
+    internal void Remove()
+    {
+        Lose();
+        IsKept = false;
+        _triggered.Clear();
+    }
+
+    private void Accept(StatusCode status, double samplingInterval, uint queueSize)
+    {
+        Status = status;
+        SamplingInterval = Durations.OfMilliseconds(samplingInterval);
+        QueueSize = queueSize;
+    }
+}

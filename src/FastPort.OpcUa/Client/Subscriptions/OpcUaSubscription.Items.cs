@@ -1,0 +1,244 @@
+using System.Collections.Concurrent;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Client;
+
+/// <content>Monitored items (OPC 10000-4, 5.13). More items than the server takes at a time go in several requests.</content>
+public sealed partial class OpcUaSubscription
+{
+    // By handle. Read by the task that receives, changed by callers.
+    private readonly ConcurrentDictionary<uint, OpcUaMonitoredItem> _items = [];
+
+    /// <summary>The items that the server has accepted, in the order in which they were added.</summary>
+    public IReadOnlyList<OpcUaMonitoredItem> Items => [.. _items.Values.Where(static item => item.IsKept).OrderBy(static item => item.Handle)];
+
+    /// <summary>Adds items. Their values may come before the call returns.</summary>
+    /// <param name="items">What to monitor.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>The items, in order; the status of each says whether the server monitors it. Those with a bad one are not kept.</returns>
+    /// <exception cref="OpcUaException">A request failed as a whole; the items of those before it are in <see cref="Items"/>.</exception>
+    public async ValueTask<IReadOnlyList<OpcUaMonitoredItem>> AddItemsAsync(
+        IReadOnlyList<MonitoredItemOptions> items, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(items);
+        OpcUaMonitoredItem[] added = [.. items.Select(options => new OpcUaMonitoredItem(this, _client.NextHandle(), options))];
+        foreach (OpcUaMonitoredItem item in added)
+        {
+            _items[item.Handle] = item;
+        }
+
+        try
+        {
+            foreach (OpcUaMonitoredItem[] part in added.Chunk(_client.MaxMonitoredItemsPerCall))
+            {
+                await AddPartAsync(part, cancellationToken).ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            foreach (OpcUaMonitoredItem item in added.Where(static item => !item.IsKept))
+            {
+                _items.TryRemove(item.Handle, out _);
+            }
+        }
+
+        return added;
+    }
+
+    /// <summary>Changes sampling, queues and filters of items. Node, attribute, index range and mode stay as they are.</summary>
+    /// <param name="items">The items with what they are asked to do from now on.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>A status for each item, in order. An item with a bad one goes on as before.</returns>
+    /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
+    public ValueTask<StatusCode[]> ModifyItemsAsync(
+        IReadOnlyList<KeyValuePair<OpcUaMonitoredItem, MonitoredItemOptions>> items, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(items);
+        return InPartsAsync(items, async part =>
+        {
+            (_, ModifyMonitoredItemsResponse response) = await InvokeAsync<ModifyMonitoredItemsRequest, ModifyMonitoredItemsResponse>(
+                () => new ModifyMonitoredItemsRequest
+                {
+                    SubscriptionId = Id,
+                    TimestampsToReturn = _options.Timestamps,
+                    ItemsToModify =
+                    [
+                        .. part.Select(static one => new MonitoredItemModifyRequest
+                        {
+                            MonitoredItemId = one.Key.Id,
+                            RequestedParameters = one.Value.ParametersOf(one.Key.Handle),
+                        }),
+                    ],
+                },
+                "ModifyMonitoredItems",
+                cancellationToken).ConfigureAwait(false);
+            MonitoredItemModifyResult[] results = Complete(response.Results, part.Length, "ModifyMonitoredItems");
+            lock (_gate)
+            {
+                for (int i = 0; i < part.Length; i++)
+                {
+                    part[i].Key.Accept(part[i].Value, results[i]);
+                }
+            }
+
+            return [.. results.Select(static result => result.StatusCode)];
+        });
+    }
+
+    /// <summary>Sets what happens to the values of items (OPC 10000-4, 5.13.4).</summary>
+    /// <param name="items">The items.</param>
+    /// <param name="mode">The mode.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>A status for each item, in order.</returns>
+    /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
+    public ValueTask<StatusCode[]> SetMonitoringModeAsync(
+        IReadOnlyList<OpcUaMonitoredItem> items, MonitoringMode mode, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(items);
+        return InPartsAsync(items, async part =>
+        {
+            (_, SetMonitoringModeResponse response) = await InvokeAsync<SetMonitoringModeRequest, SetMonitoringModeResponse>(
+                () => new SetMonitoringModeRequest { SubscriptionId = Id, MonitoringMode = mode, MonitoredItemIds = IdsOf(part) },
+                "SetMonitoringMode",
+                cancellationToken).ConfigureAwait(false);
+            StatusCode[] results = Complete(response.Results, part.Length, "SetMonitoringMode");
+            lock (_gate)
+            {
+                foreach ((int i, OpcUaMonitoredItem item) in part.Index().Where(one => !results[one.Index].IsBad))
+                {
+                    item.Accept(mode);
+                }
+            }
+
+            return results;
+        });
+    }
+
+    /// <summary>
+    /// Makes items report when another one does: an item with mode Sampling sends the values in its queue whenever the triggering item
+    /// reports one (OPC 10000-4, 5.13.5).
+    /// </summary>
+    /// <param name="trigger">The triggering item.</param>
+    /// <param name="add">Items that it triggers from now on.</param>
+    /// <param name="remove">Items that it triggers no longer. Defaults to none.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>A status for each item: those to add, then those to remove.</returns>
+    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    public async ValueTask<StatusCode[]> SetTriggeringAsync(
+        OpcUaMonitoredItem trigger,
+        IReadOnlyList<OpcUaMonitoredItem> add,
+        IReadOnlyList<OpcUaMonitoredItem>? remove = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(trigger);
+        ArgumentNullException.ThrowIfNull(add);
+        remove ??= [];
+        (_, SetTriggeringResponse response) = await InvokeAsync<SetTriggeringRequest, SetTriggeringResponse>(
+            () => TriggeringRequest(trigger, add, remove), "SetTriggering", cancellationToken).ConfigureAwait(false);
+        StatusCode[] added = Complete(response.AddResults ?? [], add.Count, "SetTriggering");
+        StatusCode[] removed = Complete(response.RemoveResults ?? [], remove.Count, "SetTriggering");
+        lock (_gate)
+        {
+            trigger.Triggered.UnionWith(add.Where((_, i) => !added[i].IsBad));
+            trigger.Triggered.ExceptWith(remove.Where((_, i) => !removed[i].IsBad));
+        }
+
+        return [.. added, .. removed];
+    }
+
+    /// <summary>Removes items. Changes that wait in <see cref="Changes"/> may still come.</summary>
+    /// <param name="items">The items.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>A status for each item, in order.</returns>
+    /// <exception cref="OpcUaException">A request failed as a whole; those before it were executed.</exception>
+    public ValueTask<StatusCode[]> RemoveItemsAsync(
+        IReadOnlyList<OpcUaMonitoredItem> items, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(items);
+        return InPartsAsync(items, async part =>
+        {
+            (_, DeleteMonitoredItemsResponse response) = await InvokeAsync<DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse>(
+                () => new DeleteMonitoredItemsRequest { SubscriptionId = Id, MonitoredItemIds = IdsOf(part) },
+                "DeleteMonitoredItems",
+                cancellationToken).ConfigureAwait(false);
+            StatusCode[] results = Complete(response.Results, part.Length, "DeleteMonitoredItems");
+            lock (_gate)
+            {
+                foreach ((_, OpcUaMonitoredItem item) in part.Index().Where(one => !results[one.Index].IsBad))
+                {
+                    _items.TryRemove(item.Handle, out _);
+                    item.Remove();
+                    foreach (OpcUaMonitoredItem other in _items.Values)
+                    {
+                        other.Triggered.Remove(item);
+                    }
+                }
+            }
+
+            return results;
+        });
+    }
+
+    private static uint[] IdsOf(IEnumerable<OpcUaMonitoredItem> items) => [.. items.Select(static item => item.Id)];
+
+    private SetTriggeringRequest TriggeringRequest(
+        OpcUaMonitoredItem trigger, IEnumerable<OpcUaMonitoredItem> add, IEnumerable<OpcUaMonitoredItem> remove) =>
+        new() { SubscriptionId = Id, TriggeringItemId = trigger.Id, LinksToAdd = IdsOf(add), LinksToRemove = IdsOf(remove) };
+
+    private CreateMonitoredItemsRequest ItemsRequest(IEnumerable<OpcUaMonitoredItem> items) => new()
+    {
+        SubscriptionId = Id,
+        TimestampsToReturn = _options.Timestamps,
+        ItemsToCreate = [.. items.Select(static item => item.CreateRequest)],
+    };
+
+    private async Task AddPartAsync(OpcUaMonitoredItem[] part, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            (int epoch, CreateMonitoredItemsResponse response) =
+                await InvokeAsync<CreateMonitoredItemsRequest, CreateMonitoredItemsResponse>(
+                    () => ItemsRequest(part), "CreateMonitoredItems", cancellationToken).ConfigureAwait(false);
+            if (TryAccept(epoch, part, response))
+            {
+                return;
+            }
+        }
+    }
+
+    // False if the subscription was made again meanwhile: it has these items no longer.
+    private bool TryAccept(int epoch, OpcUaMonitoredItem[] part, in CreateMonitoredItemsResponse response)
+    {
+        MonitoredItemCreateResult[] results = Complete(response.Results, part.Length, "CreateMonitoredItems");
+        lock (_gate)
+        {
+            if (epoch != _epoch)
+            {
+                return false;
+            }
+
+            for (int i = 0; i < part.Length; i++)
+            {
+                part[i].Accept(results[i]);
+            }
+
+            return true;
+        }
+    }
+
+    private async ValueTask<StatusCode[]> InPartsAsync<T>(IReadOnlyList<T> items, Func<T[], Task<StatusCode[]>> send)
+    {
+        List<StatusCode> statuses = [];
+        foreach (T[] part in items.Chunk(_client.MaxMonitoredItemsPerCall))
+        {
+            statuses.AddRange(await send(part).ConfigureAwait(false));
+        }
+
+        return [.. statuses];
+    }
+
+    private T[] Complete<T>(T[]? results, int count, string service) =>
+        results is not null && results.Length == count
+            ? results
+            : throw ServiceFailure.Create(StatusCodes.BadUnknownResponse, service, _client.EndpointUrl);
+}

@@ -1,0 +1,293 @@
+using FastPort.Clients;
+using FastPort.OpcUa.Services;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcUa.Client;
+
+/// <summary>
+/// The subscriptions of a client, and the Publish requests that bring their messages (OPC 10000-4, 5.14.5). One task at a time publishes or
+/// restores: it awaits the responses in the order of the requests, which is the order in which a server answers them, so messages need no
+/// other order and no lock. <see cref="_gate"/> guards the list, which callers change.
+/// </summary>
+internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, TimeProvider time, ILogger logger)
+{
+    private readonly Lock _gate = new();
+    private readonly List<OpcUaSubscription> _subscriptions = [];
+    private readonly Queue<SubscriptionAcknowledgement> _received = new();
+    private readonly Stack<PendingRequest<PublishResponse>> _pool = [];
+    private TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private SessionLink? _link;
+
+    /// <summary>Adds a subscription. False if its session's connection is no longer the one of now: it has to be made again.</summary>
+    public bool TryAdd(OpcUaSubscription subscription, SessionLink link)
+    {
+        lock (_gate)
+        {
+            if (_link != link)
+            {
+                return false;
+            }
+
+            subscription.Enter(link);
+            _subscriptions.Add(subscription);
+        }
+
+        Wake();
+        return true;
+    }
+
+    /// <summary>Removes a subscription; its messages are ignored from now on.</summary>
+    public void Remove(OpcUaSubscription subscription)
+    {
+        lock (_gate)
+        {
+            _subscriptions.Remove(subscription);
+        }
+
+        Wake();
+    }
+
+    /// <summary>Looks again whether there is something to publish for, and room for it.</summary>
+    public void Wake() =>
+        Interlocked.Exchange(ref _changed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).TrySetResult();
+
+    /// <summary>Ends all subscriptions: the client is closed, or does not reconnect.</summary>
+    public void End(Exception? error)
+    {
+        foreach (OpcUaSubscription subscription in Snapshot())
+        {
+            Remove(subscription);
+            subscription.End(error);
+        }
+    }
+
+    /// <summary>Publishes until the connection has ended.</summary>
+    /// <param name="link">The session.</param>
+    /// <param name="cancellationToken">Canceled when the connection has ended.</param>
+    public async Task RunAsync(SessionLink link, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            _link = link;
+        }
+
+        var waiting = new Queue<Task<ServiceResult<PublishResponse>>>();
+        var delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay);
+        int limit = options.MaxPublishRequests;
+        try
+        {
+            while (!link.Connection.IsClosing)
+            {
+                int wanted = await WaitForWorkAsync(cancellationToken).ConfigureAwait(false);
+                while (waiting.Count < Math.Min(wanted, limit))
+                {
+                    waiting.Enqueue(SendAsync(link));
+                }
+
+                ServiceResult<PublishResponse> result = await waiting.Dequeue().ConfigureAwait(false);
+                if (result.Status.IsGood)
+                {
+                    delays.Reset();
+                    await ReceiveAsync(link, result.Response, cancellationToken).ConfigureAwait(false);
+                }
+                else if (result.Status == StatusCodes.BadTooManyPublishRequests)
+                {
+                    limit = Math.Max(1, waiting.Count);
+                }
+                else
+                {
+                    await HandleFaultAsync(link, result.Status, delays, cancellationToken).ConfigureAwait(false);
+                }
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The connection has ended.
+        }
+
+        // They have ended with the connection.
+        foreach (Task<ServiceResult<PublishResponse>> rest in waiting)
+        {
+            await rest.ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Brings the subscriptions to a session: the one that has them, or a new one.</summary>
+    /// <exception cref="OpcUaException">The connection has ended; what is not done can be done on the next one.</exception>
+    public async Task RestoreAsync(SessionLink link, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            _link = link;
+        }
+
+        // Those of an earlier session are asked for by their ids.
+        OpcUaSubscription[] foreign = [.. Snapshot().Where(one => one.Session != link.Session)];
+        await TransferAsync(link, foreign, cancellationToken).ConfigureAwait(false);
+        foreach (OpcUaSubscription subscription in Snapshot())
+        {
+            StatusCode status = subscription.Session == link.Session
+                ? await subscription.CatchUpAsync(link, _received).ConfigureAwait(false)
+                : StatusCodes.BadSubscriptionIdInvalid;
+            if (status.IsBad)
+            {
+                await CreateAgainAsync(link, subscription, status, cancellationToken).ConfigureAwait(false);
+            }
+        }
+
+        if (link.Connection.IsClosing)
+        {
+            throw new OpcUaException(StatusCodes.BadConnectionClosed, $"The connection to {endpointUrl} has ended again.");
+        }
+    }
+
+    private static async Task TransferAsync(SessionLink link, OpcUaSubscription[] subscriptions, CancellationToken cancellationToken)
+    {
+        if (subscriptions.Length == 0)
+        {
+            return;
+        }
+
+        // A server that cannot do it, or has lost them, leaves them to be made again.
+        ServiceResult<TransferSubscriptionsResponse> result =
+            await link.SendOnceAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
+                new TransferSubscriptionsRequest { SubscriptionIds = [.. subscriptions.Select(static one => one.Id)], SendInitialValues = true },
+                cancellationToken).ConfigureAwait(false);
+        TransferResult[] results = result.Response.Results ?? [];
+        for (int i = 0; i < Math.Min(results.Length, subscriptions.Length); i++)
+        {
+            if (!results[i].StatusCode.IsBad)
+            {
+                subscriptions[i].Enter(link);
+            }
+        }
+    }
+
+    private OpcUaSubscription[] Snapshot()
+    {
+        lock (_gate)
+        {
+            return [.. _subscriptions];
+        }
+    }
+
+    // The number of requests that should wait at the server: one more than there are subscriptions, so that it can always answer.
+    private async Task<int> WaitForWorkAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            Task changed = Volatile.Read(ref _changed).Task;
+            OpcUaSubscription[] all = Snapshot();
+            if (all.Length != 0 && !Array.Exists(all, static one => one.IsFull))
+            {
+                return all.Length + 1;
+            }
+
+            await changed.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private Task<ServiceResult<PublishResponse>> SendAsync(SessionLink link)
+    {
+        // A server may serve only so many in one request; the rest goes with the next.
+        const int MostAcknowledgements = 100;
+        var received = new SubscriptionAcknowledgement[Math.Min(_received.Count, MostAcknowledgements)];
+        for (int i = 0; i < received.Length; i++)
+        {
+            received[i] = _received.Dequeue();
+        }
+
+        // No deadline: the server answers when it has something to say. That it is alive is found out by the keep-alive of the session.
+        return link.SendAsync(
+            new PublishRequest { SubscriptionAcknowledgements = received }, _pool, CancellationToken.None, new RequestTerms(Timeout.Infinite))
+            .AsTask();
+    }
+
+    private async Task ReceiveAsync(SessionLink link, PublishResponse response, CancellationToken cancellationToken)
+    {
+        if (Array.Find(Snapshot(), one => one.Id == response.SubscriptionId) is not { } subscription)
+        {
+            // It has been disposed.
+            return;
+        }
+
+        StatusCode end = await subscription.ReceiveAsync(link, response, _received).ConfigureAwait(false);
+        if (end == StatusCodes.GoodSubscriptionTransferred)
+        {
+            Fail(subscription, new OpcUaException(end, $"Another client has taken subscription {subscription.Id} of {endpointUrl}."));
+        }
+        else if (end.IsBad)
+        {
+            await TryCreateAgainAsync(link, subscription, end, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private async Task HandleFaultAsync(
+        SessionLink link, StatusCode status, ReconnectBackoff delays, CancellationToken cancellationToken)
+    {
+        if (link.Connection.IsClosing)
+        {
+            return;
+        }
+
+        if (SessionLink.IsSessionLost(status))
+        {
+            link.Break($"the server does not know the session: {status}.");
+            return;
+        }
+
+        if (status == StatusCodes.BadNoSubscription)
+        {
+            // Also the answer to requests that were left when the last subscription was disposed, so each one is asked for.
+            foreach (OpcUaSubscription subscription in Snapshot())
+            {
+                StatusCode end = await subscription.CatchUpAsync(link, _received).ConfigureAwait(false);
+                if (end.IsBad)
+                {
+                    await TryCreateAgainAsync(link, subscription, end, cancellationToken).ConfigureAwait(false);
+                }
+            }
+        }
+        else
+        {
+            ClientLog.PublishFailed(logger, endpointUrl, status);
+        }
+
+        // A server that refuses each request must not be asked in a tight loop.
+        await Task.Delay(delays.Next(), time, cancellationToken).ConfigureAwait(false);
+    }
+
+    // While publishing: if no answer comes, the client connects again, and restores the subscription then.
+    private async Task TryCreateAgainAsync(
+        SessionLink link, OpcUaSubscription subscription, StatusCode why, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await CreateAgainAsync(link, subscription, why, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OpcUaException e)
+        {
+            link.Break($"a subscription could not be made again: {e.Message}");
+        }
+    }
+
+    // If the server refuses, the subscription ends for good. If no answer comes, throws.
+    private async Task CreateAgainAsync(
+        SessionLink link, OpcUaSubscription subscription, StatusCode why, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await subscription.CreateAgainAsync(link, why, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OpcUaException e) when (!e.MayHaveExecuted && !link.Connection.IsClosing && !SessionLink.IsSessionLost(e.Status))
+        {
+            Fail(subscription, e);
+        }
+    }
+
+    private void Fail(OpcUaSubscription subscription, OpcUaException error)
+    {
+        Remove(subscription);
+        subscription.End(error);
+    }
+}
