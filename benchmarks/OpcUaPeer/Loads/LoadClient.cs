@@ -17,7 +17,14 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
 
     public static async Task RunAsync(LoadSettings settings)
     {
-        var options = new OpcUaClientOptions { SecurityPolicy = settings.Policy };
+        var options = new OpcUaClientOptions
+        {
+            SecurityPolicy = settings.Policy,
+            Reconnect = false,
+
+            // The workers do nothing that blocks.
+            RunContinuationsOnLoop = true,
+        };
         options.Certificates.Directory = settings.Pki;
         options.Certificates.UnsafeTrustAll = true;
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(settings.Endpoint, options);

@@ -23,12 +23,13 @@ internal sealed class PackageLoad(int bytes) : ILoad
             throw new PeerException($"SetPackageSize has failed: {set.Status}.");
         }
 
-        _first = (await GetAsync(client)).ToArray() ?? [];
+        _first = PackageOf(await client.CallAsync(_owner, _get, [])).ToArray() ?? [];
     }
 
     public async ValueTask RequestAsync(OpcUaClient client, int worker)
     {
-        ByteString package = await GetAsync(client);
+        using PooledResult<MethodCallResult> got = await client.CallPooledAsync(_owner, _get, []);
+        ByteString package = PackageOf(got.Value);
         int part = Math.Min(ComparedBytes, bytes);
         if (package.Length != bytes || !IsEqual(0, part) || !IsEqual((bytes - part) / 2, part) || !IsEqual(bytes - part, part))
         {
@@ -40,11 +41,8 @@ internal sealed class PackageLoad(int bytes) : ILoad
 
     public Task CheckAsync(OpcUaClient client) => Task.CompletedTask;
 
-    private async ValueTask<ByteString> GetAsync(OpcUaClient client)
-    {
-        MethodCallResult got = await client.CallAsync(_owner, _get, []);
-        return got.Status.IsGood && got.Outputs is [var output] && output.TryGet(out ByteString package)
+    private static ByteString PackageOf(in MethodCallResult got) =>
+        got.Status.IsGood && got.Outputs is [var output] && output.TryGet(out ByteString package)
             ? package
             : throw new PeerException($"GetPackage has failed: {got.Status}.");
-    }
 }

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPortPeer;
@@ -13,6 +14,7 @@ internal sealed class ReadLoad(int count, int workers) : ILoad
     private static readonly TimeSpan MaxAge = TimeSpan.FromSeconds(1);
 
     private readonly NodeId[][] _blocks = new NodeId[TagValues.Count / count][];
+    private readonly DataValue[][] _values = [.. Enumerable.Range(0, workers).Select(_ => new DataValue[count])];
     private readonly int[] _next = [.. Enumerable.Range(0, workers)];
     private int _generation;
     private int _generations;
@@ -26,6 +28,7 @@ internal sealed class ReadLoad(int count, int workers) : ILoad
         }
     }
 
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     public async ValueTask RequestAsync(OpcUaClient client, int worker)
     {
         int block = _next[worker]++ % _blocks.Length;
@@ -33,7 +36,8 @@ internal sealed class ReadLoad(int count, int workers) : ILoad
 
         // A generation is told to all tags one after the other, so one before the newest is not stale yet.
         int least = Volatile.Read(ref _generation) - 1;
-        DataValue[] values = await client.ReadAsync(_blocks[block]);
+        DataValue[] values = _values[worker];
+        await client.ReadAsync(_blocks[block], values);
         for (int i = 0; i < values.Length; i++)
         {
             Check((block * count) + i, values[i], oldest, least);

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPortPeer;
@@ -11,6 +12,7 @@ namespace OpcUaPeer.Loads;
 internal sealed class WriteLoad(int count, int workers) : ILoad
 {
     private readonly KeyValuePair<NodeId, Variant>[][] _writes = new KeyValuePair<NodeId, Variant>[workers][];
+    private readonly StatusCode[][] _statuses = [.. Enumerable.Range(0, workers).Select(_ => new StatusCode[count])];
     private readonly int[] _last = new int[workers];
 
     public async Task PrepareAsync(OpcUaClient client)
@@ -27,6 +29,7 @@ internal sealed class WriteLoad(int count, int workers) : ILoad
         }
     }
 
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     public async ValueTask RequestAsync(OpcUaClient client, int worker)
     {
         // No two workers ever write the same number.
@@ -37,7 +40,9 @@ internal sealed class WriteLoad(int count, int workers) : ILoad
             writes[i] = KeyValuePair.Create(writes[i].Key, (Variant)(number + i));
         }
 
-        foreach (StatusCode status in await client.WriteAsync(writes))
+        StatusCode[] statuses = _statuses[worker];
+        await client.WriteAsync(writes, statuses);
+        foreach (StatusCode status in statuses)
         {
             if (!status.IsGood)
             {

@@ -31,8 +31,7 @@ internal ref partial struct BinaryDecoder
         ReadAnyDataValue(out value);
     }
 
-    /// <summary>Reads values one after the other, up to the first fault.</summary>
-    public void ReadDataValues(Span<DataValue> values)
+    public void Values(Span<DataValue> values)
     {
         foreach (ref DataValue value in values)
         {

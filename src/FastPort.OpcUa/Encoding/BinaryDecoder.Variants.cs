@@ -80,7 +80,7 @@ internal ref partial struct BinaryDecoder
         if (typeof(T) == typeof(DataValue))
         {
             ref DataValue first = ref Unsafe.As<T, DataValue>(ref MemoryMarshal.GetArrayDataReference(elements));
-            ReadDataValues(MemoryMarshal.CreateSpan(ref first, length));
+            Values(MemoryMarshal.CreateSpan(ref first, length));
             return Error.IsGood ? elements : null;
         }
 

@@ -89,11 +89,7 @@ internal ref partial struct BinaryEncoder
         {
             // Large, and read by the thousand: not copied.
             ref DataValue first = ref Unsafe.As<T, DataValue>(ref MemoryMarshal.GetArrayDataReference(values));
-            foreach (ref readonly DataValue value in MemoryMarshal.CreateReadOnlySpan(ref first, values.Length))
-            {
-                WriteDataValue(value);
-            }
-
+            Values(MemoryMarshal.CreateSpan(ref first, values.Length));
             return;
         }
 
