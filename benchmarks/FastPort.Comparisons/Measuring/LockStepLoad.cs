@@ -39,7 +39,7 @@ internal sealed class EngineLockStepLoad(Workbench bench, int payloadBytes, int 
 {
     private readonly string _assembly = bench.Programs.Find("benchmarks", "FastPortPeer");
 
-    public IReadOnlyList<int> Cores => bench.Pinning.Client;
+    public IReadOnlyList<int> Cores { get; init; } = bench.Pinning.Client;
 
     public string? Missing() => ProgramLocator.MissingAssembly("FastPort's client", _assembly);
 

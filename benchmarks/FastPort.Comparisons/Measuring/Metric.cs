@@ -8,11 +8,21 @@ internal sealed record Metric(string Key, string Title, string Format)
 {
     public static readonly Metric Throughput = new("messages_per_s", "messages/s", "N0") { HasRange = true };
 
+    public static readonly Metric Tags = new("tags_per_s", "tags/s", "N0");
+
+    public static readonly Metric Mebibits = new("mebibits_per_s", "Mebibit/s", "N0");
+
     public static readonly Metric Megabytes = new("megabytes_per_s", "MB/s", "N0");
 
     public static readonly Metric ServerCpuPerMessage = new("server_cpu_us_per_message", "server CPU us/message", "N3") { HasRange = true };
 
     public static readonly Metric ClientCpuPerMessage = new("client_cpu_us_per_message", "client CPU us/message", "N3") { HasRange = true };
+
+    public static readonly Metric BothCpuPerMessage = new("both_cpu_us_per_message", "both ends' CPU us/message", "N2");
+
+    public static readonly Metric ServerAllocated = new("server_allocated_bytes", "server B allocated/message", "N1");
+
+    public static readonly Metric ClientAllocated = new("client_allocated_bytes", "client B allocated/message", "N0");
 
     public static readonly Metric RoundTripP50 = new("p50_us", "round trip p50 us", "N1") { HasRange = true };
 
@@ -47,8 +57,8 @@ internal sealed record Metric(string Key, string Title, string Format)
 
     public static IReadOnlyList<Metric> All { get; } =
     [
-        Throughput, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, RoundTripP50, RoundTripP95, RoundTripP99, RoundTripMax,
-        ServerCpuShare, ClientCpuShare,
+        Throughput, Tags, Mebibits, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, BothCpuPerMessage, RoundTripP50, RoundTripP95,
+        RoundTripP99, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
         OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare,
     ];
 

@@ -37,6 +37,12 @@ internal sealed record LoadResult
 
     public required long ServerPeakRssKb { get; init; }
 
+    /// <summary>Bytes that the client has allocated; null where it does not tell.</summary>
+    public long? ClientAllocatedBytes { get; init; }
+
+    /// <summary>Bytes that the server has allocated; null where it does not tell.</summary>
+    public long? ServerAllocatedBytes { get; init; }
+
     /// <summary>CPU time that other programs took on the cores of server and client; null where it cannot be told.</summary>
     public double? OtherCpuS { get; init; }
 

@@ -5,7 +5,10 @@ internal static class ScenarioCatalog
 {
     /// <summary>What <c>all</c> runs, in this order.</summary>
     public static IReadOnlyList<IScenario> All { get; } =
-        [new EchoScenario(), new PeersScenario(), new MessagingScenario(), new IdleScenario(), new CoresScenario(), new SpinningScenario()];
+    [
+        new EchoScenario(), new PeersScenario(), new MessagingScenario(), new IdleScenario(), new CoresScenario(), new SpinningScenario(),
+        new OpcUaScenario(),
+    ];
 
     /// <summary>Compares nobody and lasts as long as it is told to, so <c>all</c> leaves it out.</summary>
     public static IScenario Soak { get; } = new SoakScenario();

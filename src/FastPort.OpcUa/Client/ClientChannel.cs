@@ -46,9 +46,10 @@ internal sealed partial class ClientChannel : ChannelProtocol
     /// <param name="pool">Requests with this response that can be used again; also the lock of the stack.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <param name="terms">How the request waits. Defaults to the client's timeout.</param>
+    /// <param name="into">What the response is decoded into. Defaults to an empty one.</param>
     public ValueTask<ServiceResult<TResponse>> SendAsync<TRequest, TResponse>(
         in NodeId token, in TRequest request, Stack<PendingRequest<TResponse>> pool, CancellationToken cancellationToken,
-        RequestTerms terms = default)
+        RequestTerms terms = default, in TResponse into = default)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {
@@ -59,8 +60,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
             pending = pool.TryPop(out PendingRequest<TResponse>? used) ? used : new PendingRequest<TResponse>(pool);
         }
 
-        ValueTask<ServiceResult<TResponse>> task = pending.Start();
-        pending.BorrowsBytes = terms.BorrowsBytes;
+        ValueTask<ServiceResult<TResponse>> task = pending.Start(terms, into);
         int timeout = terms.TimeoutMilliseconds ?? (int)_options.RequestTimeout.TotalMilliseconds;
         pending.Deadline = timeout == Timeout.Infinite ? long.MaxValue : Environment.TickCount64 + timeout;
         if (_requests.TryAdd(pending, out uint id) is { IsGood: false } end)

@@ -6,8 +6,9 @@ namespace FastPort.OpcUa.Client;
 /// <content>Read and Write (OPC 10000-4, 5.11).</content>
 public sealed partial class OpcUaClient
 {
-    private readonly Stack<PendingRequest<ReadResponse>> _reads = [];
-    private readonly Stack<PendingRequest<WriteResponse>> _writes = [];
+    private readonly Stack<PendingRequest<ReadNodesResponse>> _reads = [];
+    private readonly Stack<PendingRequest<WriteNodesResponse>> _writes = [];
+    private readonly Stack<PendingRequest<ReadResponse>> _pooledReads = [];
 
     private OperationLimits Limits => _slot.Current?.Limits ?? OperationLimits.None;
 
@@ -27,13 +28,32 @@ public sealed partial class OpcUaClient
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>A value for each node, in order; its status says whether it was read.</returns>
     /// <exception cref="OpcUaException">The service failed as a whole.</exception>
-    public ValueTask<DataValue[]> ReadAsync(
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    public async ValueTask<DataValue[]> ReadAsync(
         IReadOnlyList<NodeId> nodes, AttributeId attribute, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(nodes);
-        return nodes.Count <= Limits.MaxNodesPerRead
-            ? ReadPartAsync(nodes, 0, nodes.Count, attribute, cancellationToken)
-            : ReadPartsAsync(nodes, Limits.MaxNodesPerRead, attribute, cancellationToken);
+        var values = new DataValue[nodes.Count];
+        await ReadPartsAsync(nodes, attribute, values, cancellationToken).ConfigureAwait(false);
+        return values;
+    }
+
+    /// <summary>
+    /// As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, into the caller's memory: numbers are read without an allocation.
+    /// </summary>
+    /// <param name="nodes">The nodes; do not change them before the call has ended.</param>
+    /// <param name="values">
+    /// Receives a value for each node, in order. It is the client's until the call has ended; if it fails, what it holds is undefined.
+    /// </param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <exception cref="ArgumentException"><paramref name="values"/> has another length than <paramref name="nodes"/>.</exception>
+    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    public ValueTask ReadAsync(IReadOnlyList<NodeId> nodes, Memory<DataValue> values, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(nodes);
+        return values.Length == nodes.Count
+            ? ReadPartsAsync(nodes, AttributeId.Value, values, cancellationToken)
+            : throw new ArgumentException($"There are {nodes.Count} nodes and room for {values.Length} values.", nameof(values));
     }
 
     /// <summary>
@@ -49,11 +69,12 @@ public sealed partial class OpcUaClient
     {
         ArgumentNullException.ThrowIfNull(nodes);
         ServiceResult<ReadResponse> result = await InvokeAsync(
-            ReadRequestOf(nodes, 0, nodes.Count, AttributeId.Value),
-            _reads,
+            new ReadNodesRequest { Nodes = nodes, Count = nodes.Count, Attribute = AttributeId.Value },
+            _pooledReads,
             "Read",
             cancellationToken,
-            new RequestTerms(BorrowsBytes: true)).ConfigureAwait(false);
+            new RequestTerms(BorrowsBytes: true))
+            .ConfigureAwait(false);
         if (result.Response.Results is not { } values || values.Length != nodes.Count)
         {
             result.Owner?.Dispose();
@@ -70,82 +91,82 @@ public sealed partial class OpcUaClient
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>A status for each node, in order.</returns>
     /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
-    public ValueTask<StatusCode[]> WriteAsync(
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    public async ValueTask<StatusCode[]> WriteAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(values);
-        return values.Count <= Limits.MaxNodesPerWrite
-            ? WritePartAsync(values, 0, values.Count, cancellationToken)
-            : WritePartsAsync(values, Limits.MaxNodesPerWrite, cancellationToken);
-    }
-
-    private static ReadRequest ReadRequestOf(IReadOnlyList<NodeId> nodes, int from, int count, AttributeId attribute)
-    {
-        var items = new ReadValueId[count];
-        for (int i = 0; i < items.Length; i++)
-        {
-            items[i].NodeId = nodes[from + i];
-            items[i].AttributeId = (uint)attribute;
-        }
-
-        return new ReadRequest { TimestampsToReturn = TimestampsToReturn.Both, NodesToRead = items };
-    }
-
-    private async ValueTask<DataValue[]> ReadPartsAsync(
-        IReadOnlyList<NodeId> nodes, int perRequest, AttributeId attribute, CancellationToken cancellationToken)
-    {
-        var values = new DataValue[nodes.Count];
-        for (int from = 0; from < values.Length; from += perRequest)
-        {
-            int count = Math.Min(perRequest, values.Length - from);
-            DataValue[] part = await ReadPartAsync(nodes, from, count, attribute, cancellationToken).ConfigureAwait(false);
-            part.CopyTo(values, from);
-        }
-
-        return values;
-    }
-
-    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    private async ValueTask<DataValue[]> ReadPartAsync(
-        IReadOnlyList<NodeId> nodes, int from, int count, AttributeId attribute, CancellationToken cancellationToken)
-    {
-        ServiceResult<ReadResponse> result = await InvokeAsync(
-            ReadRequestOf(nodes, from, count, attribute), _reads, "Read", cancellationToken).ConfigureAwait(false);
-        return result.Response.Results is { } values && values.Length == count
-            ? values
-            : throw Failed("Read", StatusCodes.BadUnknownResponse);
-    }
-
-    private async ValueTask<StatusCode[]> WritePartsAsync(
-        IReadOnlyList<KeyValuePair<NodeId, Variant>> values, int perRequest, CancellationToken cancellationToken)
-    {
         var statuses = new StatusCode[values.Count];
-        for (int from = 0; from < statuses.Length; from += perRequest)
-        {
-            int count = Math.Min(perRequest, statuses.Length - from);
-            StatusCode[] part = await WritePartAsync(values, from, count, cancellationToken).ConfigureAwait(false);
-            part.CopyTo(statuses, from);
-        }
-
+        await WritePartsAsync(values, statuses, cancellationToken).ConfigureAwait(false);
         return statuses;
     }
 
-    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    private async ValueTask<StatusCode[]> WritePartAsync(
-        IReadOnlyList<KeyValuePair<NodeId, Variant>> values, int from, int count, CancellationToken cancellationToken)
+    /// <summary>
+    /// As <see cref="WriteAsync(IReadOnlyList{KeyValuePair{NodeId, Variant}}, CancellationToken)"/>, into the caller's memory, without an
+    /// allocation.
+    /// </summary>
+    /// <param name="values">The nodes and their values; do not change them before the call has ended.</param>
+    /// <param name="statuses">Receives a status for each node, in order. It is the client's until the call has ended.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <exception cref="ArgumentException">
+    /// <paramref name="statuses"/> has another length than <paramref name="values"/>.
+    /// </exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
+    public ValueTask WriteAsync(
+        IReadOnlyList<KeyValuePair<NodeId, Variant>> values, Memory<StatusCode> statuses, CancellationToken cancellationToken = default)
     {
-        var items = new WriteValue[count];
-        for (int i = 0; i < items.Length; i++)
-        {
-            items[i].NodeId = values[from + i].Key;
-            items[i].AttributeId = (uint)AttributeId.Value;
-            items[i].Value = values[from + i].Value;
-        }
+        ArgumentNullException.ThrowIfNull(values);
+        return statuses.Length == values.Count
+            ? WritePartsAsync(values, statuses, cancellationToken)
+            : throw new ArgumentException($"There are {values.Count} nodes and room for {statuses.Length} statuses.", nameof(statuses));
+    }
 
-        ServiceResult<WriteResponse> result = await InvokeAsync(
-            new WriteRequest { NodesToWrite = items }, _writes, "Write", cancellationToken).ConfigureAwait(false);
-        return result.Response.Results is { } statuses && statuses.Length == count
-            ? statuses
-            : throw Failed("Write", StatusCodes.BadUnknownResponse);
+    // One request after the other. The number of requests is 1 unless the server limits it.
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
+    private async ValueTask ReadPartsAsync(
+        IReadOnlyList<NodeId> nodes, AttributeId attribute, Memory<DataValue> values, CancellationToken cancellationToken)
+    {
+        int from = 0;
+        do
+        {
+            int count = Math.Min(Limits.MaxNodesPerRead, values.Length - from);
+            ServiceResult<ReadNodesResponse> result = await InvokeAsync(
+                new ReadNodesRequest { Nodes = nodes, From = from, Count = count, Attribute = attribute },
+                _reads,
+                "Read",
+                cancellationToken,
+                into: new ReadNodesResponse { Results = values.Slice(from, count) }).ConfigureAwait(false);
+            if (result.Response.Count != count)
+            {
+                throw Failed("Read", StatusCodes.BadUnknownResponse);
+            }
+
+            from += count;
+        }
+        while (from < values.Length);
+    }
+
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
+    private async ValueTask WritePartsAsync(
+        IReadOnlyList<KeyValuePair<NodeId, Variant>> values, Memory<StatusCode> statuses, CancellationToken cancellationToken)
+    {
+        int from = 0;
+        do
+        {
+            int count = Math.Min(Limits.MaxNodesPerWrite, statuses.Length - from);
+            ServiceResult<WriteNodesResponse> result = await InvokeAsync(
+                new WriteNodesRequest { Values = values, From = from, Count = count },
+                _writes,
+                "Write",
+                cancellationToken,
+                into: new WriteNodesResponse { Results = statuses.Slice(from, count) }).ConfigureAwait(false);
+            if (result.Response.Count != count)
+            {
+                throw Failed("Write", StatusCodes.BadUnknownResponse);
+            }
+
+            from += count;
+        }
+        while (from < statuses.Length);
     }
 }

@@ -175,14 +175,16 @@ public sealed partial class OpcUaClient
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     private async ValueTask<ServiceResult<TResponse>> InvokeAsync<TRequest, TResponse>(
         TRequest request, Stack<PendingRequest<TResponse>> pool, string service, CancellationToken cancellationToken,
-        RequestTerms terms = default)
+        RequestTerms terms = default, TResponse into = default)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {
+        terms = terms with { ContinuesOnLoop = _options.RunContinuationsOnLoop };
         SessionLink link = _slot.Current ?? await LinkAsync(after: null, service, cancellationToken).ConfigureAwait(false);
         while (true)
         {
-            ServiceResult<TResponse> result = await link.SendAsync(request, pool, cancellationToken, terms).ConfigureAwait(false);
+            ServiceResult<TResponse> result = await link.SendAsync(request, pool, cancellationToken, terms, into)
+                .ConfigureAwait(false);
             if (result.Status.IsGood)
             {
                 return result;

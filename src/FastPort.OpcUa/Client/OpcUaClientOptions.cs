@@ -87,6 +87,13 @@ public sealed class OpcUaClientOptions
     /// <summary>Maximum delay between attempts; <see cref="ReconnectDelay"/> to a day. Defaults to 5 s.</summary>
     public TimeSpan MaxReconnectDelay { get; set; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>
+    /// Whether what follows the await of a request runs at once on the connection's loop: that saves two switches of threads a request. It
+    /// must not block then, nor wait for another request in any other way than await: nothing is received meanwhile. Defaults to false: it
+    /// runs on the thread pool.
+    /// </summary>
+    public bool RunContinuationsOnLoop { get; set; }
+
     /// <summary>Publish requests that wait at the server at most, for all subscriptions; 1 to 100. Defaults to 10.</summary>
     public int MaxPublishRequests { get; set; } = 10;
 

@@ -15,7 +15,7 @@ internal abstract class PendingRequest
     public long Deadline { get; set; }
 
     /// <summary>Whether byte strings of the response stay in the message's memory.</summary>
-    public bool BorrowsBytes { get; set; }
+    public bool BorrowsBytes { get; protected set; }
 
     /// <summary>Decodes the response.</summary>
     /// <param name="type">The message's type.</param>
@@ -31,12 +31,18 @@ internal abstract class PendingRequest
 internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : PendingRequest, IValueTaskSource<ServiceResult<T>>
     where T : struct, IServiceMessage
 {
-    // Continuations do not run on the connection's loop: they are the application's.
-    private ManualResetValueTaskSourceCore<ServiceResult<T>> _core = new() { RunContinuationsAsynchronously = true };
+    private ManualResetValueTaskSourceCore<ServiceResult<T>> _core;
+    private T _into;
 
-    public ValueTask<ServiceResult<T>> Start()
+    /// <summary>Begins to wait.</summary>
+    /// <param name="terms">How.</param>
+    /// <param name="into">What the response is decoded into: it may hold memory of the caller, which is written before the task ends.</param>
+    public ValueTask<ServiceResult<T>> Start(RequestTerms terms, in T into)
     {
         _core.Reset();
+        _core.RunContinuationsAsynchronously = !terms.ContinuesOnLoop;
+        BorrowsBytes = terms.BorrowsBytes;
+        _into = into;
         return new ValueTask<ServiceResult<T>>(this, _core.Version);
     }
 
@@ -48,7 +54,8 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
             return false;
         }
 
-        T response = decoder.ReadStructure<T>();
+        T response = _into;
+        response.Code(ref decoder);
         bool owns = owner is not null && decoder.Error.IsGood;
         _core.SetResult(new ServiceResult<T>(decoder.Error, response, RequestFate.Answered, owns ? owner : null));
         return owns;
@@ -60,6 +67,7 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
     ServiceResult<T> IValueTaskSource<ServiceResult<T>>.GetResult(short token)
     {
         ServiceResult<T> result = _core.GetResult(token);
+        _into = default;
         lock (pool)
         {
             pool.Push(this);

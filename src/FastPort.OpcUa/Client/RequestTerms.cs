@@ -5,4 +5,7 @@ namespace FastPort.OpcUa.Client;
 /// After this time it fails with BadTimeout; <see cref="Timeout.Infinite"/> for never. Defaults to the client's RequestTimeout.
 /// </param>
 /// <param name="BorrowsBytes">Whether byte strings of the response stay in the message's memory. Defaults to false.</param>
-internal readonly record struct RequestTerms(int? TimeoutMilliseconds = null, bool BorrowsBytes = false);
+/// <param name="ContinuesOnLoop">
+/// Whether what waits for the response goes on on the connection's loop, before the next message is handled. Defaults to false.
+/// </param>
+internal readonly record struct RequestTerms(int? TimeoutMilliseconds = null, bool BorrowsBytes = false, bool ContinuesOnLoop = false);

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace FastPort.OpcUa.Encoding;
 
@@ -84,6 +85,12 @@ internal ref partial struct BinaryDecoder
         }
 
         values = elements;
+    }
+
+    public void Values(Span<StatusCode> values)
+    {
+        Span<byte> bytes = MemoryMarshal.AsBytes(values);
+        Take(bytes.Length).CopyTo(bytes);
     }
 
     public void Array<T>(ref T[]? values) => values = ReadArray<T>();

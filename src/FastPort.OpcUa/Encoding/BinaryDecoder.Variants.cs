@@ -77,6 +77,13 @@ internal ref partial struct BinaryDecoder
         }
 
         var elements = new T[length];
+        if (typeof(T) == typeof(DataValue))
+        {
+            ref DataValue first = ref Unsafe.As<T, DataValue>(ref MemoryMarshal.GetArrayDataReference(elements));
+            Values(MemoryMarshal.CreateSpan(ref first, length));
+            return Error.IsGood ? elements : null;
+        }
+
         for (int i = 0; i < elements.Length && Error.IsGood; i++)
         {
             elements[i] = ReadElement<T>();
@@ -217,11 +224,6 @@ internal ref partial struct BinaryDecoder
         if (typeof(T) == typeof(ExtensionObject))
         {
             return (T)(object)ReadExtensionObject()!;
-        }
-
-        if (typeof(T) == typeof(DataValue))
-        {
-            return (T)(object)ReadDataValue();
         }
 
         if (typeof(T) == typeof(Variant))

@@ -144,27 +144,6 @@ internal ref partial struct BinaryDecoder : ICodec
         return id.NodeId.IsNull && encoding == ExtensionObjectEncoding.None ? null : new ExtensionObject(id, encoding, body);
     }
 
-    public DataValue ReadDataValue()
-    {
-        byte mask = Read<byte>();
-        Variant value = default;
-        if ((mask & 1) != 0)
-        {
-            value = ReadVariant();
-        }
-
-        StatusCode status = (mask & 2) != 0 ? ReadStatusCode() : default;
-        DateTime sourceTime = (mask & 4) != 0 ? ReadDateTime() : default;
-        ushort sourcePicoseconds = (mask & 0x10) != 0 ? Read<ushort>() : (ushort)0;
-        DateTime serverTime = (mask & 8) != 0 ? ReadDateTime() : default;
-        ushort serverPicoseconds = (mask & 0x20) != 0 ? Read<ushort>() : (ushort)0;
-        return new DataValue(value, status, sourceTime, serverTime)
-        {
-            SourcePicoseconds = Math.Min(sourcePicoseconds, (ushort)9999),
-            ServerPicoseconds = Math.Min(serverPicoseconds, (ushort)9999),
-        };
-    }
-
     public DiagnosticInfo? ReadDiagnosticInfo()
     {
         byte mask = Read<byte>();

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace FastPort.OpcUa.Encoding;
 
@@ -60,6 +61,16 @@ internal ref partial struct BinaryEncoder
             values[i].Code(ref this);
         }
     }
+
+    public void Values(Span<DataValue> values)
+    {
+        foreach (ref readonly DataValue value in values)
+        {
+            WriteDataValue(value);
+        }
+    }
+
+    public void Values(Span<StatusCode> values) => WriteBytes(MemoryMarshal.AsBytes(values));
 
     public void Array<T>(ref T[]? values) => WriteArray(values);
 }

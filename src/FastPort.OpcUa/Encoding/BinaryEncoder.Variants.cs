@@ -85,6 +85,14 @@ internal ref partial struct BinaryEncoder
             return;
         }
 
+        if (typeof(T) == typeof(DataValue))
+        {
+            // Large, and read by the thousand: not copied.
+            ref DataValue first = ref Unsafe.As<T, DataValue>(ref MemoryMarshal.GetArrayDataReference(values));
+            Values(MemoryMarshal.CreateSpan(ref first, values.Length));
+            return;
+        }
+
         foreach (T value in values)
         {
             WriteElement(value);
@@ -225,10 +233,6 @@ internal ref partial struct BinaryEncoder
         else if (typeof(T) == typeof(ExtensionObject))
         {
             WriteExtensionObject((ExtensionObject?)(object?)value);
-        }
-        else if (typeof(T) == typeof(DataValue))
-        {
-            WriteDataValue((DataValue)(object)value!);
         }
         else if (typeof(T) == typeof(Variant))
         {

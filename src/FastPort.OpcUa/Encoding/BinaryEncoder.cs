@@ -145,46 +145,6 @@ internal ref partial struct BinaryEncoder(IBufferWriter<byte> writer) : ICodec
         }
     }
 
-    public void WriteDataValue(in DataValue value)
-    {
-        int mask = (value.Value.IsNull ? 0 : 1)
-            | (value.Status.Value == 0 ? 0 : 2)
-            | (value.SourceTimestamp == default ? 0 : 4)
-            | (value.ServerTimestamp == default ? 0 : 8)
-            | (value.SourcePicoseconds == 0 ? 0 : 0x10)
-            | (value.ServerPicoseconds == 0 ? 0 : 0x20);
-        Write((byte)mask);
-        if ((mask & 1) != 0)
-        {
-            WriteVariant(value.Value);
-        }
-
-        if ((mask & 2) != 0)
-        {
-            Write(value.Status.Value);
-        }
-
-        if ((mask & 4) != 0)
-        {
-            WriteDateTime(value.SourceTimestamp);
-        }
-
-        if ((mask & 0x10) != 0)
-        {
-            Write(value.SourcePicoseconds);
-        }
-
-        if ((mask & 8) != 0)
-        {
-            WriteDateTime(value.ServerTimestamp);
-        }
-
-        if ((mask & 0x20) != 0)
-        {
-            Write(value.ServerPicoseconds);
-        }
-    }
-
     public void WriteDiagnosticInfo(DiagnosticInfo? value)
     {
         if (value is null)

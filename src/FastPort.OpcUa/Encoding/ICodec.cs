@@ -58,6 +58,12 @@ internal interface ICodec
     void Structures<T>(ref T[]? values)
         where T : struct, IStructure;
 
+    /// <summary>The elements of an array whose length was read or written.</summary>
+    void Values(Span<DataValue> values);
+
+    /// <summary>The elements of an array whose length was read or written.</summary>
+    void Values(Span<StatusCode> values);
+
     /// <summary>An array of a built-in type.</summary>
     void Array<T>(ref T[]? values);
 }

@@ -21,6 +21,9 @@ internal sealed class ChunkWriter(Connection connection)
     private const int BorrowFrom = 32 * 1024;
 
     private readonly Lock _gate = new();
+
+    // Buffers whose memory was lent to the connection and has come back. Also their lock, taken by whoever has sent the last byte.
+    private readonly Stack<MessageBuffer> _returned = [];
     private SequenceNumbers _numbers;
 
     // Null at the end of the channel: its keys are gone.
@@ -152,7 +155,7 @@ internal sealed class ChunkWriter(Connection connection)
                 if (security.IsPlain && length >= BorrowFrom)
                 {
                     WriteBorrowed(ring, type, requestId, message, perChunk);
-                    message = new MessageBuffer(message.Pool, length);
+                    message = TakeReturned() ?? new MessageBuffer(message.Pool, length);
                     return StatusCodes.Good;
                 }
 
@@ -175,10 +178,28 @@ internal sealed class ChunkWriter(Connection connection)
         }
     }
 
+    private MessageBuffer? TakeReturned()
+    {
+        lock (_returned)
+        {
+            return _returned.TryPop(out MessageBuffer? buffer) ? buffer : null;
+        }
+    }
+
+    private static void Return(MessageBuffer buffer)
+    {
+        buffer.Dispose();
+        lock (buffer.LentBy!)
+        {
+            buffer.LentBy.Push(buffer);
+        }
+    }
+
     // The connection sends the body from the message's array, which returns to its pool with the last chunk.
     private void WriteBorrowed(ArrayPoolCircularBuffer ring, uint type, uint requestId, MessageBuffer message, int perChunk)
     {
         const int HeaderBytes = SymmetricHeaderBytes + ChunkSecurity.SequenceHeaderBytes;
+        message.LentBy = _returned;
         ReadOnlyMemory<byte> rest = message.Segment;
         do
         {
@@ -190,7 +211,7 @@ internal sealed class ChunkWriter(Connection connection)
             BinaryPrimitives.WriteUInt32LittleEndian(header[SymmetricHeaderBytes..], _numbers.Next());
             BinaryPrimitives.WriteUInt32LittleEndian(header[(SymmetricHeaderBytes + sizeof(uint))..], requestId);
             ring.Advance(HeaderBytes);
-            Action<object?>? release = isLast ? static state => ((MessageBuffer)state!).Dispose() : null;
+            Action<object?>? release = isLast ? static state => Return((MessageBuffer)state!) : null;
             if (!connection.TryWriteBorrowed(rest[..count], release, message))
             {
                 // Cannot happen: the room was checked, and only this side adds bytes. A part of a message must not be followed by others.

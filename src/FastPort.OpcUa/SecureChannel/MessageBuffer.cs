@@ -16,6 +16,9 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0)
     /// <summary>Where arrays come from.</summary>
     public ArrayPool<byte> Pool => pool;
 
+    /// <summary>Where the buffer returns to when its memory, lent to a connection, comes back; null if it was never lent.</summary>
+    public Stack<MessageBuffer>? LentBy { get; set; }
+
     /// <summary>Bytes written.</summary>
     public int Length { get; private set; }
 

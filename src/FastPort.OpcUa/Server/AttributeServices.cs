@@ -34,13 +34,15 @@ internal static class AttributeServices
         var encoder = new BinaryEncoder(buffer);
         call.Channel.EncodeHeader(ref encoder, ReadResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
         encoder.Write(count);
-        DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
         AddressSpace space = call.Server.AddressSpace;
+        bool hasSourceTime = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Source;
+        long now = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Server
+            ? UaTime.ToWire(call.Server.Time.GetUtcNow().UtcTicks)
+            : 0;
         for (int i = 0; i < count; i++)
         {
-            ReadValueId item = decoder.ReadStructure<ReadValueId>();
-            ReadAttribute(space, item, out DataValue value);
-            encoder.WriteDataValue(Stamp(value, timestamps, now));
+            ReadNext(space, ref decoder, out DataValue value);
+            encoder.WriteDataValue(value, hasSourceTime ? UaTime.ToWire(value.SourceTimestamp) : 0, now);
         }
 
         // No diagnostics.
@@ -76,7 +78,17 @@ internal static class AttributeServices
         DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
         for (int i = 0; i < count; i++)
         {
-            WriteValue item = decoder.ReadStructure<WriteValue>();
+            var item = default(WriteValue);
+            if (decoder.TryReadValueOperand(out byte index, out ushort number))
+            {
+                (item.NodeId, item.AttributeId) = (new NodeId(index, number), (uint)AttributeId.Value);
+                decoder.ReadDataValue(out item.Value);
+            }
+            else
+            {
+                item = decoder.ReadStructure<WriteValue>();
+            }
+
             encoder.Write((decoder.Error.IsGood ? WriteAttribute(call.Server.AddressSpace, item, now) : decoder.Error).Value);
         }
 
@@ -90,6 +102,23 @@ internal static class AttributeServices
         }
 
         call.Channel.EndResponse(call.RequestId, call.Header.RequestHandle, buffer);
+    }
+
+    private static void ReadNext(AddressSpace space, ref BinaryDecoder decoder, out DataValue value)
+    {
+        if (!decoder.TryReadValueId(out byte index, out ushort number))
+        {
+            ReadAttribute(space, decoder.ReadStructure<ReadValueId>(), out value);
+        }
+        else if (space.Find(new NodeId(index, number)) is VariableNode variable)
+        {
+            variable.Read(out value);
+        }
+        else
+        {
+            ReadAttribute(
+                space, new ReadValueId { NodeId = new NodeId(index, number), AttributeId = (uint)AttributeId.Value }, out value);
+        }
     }
 
     private static void ReadAttribute(AddressSpace space, in ReadValueId item, out DataValue value)

@@ -23,10 +23,11 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
 
     /// <summary>Sends a request of the session and waits for its response.</summary>
     public ValueTask<ServiceResult<TResponse>> SendAsync<TRequest, TResponse>(
-        in TRequest request, Stack<PendingRequest<TResponse>> pool, CancellationToken cancellationToken, RequestTerms terms = default)
+        in TRequest request, Stack<PendingRequest<TResponse>> pool, CancellationToken cancellationToken, RequestTerms terms = default,
+        in TResponse into = default)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage =>
-        link.Channel.SendAsync(session.Token, request, pool, cancellationToken, terms);
+        link.Channel.SendAsync(session.Token, request, pool, cancellationToken, terms, into);
 
     /// <summary>As <see cref="SendAsync"/>, for requests that are rare.</summary>
     public ValueTask<ServiceResult<TResponse>> SendOnceAsync<TRequest, TResponse>(

@@ -79,9 +79,10 @@ public sealed class VariableNode : Node
     {
         lock (_gate)
         {
-            Interlocked.Increment(ref _version);
+            _version++;
+            Volatile.WriteBarrier();
             _value = value;
-            Interlocked.Increment(ref _version);
+            Volatile.Write(ref _version, _version + 1);
             if (_watchers is null)
             {
                 return;
@@ -165,7 +166,7 @@ public sealed class VariableNode : Node
         {
             int before = Volatile.Read(ref _version);
             value = _value;
-            Interlocked.MemoryBarrier();
+            Volatile.ReadBarrier();
             if ((before & 1) == 0 && before == Volatile.Read(ref _version))
             {
                 return;

@@ -1,0 +1,111 @@
+using FastPort.Comparisons.Candidates;
+using FastPort.Comparisons.Measuring;
+using FastPort.Comparisons.Processes;
+
+namespace FastPort.Comparisons.Scenarios;
+
+/// <summary>What is asked of an OPC UA server.</summary>
+/// <param name="Operation"><c>read</c>, <c>write</c> or <c>package</c>.</param>
+/// <param name="Count">Tags of a request, or bytes of the package.</param>
+/// <param name="Outstanding">Requests under way at a time.</param>
+/// <param name="Policy">Name of the security policy; with SignAndEncrypt.</param>
+internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, string Policy)
+{
+    public const string None = "None";
+
+    public const string Secure = "Basic256Sha256";
+
+    public int Tags => Operation == "package" ? 0 : Count;
+
+    public int PackageBytes => Operation == "package" ? Count : 0;
+}
+
+/// <summary>
+/// Servers and clients of the OPC UA comparison: FastPort's (benchmarks/OpcUaPeer) and node-opcua's, whose programs lie beside the peers of
+/// the interop tests, with their packages.
+/// </summary>
+internal sealed class OpcUaPeers(ScenarioContext context)
+{
+    public const string FastPort = "FastPort -> FastPort";
+    public const string NodeClient = "node-opcua -> FastPort";
+    public const string NodeServer = "FastPort -> node-opcua";
+
+    private readonly string _assembly = context.Bench.Programs.Find("benchmarks", "OpcUaPeer");
+    private readonly string _node = Path.Combine(context.Bench.Programs.Root, "tests", "FastPort.Interop.Tests", "node");
+
+    /// <summary>FastPort on both ends.</summary>
+    public IContestant Own(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores, string name = FastPort) =>
+        new OpcUaPair(OwnServer(ask, serverCores), OwnClient(ask, clientCores), context) { Name = name };
+
+    /// <summary>FastPort's server under node-opcua's client.</summary>
+    public IContestant UnderNode(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
+        new OpcUaPair(OwnServer(ask, serverCores), ClientOfNode(ask, clientCores), context) { Name = NodeClient };
+
+    /// <summary>node-opcua's server under FastPort's client.</summary>
+    public IContestant AgainstNode(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
+        new OpcUaPair(ServerOfNode(ask, serverCores), OwnClient(ask, clientCores), context) { Name = NodeServer };
+
+    // What is written must stay until it has been checked.
+    private static bool IsStill(OpcUaAsk ask) => ask.Operation == "write";
+
+    private Candidate OwnServer(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
+    {
+        Name = "FastPort",
+        Command =
+        [
+            ProgramLocator.DotNetHost, _assembly, "server", "--endpoint", "opc.tcp://127.0.0.1:0", "--pki", Pki("server"),
+            .. IsStill(ask) ? (string[])["--still"] : [],
+        ],
+        Missing = MissingOwn,
+        Cores = cores,
+    };
+
+    private Candidate ServerOfNode(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
+    {
+        Name = "node-opcua",
+        Command =
+        [
+            "node", Path.Combine(_node, "benchmarks", "opcua-server.mjs"), Pki("node-server"), IsStill(ask) ? "still" : "changing",
+        ],
+        Missing = MissingNode,
+        Cores = cores,
+    };
+
+    private OpcUaClientCommand OwnClient(OpcUaAsk ask, IReadOnlyList<int> cores) => new(
+        (url, serverId) =>
+        [
+            ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", url, "--pki", Pki("client"), "--operation", ask.Operation,
+            "--count", Invariant.Text(ask.Count), "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
+            "--server-pid", Invariant.Text(serverId),
+        ],
+        MissingOwn)
+    {
+        Cores = cores,
+        TagsPerRequest = ask.Tags,
+        PackageBytes = ask.PackageBytes,
+    };
+
+    private OpcUaClientCommand ClientOfNode(OpcUaAsk ask, IReadOnlyList<int> cores) => new(
+        (url, serverId) =>
+        [
+            "node", Path.Combine(_node, "benchmarks", "opcua-client.mjs"), Pki("node-client"), url, ask.Operation,
+            Invariant.Text(ask.Count), Invariant.Text(ask.Outstanding), ask.Policy, Invariant.Text(serverId),
+        ],
+        MissingNode)
+    {
+        Cores = cores,
+        TagsPerRequest = ask.Tags,
+        PackageBytes = ask.PackageBytes,
+    };
+
+    // Made once a run, for all processes of a kind: making a key takes longer than some workloads.
+    private string Pki(string name) => Path.Combine(context.Bench.TemporaryFolder, $"pki-{name}");
+
+    private string? MissingOwn() => ProgramLocator.MissingAssembly("FastPort's OPC UA peer", _assembly);
+
+    private string? MissingNode() =>
+        ProgramLocator.FindTool("node") is null ? "node is missing: node-opcua cannot be compared with (Debian: apt install nodejs npm)"
+        : !File.Exists(Path.Combine(_node, "node_modules", "node-opcua", "package.json"))
+            ? "node-opcua is missing: run `npm ci` in tests/FastPort.Interop.Tests/node"
+        : null;
+}

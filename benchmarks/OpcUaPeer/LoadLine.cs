@@ -1,0 +1,35 @@
+using System.Text.Json;
+using FastPort.Telemetry.Histograms;
+using FastPortPeer;
+
+namespace OpcUaPeer;
+
+/// <summary>What a run has measured, as a line of JSON with the names of benchmarks/Native/echo_load.c.</summary>
+internal static class LoadLine
+{
+    private static readonly JsonSerializerOptions Format = new() { PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower };
+
+    public static string Of(
+        LatencySnapshot roundTrips, double seconds, TimeSpan clientCpu, TimeSpan serverCpu, int serverId, long clientAllocated,
+        long? serverAllocated) =>
+        JsonSerializer.Serialize(
+            new
+            {
+                Messages = roundTrips.Count,
+                Seconds = seconds,
+                MessagesPerS = roundTrips.Count / seconds,
+                Errors = 0,
+                P50Us = roundTrips.P50 / 1e3,
+                P95Us = roundTrips.P95 / 1e3,
+                P99Us = roundTrips.P99 / 1e3,
+                MaxUs = roundTrips.Max / 1e3,
+                ClientCpuS = clientCpu.TotalSeconds,
+                ClientPeakRssKb = ProcessFigures.PeakKilobytes(Environment.ProcessId),
+                ServerCpuS = serverCpu.TotalSeconds,
+                ServerCpuUsPerMessage = serverCpu.TotalMicroseconds / roundTrips.Count,
+                ServerPeakRssKb = ProcessFigures.PeakKilobytes(serverId),
+                ClientAllocatedBytes = clientAllocated,
+                ServerAllocatedBytes = serverAllocated,
+            },
+            Format);
+}

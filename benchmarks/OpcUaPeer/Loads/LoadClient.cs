@@ -1,0 +1,106 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Threading.Channels;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Client;
+using FastPort.Telemetry.Histograms;
+using FastPortPeer;
+
+namespace OpcUaPeer.Loads;
+
+/// <summary>The client: as many workers as requests under way, each with a loop of its own.</summary>
+internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings settings)
+{
+    private static readonly double NanosecondsPerTick = 1e9 / Stopwatch.Frequency;
+
+    private readonly LatencyHistogram[] _roundTrips = [.. Enumerable.Range(0, settings.Outstanding).Select(_ => new LatencyHistogram())];
+
+    public static async Task RunAsync(LoadSettings settings)
+    {
+        var options = new OpcUaClientOptions
+        {
+            SecurityPolicy = settings.Policy,
+            Reconnect = false,
+
+            // The workers do nothing that blocks.
+            RunContinuationsOnLoop = true,
+        };
+        options.Certificates.Directory = settings.Pki;
+        options.Certificates.UnsafeTrustAll = true;
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(settings.Endpoint, options);
+        ILoad load = settings.Operation switch
+        {
+            Operation.Read => new ReadLoad(settings.Count, settings.Outstanding),
+            Operation.Write => new WriteLoad(settings.Count, settings.Outstanding),
+            _ => new PackageLoad(settings.Count),
+        };
+        await load.PrepareAsync(client);
+        Console.WriteLine("ready");
+        var runs = new LoadClient(client, load, settings);
+        ChannelReader<string> lines = InputLines.Start();
+        await foreach (string line in lines.ReadAllAsync())
+        {
+            string[] words = line.Split(' ');
+            double leadIn = double.Parse(words[1], CultureInfo.InvariantCulture);
+            double seconds = double.Parse(words[2], CultureInfo.InvariantCulture);
+            Console.WriteLine(await runs.MeasureAsync(leadIn, seconds));
+        }
+    }
+
+    private async Task<string> MeasureAsync(double leadIn, double seconds)
+    {
+        await RequestAsync(leadIn);
+        foreach (LatencyHistogram histogram in _roundTrips)
+        {
+            histogram.Reset();
+        }
+
+        long? serverAllocated = await ServerAllocatedAsync();
+        long allocated = GC.GetTotalAllocatedBytes(precise: true);
+        TimeSpan serverCpu = ProcessFigures.Cpu(settings.ServerId);
+        TimeSpan cpu = ProcessFigures.OwnCpu;
+        long begun = Stopwatch.GetTimestamp();
+        await RequestAsync(seconds);
+        double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
+        cpu = ProcessFigures.OwnCpu - cpu;
+        serverCpu = ProcessFigures.Cpu(settings.ServerId) - serverCpu;
+        allocated = GC.GetTotalAllocatedBytes(precise: true) - allocated;
+        serverAllocated = await ServerAllocatedAsync() - serverAllocated;
+        await load.CheckAsync(client);
+
+        var all = new LatencyHistogram();
+        foreach (LatencyHistogram histogram in _roundTrips)
+        {
+            all.Merge(histogram);
+        }
+
+        return LoadLine.Of(all.Snapshot(), elapsed, cpu, serverCpu, settings.ServerId, allocated, serverAllocated);
+    }
+
+    private Task RequestAsync(double seconds)
+    {
+        long until = Stopwatch.GetTimestamp() + (long)(seconds * Stopwatch.Frequency);
+        return Task.WhenAll(Enumerable.Range(0, settings.Outstanding).Select(worker => Task.Run(() => WorkAsync(worker, until))));
+    }
+
+    private async Task WorkAsync(int worker, long until)
+    {
+        LatencyHistogram roundTrips = _roundTrips[worker];
+        long sent = Stopwatch.GetTimestamp();
+        while (sent < until)
+        {
+            await load.RequestAsync(client, worker);
+            long now = Stopwatch.GetTimestamp();
+            roundTrips.Record((long)((now - sent) * NanosecondsPerTick));
+            sent = now;
+        }
+    }
+
+    // Null if the server does not tell.
+    private async Task<long?> ServerAllocatedAsync()
+    {
+        ushort index = await Namespaces.FindAsync(client);
+        DataValue[] values = await client.ReadAsync([new NodeId(index, TagValues.AllocatedBytes)]);
+        return values[0].Value.TryGet(out long bytes) ? bytes : null;
+    }
+}

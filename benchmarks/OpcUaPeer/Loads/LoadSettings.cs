@@ -1,0 +1,38 @@
+using FastPort.OpcUa;
+
+namespace OpcUaPeer.Loads;
+
+/// <summary>What a request does.</summary>
+internal enum Operation
+{
+    /// <summary>Reads tags.</summary>
+    Read,
+
+    /// <summary>Writes tags of type Int32.</summary>
+    Write,
+
+    /// <summary>Calls GetPackage.</summary>
+    Package,
+}
+
+/// <summary>What to ask and whom.</summary>
+internal sealed record LoadSettings
+{
+    public required string Endpoint { get; init; }
+
+    /// <summary>Directory of the client's certificates.</summary>
+    public required string Pki { get; init; }
+
+    public required Operation Operation { get; init; }
+
+    /// <summary>Tags of a request, or bytes of the package.</summary>
+    public required int Count { get; init; }
+
+    /// <summary>Requests under way at a time.</summary>
+    public required int Outstanding { get; init; }
+
+    public required OpcUaSecurityPolicy Policy { get; init; }
+
+    /// <summary>The process whose CPU time and memory are reported as the server's.</summary>
+    public required int ServerId { get; init; }
+}

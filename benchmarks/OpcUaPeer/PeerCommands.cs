@@ -1,0 +1,82 @@
+using System.CommandLine;
+using FastPort.OpcUa;
+using OpcUaPeer.Ciphers;
+using OpcUaPeer.Loads;
+
+namespace OpcUaPeer;
+
+/// <summary>
+/// The commands: the server and the client of the OPC UA comparison, and the bare ciphers. Client and ciphers answer lines of standard
+/// input, <c>run LEAD-IN SECONDS</c>, each with a line of JSON; all end with their input.
+/// </summary>
+internal static class PeerCommands
+{
+    private static readonly Option<string> Url = new("--endpoint") { Description = "Where to listen, or whom to ask.", Required = true };
+
+    private static readonly Option<string> Pki = new("--pki") { Description = "Directory of the certificates.", Required = true };
+
+    private static readonly Option<bool> Still = new("--still") { Description = "Values change only when clients write them." };
+
+    private static readonly Option<Operation> What = new("--operation") { Description = "What a request does.", Required = true };
+
+    private static readonly Option<int> Count = new("--count")
+    {
+        Description = "Tags of a request, or bytes of the package.",
+        Required = true,
+    };
+
+    private static readonly Option<int> Outstanding = new("--outstanding")
+    {
+        Description = "Requests under way at a time.",
+        DefaultValueFactory = _ => 1,
+    };
+
+    private static readonly Option<OpcUaSecurityPolicy> Policy = new("--policy") { Description = "Security policy; with SignAndEncrypt." };
+
+    private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
+
+    private static readonly Option<int> RequestBytes = new("--request-bytes") { Description = "Bytes of a request.", Required = true };
+
+    private static readonly Option<int> ResponseBytes = new("--response-bytes") { Description = "Bytes of a response.", Required = true };
+
+    public static RootCommand Create()
+    {
+        var root = new RootCommand("FastPort's own side of the OPC UA comparison.");
+        root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still));
+        root.Add(
+            Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Outstanding, Policy,
+                ServerId));
+        root.Add(Create("ciphers", "AES-256-CBC and HMAC-SHA256 of a request and a response, both ends.", CipherAsync, RequestBytes,
+            ResponseBytes));
+        return root;
+    }
+
+    private static Command Create(string name, string description, Func<ParseResult, Task> run, params Option[] options)
+    {
+        var command = new Command(name, description);
+        foreach (Option option in options)
+        {
+            command.Add(option);
+        }
+
+        command.SetAction((parsed, _) => run(parsed));
+        return command;
+    }
+
+    private static Task ServeAsync(ParseResult parsed) =>
+        TagServer.RunAsync(parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Still));
+
+    private static Task LoadAsync(ParseResult parsed) => LoadClient.RunAsync(new LoadSettings
+    {
+        Endpoint = parsed.GetRequiredValue(Url),
+        Pki = parsed.GetRequiredValue(Pki),
+        Operation = parsed.GetValue(What),
+        Count = parsed.GetValue(Count),
+        Outstanding = parsed.GetValue(Outstanding),
+        Policy = parsed.GetValue(Policy),
+        ServerId = parsed.GetValue(ServerId),
+    });
+
+    private static Task CipherAsync(ParseResult parsed) =>
+        CipherRun.RunAsync(parsed.GetValue(RequestBytes), parsed.GetValue(ResponseBytes));
+}

@@ -1,0 +1,58 @@
+using System.Globalization;
+using FastPort.OpcUa;
+
+namespace OpcUaPeer;
+
+/// <summary>
+/// The tags of the simulation's address space (src/FastPort.OpcBridge), with values from which anybody can tell the tag's index and how often
+/// it has changed.
+/// </summary>
+internal static class TagValues
+{
+    public const string NamespaceUri = "urn:fastport:simulation";
+    public const int Int32Count = 1000;
+    public const int DoubleCount = 800;
+    public const int StringCount = 200;
+    public const int Count = Int32Count + DoubleCount + StringCount;
+
+    /// <summary>The object that has the tags and the methods.</summary>
+    public const uint Simulation = 90_000;
+
+    /// <summary>The method SetPackageSize.</summary>
+    public const uint SetPackageSize = 90_001;
+
+    /// <summary>The method GetPackage.</summary>
+    public const uint GetPackage = 90_002;
+
+    /// <summary>Bytes that the server's process has allocated, Int64; only here.</summary>
+    public const uint AllocatedBytes = 90_010;
+
+    // Texts have six digits: three for the index, three for the generation.
+    private const int Step = 1000;
+    private const uint First = 1000;
+
+    /// <summary>The number of a tag's node id.</summary>
+    public static uint Id(int tag) => First + (uint)tag;
+
+    public static Variant At(int tag, int generation) => tag switch
+    {
+        < Int32Count => (generation * Step) + tag,
+        < Int32Count + DoubleCount => (generation * (double)Step) + tag - Int32Count,
+        _ => string.Create(
+            CultureInfo.InvariantCulture, $"tag-value-{(generation % Step * Step) + tag - Int32Count - DoubleCount:D6}"),
+    };
+
+    /// <summary>The generation of a value; -1 if it is not a value of this tag. That of a text is known modulo 1,000.</summary>
+    public static int GenerationOf(int tag, in Variant value)
+    {
+        long number = tag switch
+        {
+            < Int32Count => value.TryGet(out int int32) ? int32 : -1,
+            < Int32Count + DoubleCount => value.TryGet(out double real) ? (long)real : -1,
+            _ => value.TryGet(out string text) && text.Length == 16
+                && int.TryParse(text.AsSpan(10), NumberStyles.None, CultureInfo.InvariantCulture, out int digits) ? digits : -1,
+        };
+        int index = tag < Int32Count ? tag : tag < Int32Count + DoubleCount ? tag - Int32Count : tag - Int32Count - DoubleCount;
+        return number >= 0 && number % Step == index ? (int)(number / Step) : -1;
+    }
+}
