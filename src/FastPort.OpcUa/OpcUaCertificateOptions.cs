@@ -1,3 +1,5 @@
+using FastPort.Configuration;
+
 namespace FastPort.OpcUa;
 
 /// <summary>Where an application keeps its certificate and those that it trusts.</summary>
@@ -13,4 +15,11 @@ public sealed class OpcUaCertificateOptions
     /// Accepts every certificate of a peer, whoever made it: then anybody can pretend to be anybody. For tests. Defaults to false.
     /// </summary>
     public bool UnsafeTrustAll { get; set; }
+
+    internal void Describe(OptionSection section)
+    {
+        Directory = section.Text(
+            nameof(Directory), Directory, static path => !string.IsNullOrWhiteSpace(path), "give the path of a directory");
+        UnsafeTrustAll = section.Flag(nameof(UnsafeTrustAll), UnsafeTrustAll);
+    }
 }

@@ -85,7 +85,7 @@ public sealed class FastPortClientBuilder
             map(provider, handlers);
         }
 
-        var client = new FastPortClient(options, handlers, Named.LoggerFactory(provider), transport: _transport?.Invoke(provider));
+        var client = new FastPortClient(options, handlers, NamedServices.LoggerFactory(provider), transport: _transport?.Invoke(provider));
         foreach (Action<IServiceProvider, FastPortClient> subscribe in _subscriptions)
         {
             subscribe(provider, client);

@@ -9,7 +9,7 @@ namespace FastPort.Clients;
 /// Options of a client; a host binds them from configuration section <c>FastPortClient</c>. Every value has a default and is checked when
 /// the client is created.
 /// </summary>
-public sealed class FastPortClientOptions
+public sealed class FastPortClientOptions : IDescribedOptions
 {
     /// <summary>The configuration section.</summary>
     public const string SectionName = "FastPortClient";
@@ -100,8 +100,10 @@ public sealed class FastPortClientOptions
         return problems;
     }
 
-    internal void Describe(OptionSection section)
+    /// <inheritdoc/>
+    public void Describe(OptionSection section)
     {
+        ArgumentNullException.ThrowIfNull(section);
         Endpoint = section.Text(nameof(Endpoint), Endpoint, static _ => true, string.Empty);
         if (!Transports.Endpoint.TryParse(Endpoint, out _, out string? problem))
         {

@@ -48,18 +48,18 @@ public static class FastPortClientRegistration
         IServiceCollection services, string name, IConfigurationSection section, Action<FastPortClientOptions>? configure)
     {
         ArgumentNullException.ThrowIfNull(services);
-        Named.Refuse<FastPortClient>(services, name);
+        NamedServices.Refuse<FastPortClient>(services, name);
         var builder = new FastPortClientBuilder(services, name);
         OptionsBuilder<FastPortClientOptions> options = SectionOptions.Add<FastPortClientOptions>(
-            services, name, section, section.Path, static (o, s) => o.Describe(s));
+            services, name, section, section.Path);
         if (configure is not null)
         {
             options.Configure(configure);
         }
 
-        Named.AddSingleton(services, name, provider => builder.Create(provider, Named.Options<FastPortClientOptions>(provider, name)));
+        NamedServices.AddSingleton(services, name, provider => builder.Create(provider, NamedServices.Options<FastPortClientOptions>(provider, name)));
         services.AddSingleton<IHostedService>(provider => new FastPortClientHostedService(
-            Named.Get<FastPortClient>(provider, name), Named.Options<FastPortClientOptions>(provider, name).RetryConnect));
+            NamedServices.Get<FastPortClient>(provider, name), NamedServices.Options<FastPortClientOptions>(provider, name).RetryConnect));
         return builder;
     }
 

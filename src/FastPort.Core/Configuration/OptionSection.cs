@@ -7,9 +7,10 @@ namespace FastPort.Configuration;
 /// <summary>
 /// One pass over the options of a section. The description names each option once, with its allowed values. If the configuration has the
 /// key, the pass reads the value from it; otherwise the value stays. Then the pass checks the value. So an unreadable value gets the same
-/// message as a value out of range, and keys without an option are reported as unknown. Without a configuration a pass only checks.
+/// message as a value out of range, and keys without an option are reported as unknown. Without a configuration a pass only checks. Not
+/// thread-safe.
 /// </summary>
-internal sealed class OptionSection
+public sealed class OptionSection
 {
     private static readonly TimeSpan LongestTimeout = TimeSpan.FromDays(1);
 
@@ -26,6 +27,9 @@ internal sealed class OptionSection
     }
 
     private delegate bool Parser<T>(string text, out T value);
+
+    /// <summary>The section's path in the configuration, which messages name.</summary>
+    public string Path => _path;
 
     /// <summary>Runs a pass.</summary>
     /// <param name="path">The section's path, for the messages.</param>
@@ -50,12 +54,21 @@ internal sealed class OptionSection
         }
     }
 
+    /// <summary>A section in this one.</summary>
+    /// <param name="key">Its key.</param>
+    /// <param name="describe">Names each of its options.</param>
     public void Section(string key, Action<OptionSection> describe)
     {
         _known.Add(key);
         Visit($"{_path}:{key}", _problems, _configured?.GetSection(key), describe);
     }
 
+    /// <summary>A whole number.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
+    /// <param name="minimum">The smallest allowed value.</param>
+    /// <param name="maximum">The largest allowed value.</param>
+    /// <param name="allowed">The end of the message about another value. Defaults to naming both limits.</param>
     public int Number(string key, int value, int minimum, int maximum, string? allowed = null) =>
         Value(
             key,
@@ -65,6 +78,11 @@ internal sealed class OptionSection
             number => number >= minimum && number <= maximum);
 
     /// <summary>A number that may be omitted; an empty text means none.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
+    /// <param name="minimum">The smallest allowed value.</param>
+    /// <param name="maximum">The largest allowed value.</param>
+    /// <param name="allowed">The end of the message about another value.</param>
     public int? OptionalNumber(string key, int? value, int minimum, int maximum, string allowed) =>
         Value(
             key,
@@ -78,12 +96,30 @@ internal sealed class OptionSection
             },
             number => number is null || (number >= minimum && number <= maximum));
 
+    /// <summary>True or false.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
     public bool Flag(string key, bool value) => Value(key, value, "allowed are true, false", bool.TryParse, static _ => true);
 
     /// <summary>A timeout of up to a day; zero turns it off.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
     public TimeSpan Timeout(string key, TimeSpan value) =>
         Time(key, value, static time => time >= TimeSpan.Zero && time <= LongestTimeout, "allowed are 00:00:00 (off) to 1.00:00:00");
 
+    /// <summary>A time within limits.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
+    /// <param name="minimum">The shortest allowed time.</param>
+    /// <param name="maximum">The longest allowed time.</param>
+    public TimeSpan Time(string key, TimeSpan value, TimeSpan minimum, TimeSpan maximum) =>
+        Time(key, value, time => time >= minimum && time <= maximum, $"allowed are {minimum:c} to {maximum:c}");
+
+    /// <summary>A time, as in <c>00:00:30</c>.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
+    /// <param name="isAllowed">Whether a value is allowed.</param>
+    /// <param name="allowed">The end of the message about another value.</param>
     public TimeSpan Time(string key, TimeSpan value, Predicate<TimeSpan> isAllowed, string allowed) =>
         Value(
             key,
@@ -92,19 +128,46 @@ internal sealed class OptionSection
             static (string text, out TimeSpan time) => TimeSpan.TryParse(text, CultureInfo.InvariantCulture, out time),
             isAllowed);
 
+    /// <summary>One of an enumeration's names.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
     public TEnum Choice<TEnum>(string key, TEnum value)
-        where TEnum : struct, Enum =>
-        Value(
-            key,
-            value,
-            $"allowed are {string.Join(", ", Enum.GetNames<TEnum>())}",
+        where TEnum : struct, Enum => Value(key, value, Names<TEnum>(), TryParseName, Enum.IsDefined);
 
-            // Only names are allowed. Enum.Parse would also read numbers and lists.
-            static (string text, out TEnum choice) =>
-                Enum.TryParse(text, ignoreCase: true, out choice)
-                    && string.Equals(choice.ToString(), text.Trim(), StringComparison.OrdinalIgnoreCase),
-            Enum.IsDefined);
+    /// <summary>A list of an enumeration's names, at least one.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
+    public IList<TEnum> Choices<TEnum>(string key, IList<TEnum> value)
+        where TEnum : struct, Enum
+    {
+        string allowed = $"give a list; {Names<TEnum>()}";
+        IList<string> names = List(key, [.. value.Select(static one => $"{one}")], allowed);
+        List<TEnum> choices = [];
+        foreach (string name in names)
+        {
+            if (TryParseName(name, out TEnum choice))
+            {
+                choices.Add(choice);
+            }
+            else
+            {
+                Refuse(key, Shown(name), allowed);
+            }
+        }
 
+        if (names.Count == 0)
+        {
+            Refuse(key, "empty", allowed);
+        }
+
+        return choices;
+    }
+
+    /// <summary>A text.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">Its value without the configuration.</param>
+    /// <param name="isAllowed">Whether a value is allowed.</param>
+    /// <param name="allowed">The end of the message about another value.</param>
     [return: NotNullIfNotNull(nameof(value))]
     public string? Text(string key, string? value, Predicate<string?> isAllowed, string allowed) =>
         Value(
@@ -118,7 +181,10 @@ internal sealed class OptionSection
             },
             isAllowed);
 
-    /// <summary>The values of a list, not checked.</summary>
+    /// <summary>The values of a list, not checked. A configured list replaces the one that is there.</summary>
+    /// <param name="key">The option's key.</param>
+    /// <param name="value">The list without the configuration.</param>
+    /// <param name="allowed">The end of the message about what is no list.</param>
     public IList<string> List(string key, IList<string> value, string allowed)
     {
         _known.Add(key);
@@ -149,6 +215,8 @@ internal sealed class OptionSection
     public void Refuse(string key, string shown, string allowed) => _problems.Add($"{_path}:{key} is {shown}; {allowed}.");
 
     /// <summary>Adds a message that contains the option's value.</summary>
+    /// <param name="key">The option.</param>
+    /// <param name="problem">What is wrong, as a sentence.</param>
     public void Add(string key, string problem) => _problems.Add($"{_path}:{key}: {problem}");
 
     private T Value<T>(string key, T value, string allowed, Parser<T> parse, Predicate<T> isAllowed)
@@ -182,6 +250,15 @@ internal sealed class OptionSection
 
         return value;
     }
+
+    private static string Names<TEnum>()
+        where TEnum : struct, Enum => $"allowed are {string.Join(", ", Enum.GetNames<TEnum>())}";
+
+    // Only names are allowed. Enum.Parse would also read numbers and lists.
+    private static bool TryParseName<TEnum>(string text, out TEnum choice)
+        where TEnum : struct, Enum =>
+        Enum.TryParse(text, ignoreCase: true, out choice)
+            && string.Equals(choice.ToString(), text.Trim(), StringComparison.OrdinalIgnoreCase);
 
     private static string Shown(string? text) =>
         string.IsNullOrWhiteSpace(text) ? "empty" : $"'{text.Replace("\0", "\\0", StringComparison.Ordinal)}'";

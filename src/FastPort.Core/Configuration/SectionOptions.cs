@@ -10,9 +10,9 @@ namespace FastPort.Configuration;
 /// section (unknown keys, unreadable values) and those of the resulting values.
 /// </summary>
 internal sealed class SectionOptions<TOptions>(
-    string name, IConfigurationSection? section, string path, Action<TOptions, OptionSection> describe)
+    string name, IConfigurationSection? section, string path)
     : IConfigureNamedOptions<TOptions>, IValidateOptions<TOptions>
-    where TOptions : class, new()
+    where TOptions : class, IDescribedOptions, new()
 {
     public void Configure(TOptions options) => Configure(Options.DefaultName, options);
 
@@ -43,24 +43,26 @@ internal sealed class SectionOptions<TOptions>(
     }
 
     private void Visit(TOptions options, List<string> problems, IConfigurationSection? configured) =>
-        OptionSection.Visit(path, problems, configured, s => describe(options, s));
+        OptionSection.Visit(path, problems, configured, options.Describe);
 }
 
-/// <summary>Registers options with their description.</summary>
-internal static class SectionOptions
+/// <summary>Registers <see cref="IDescribedOptions"/>.</summary>
+public static class SectionOptions
 {
-    /// <summary>Adds options that are read from the section, if any, and checked when the host starts.</summary>
+    /// <summary>
+    /// Adds options that are read from the section, if any, and checked when the host starts. The start's
+    /// <see cref="OptionsValidationException"/> names all problems.
+    /// </summary>
     /// <param name="services">The services to add to.</param>
-    /// <param name="name">The options' name.</param>
+    /// <param name="name">The options' name; empty for none.</param>
     /// <param name="section">The section to read; null for none.</param>
     /// <param name="path">The section's path, for messages.</param>
-    /// <param name="describe">Names each option.</param>
     public static OptionsBuilder<TOptions> Add<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicParameterlessConstructor)] TOptions>(
-        IServiceCollection services, string name, IConfigurationSection? section, string path, Action<TOptions, OptionSection> describe)
-        where TOptions : class, new()
+        IServiceCollection services, string name, IConfigurationSection? section, string path)
+        where TOptions : class, IDescribedOptions, new()
     {
-        var options = new SectionOptions<TOptions>(name, section, path, describe);
+        var options = new SectionOptions<TOptions>(name, section, path);
         services.AddSingleton<IConfigureOptions<TOptions>>(options);
         services.AddSingleton<IValidateOptions<TOptions>>(options);
         return services.AddOptions<TOptions>(name).ValidateOnStart();

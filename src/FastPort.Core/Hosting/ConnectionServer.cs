@@ -42,7 +42,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private volatile bool _stopping;
 
     /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
-    /// <param name="options">Options; validated here, must not change afterwards.</param>
+    /// <param name="options">
+    /// <see cref="ConnectionServerOptions"/>, or a protocol's own; validated here, must not change afterwards.
+    /// </param>
     /// <param name="protocol">
     /// Creates the protocol of a connection. Called once per connection, on the thread pool. An exception is logged and closes the
     /// connection.
@@ -53,7 +55,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
     /// <exception cref="FastPortOptionsException">Options are out of range, or no transport serves an endpoint's scheme.</exception>
     public ConnectionServer(
-        ConnectionServerOptions options,
+        ServerOptions options,
         Func<Connection, IConnectionProtocol> protocol,
         ConnectionServerComponents? components = null,
         ILoggerFactory? loggerFactory = null)
@@ -65,7 +67,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger("FastPort.ConnectionServer"),
                 components?.Time ?? TimeProvider.System),
             new ServerCounters(),
-            options is null ? null! : options.ToConnectionSettings)
+            options is null ? null! : options.CreateSettings)
     {
     }
 

@@ -16,14 +16,7 @@ public sealed class ConnectionServerOptions : ServerOptions
 
     /// <summary>Creates options with default values.</summary>
     public ConnectionServerOptions()
-        : this(SectionName)
-    {
-    }
-
-    /// <summary>Creates options with default values for the server of a protocol that has its own section.</summary>
-    /// <param name="section">The section that messages about wrong values name.</param>
-    public ConnectionServerOptions(string section)
-        : base(section)
+        : base(SectionName)
     {
     }
 
@@ -57,7 +50,8 @@ public sealed class ConnectionServerOptions : ServerOptions
     /// </summary>
     public string? CongestionControl { get; set; }
 
-    internal override void Describe(OptionSection section)
+    /// <inheritdoc/>
+    public override void Describe(OptionSection section)
     {
         base.Describe(section);
         if (Endpoints.Count == 0)
@@ -74,7 +68,8 @@ public sealed class ConnectionServerOptions : ServerOptions
             nameof(CongestionControl), CongestionControl, Transports.CongestionControl.IsPossible, Transports.CongestionControl.Allowed);
     }
 
-    internal ConnectionSettings ToConnectionSettings(ConnectionClock clock, ILogger logger) => new()
+    /// <inheritdoc/>
+    protected internal override ConnectionSettings CreateSettings(ConnectionClock clock, ILogger logger) => new()
     {
         Clock = clock,
         Logger = logger,

@@ -68,21 +68,20 @@ public static class ConnectionServerRegistration
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(protocol);
-        Named.Refuse<ConnectionServer>(services, name);
+        NamedServices.Refuse<ConnectionServer>(services, name);
         services.TryAddSingleton(TimeProvider.System);
-        Named.AddSingleton(services, name, provider =>
+        NamedServices.AddSingleton(services, name, provider =>
         {
             var components = new ConnectionServerComponents { Time = provider.GetRequiredService<TimeProvider>() };
             configureComponents?.Invoke(provider, components);
             return new ConnectionServer(
-                Named.Options<ConnectionServerOptions>(provider, name),
+                NamedServices.Options<ConnectionServerOptions>(provider, name),
                 connection => protocol(provider, connection),
                 components,
-                Named.LoggerFactory(provider));
+                NamedServices.LoggerFactory(provider));
         });
-        services.AddSingleton<IHostedService>(provider => new ConnectionServerHostedService(Named.Get<ConnectionServer>(provider, name)));
-        return SectionOptions.Add<ConnectionServerOptions>(services, name, section, section.Path, static (o, s) => o.Describe(s))
-            .Configure(o => o.Section = section.Path);
+        services.AddSingleton<IHostedService>(provider => new ConnectionServerHostedService(NamedServices.Get<ConnectionServer>(provider, name)));
+        return SectionOptions.Add<ConnectionServerOptions>(services, name, section, section.Path);
     }
 
     /// <summary>Starts and stops a server with the host. The container disposes the server.</summary>

@@ -56,7 +56,8 @@ public sealed class FastPortServerOptions : ServerOptions
     /// <summary>The routing services for peers: relays, topics, the list of peers.</summary>
     public RoutingOptions Routing { get; } = new();
 
-    internal override void Describe(OptionSection section)
+    /// <inheritdoc/>
+    public override void Describe(OptionSection section)
     {
         base.Describe(section);
         ServerName = section.Text(

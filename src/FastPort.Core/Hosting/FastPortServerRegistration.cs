@@ -64,11 +64,11 @@ public static class FastPortServerRegistration
         Action<FastPortServerOptions>? configure)
     {
         ArgumentNullException.ThrowIfNull(services);
-        Named.Refuse<FastPortServer>(services, name);
+        NamedServices.Refuse<FastPortServer>(services, name);
         var builder = new FastPortBuilder(services, name);
         services.TryAddSingleton(TimeProvider.System);
         OptionsBuilder<FastPortServerOptions> options = SectionOptions.Add<FastPortServerOptions>(
-            services, name, section, section.Path, static (o, s) => o.Describe(s)).Configure(o => o.Section = section.Path);
+            services, name, section, section.Path);
         if (configure is not null)
         {
             options.Configure(configure);
@@ -81,18 +81,18 @@ public static class FastPortServerRegistration
         }
 
         SectionOptions.Add<LatencyStatsOptions>(
-            services, name, report, report?.Path ?? LatencyStatsOptions.SectionName, static (o, s) => o.Describe(s));
-        Named.AddSingleton(services, name, provider => CreateServer(provider, builder));
-        Named.AddSingleton(services, name, provider => new LatencyStats(
+            services, name, report, report?.Path ?? LatencyStatsOptions.SectionName);
+        NamedServices.AddSingleton(services, name, provider => CreateServer(provider, builder));
+        NamedServices.AddSingleton(services, name, provider => new LatencyStats(
             LatencyRole.Server,
-            Named.Options<LatencyStatsOptions>(provider, name).MaxSamplesInMemory,
-            type => Named.Get<FastPortServer>(provider, name).Handlers.NameOf(type),
+            NamedServices.Options<LatencyStatsOptions>(provider, name).MaxSamplesInMemory,
+            type => NamedServices.Get<FastPortServer>(provider, name).Handlers.NameOf(type),
             provider.GetRequiredService<TimeProvider>()));
         services.AddSingleton<IHostedService>(provider => new FastPortHostedService(
-            Named.Get<FastPortServer>(provider, name),
-            Named.Get<LatencyStats>(provider, name),
-            Named.Options<LatencyStatsOptions>(provider, name),
-            Named.LoggerFactory(provider),
+            NamedServices.Get<FastPortServer>(provider, name),
+            NamedServices.Get<LatencyStats>(provider, name),
+            NamedServices.Options<LatencyStatsOptions>(provider, name),
+            NamedServices.LoggerFactory(provider),
             provider.GetService<System.Diagnostics.Metrics.IMeterFactory>(),
             name.Length == 0 ? null : name));
         return builder;
@@ -106,12 +106,12 @@ public static class FastPortServerRegistration
             map(provider, handlers);
         }
 
-        LatencyStatsOptions stats = Named.Options<LatencyStatsOptions>(provider, builder.Name);
+        LatencyStatsOptions stats = NamedServices.Options<LatencyStatsOptions>(provider, builder.Name);
         bool measures = builder.MeasuresLatencies || stats.EnableConsoleOutput || stats.EnableFileOutput;
         var components = new FastPortServerComponents
         {
             Time = provider.GetRequiredService<TimeProvider>(),
-            LatencyStats = measures ? Named.Get<LatencyStats>(provider, builder.Name) : null,
+            LatencyStats = measures ? NamedServices.Get<LatencyStats>(provider, builder.Name) : null,
         };
         foreach (Action<IServiceProvider, FastPortServerComponents> configure in builder.ComponentSetters)
         {
@@ -120,8 +120,8 @@ public static class FastPortServerRegistration
 
         components.Authenticator ??= SessionServices.FindAuthenticator(provider, builder);
         components.Authorizer ??= SessionServices.FindAuthorizer(provider, builder);
-        FastPortServerOptions options = Named.Options<FastPortServerOptions>(provider, builder.Name);
-        var server = new FastPortServer(options, handlers, components, Named.LoggerFactory(provider));
+        FastPortServerOptions options = NamedServices.Options<FastPortServerOptions>(provider, builder.Name);
+        var server = new FastPortServer(options, handlers, components, NamedServices.LoggerFactory(provider));
         foreach (Action<IServiceProvider, FastPortServer> subscribe in builder.Subscriptions)
         {
             subscribe(provider, server);

@@ -1,16 +1,20 @@
 using FastPort.Configuration;
+using FastPort.Connections;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.Unix;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.Hosting;
 
 /// <summary>
 /// Options common to servers of every protocol: endpoints, connection limits and the time for a stop.
 /// </summary>
-public abstract class ServerOptions
+public abstract class ServerOptions : IDescribedOptions
 {
-    private protected ServerOptions(string section) => Section = section;
+    /// <summary>Creates options with default values.</summary>
+    /// <param name="section">The section that messages about wrong values name, unless the options are read from another one.</param>
+    protected ServerOptions(string section) => Section = section;
 
     /// <summary>
     /// The endpoints to listen on: <c>tcp://</c>, <c>unix://</c> and <c>inproc://</c> URIs (<see cref="Endpoint"/>), and those of custom
@@ -76,7 +80,7 @@ public abstract class ServerOptions
     public TimeSpan ShutdownTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>The configuration path of the options, for messages.</summary>
-    internal string Section { get; set; }
+    internal string Section { get; private set; }
 
     internal UnixFileMode? UnixFileMode =>
         UnixSocketPermissions is { } text && UnixPermissions.TryParse(text, out UnixFileMode mode) ? mode : null;
@@ -89,8 +93,11 @@ public abstract class ServerOptions
         return problems;
     }
 
-    internal virtual void Describe(OptionSection section)
+    /// <inheritdoc/>
+    public virtual void Describe(OptionSection section)
     {
+        ArgumentNullException.ThrowIfNull(section);
+        Section = section.Path;
         Endpoints = section.List(nameof(Endpoints), Endpoints, $"give a list of URIs: {TransportSelection.Examples}");
         foreach (string endpoint in Endpoints)
         {
@@ -116,12 +123,14 @@ public abstract class ServerOptions
             UnixSocketPermissions,
             static text => text is null || UnixPermissions.TryParse(text, out _),
             "allowed are 0000 to 0777, octal");
-        ShutdownTimeout = section.Time(
-            nameof(ShutdownTimeout),
-            ShutdownTimeout,
-            static time => time >= TimeSpan.Zero && time <= TimeSpan.FromHours(1),
-            "allowed are 00:00:00 to 01:00:00");
+        ShutdownTimeout = section.Time(nameof(ShutdownTimeout), ShutdownTimeout, TimeSpan.Zero, TimeSpan.FromHours(1));
     }
+
+    /// <summary>Limits and deadlines of each connection. Called once, when the server starts.</summary>
+    /// <param name="clock">The server's clock.</param>
+    /// <param name="logger">The server's logger.</param>
+    protected internal virtual ConnectionSettings CreateSettings(ConnectionClock clock, ILogger logger) =>
+        new() { Clock = clock, Logger = logger };
 
     internal EpollOptions ToEpollOptions() => new() { Loops = Loops, SpinMicroseconds = SpinMicroseconds, PinLoops = PinLoops };
 }

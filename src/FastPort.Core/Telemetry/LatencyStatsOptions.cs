@@ -3,7 +3,7 @@ using FastPort.Configuration;
 namespace FastPort.Telemetry;
 
 /// <summary>Options of <see cref="LatencyStats"/> and their output: the configuration section <c>LatencyStats</c>.</summary>
-public sealed class LatencyStatsOptions
+public sealed class LatencyStatsOptions : IDescribedOptions
 {
     /// <summary>Name of the configuration section.</summary>
     public const string SectionName = "LatencyStats";
@@ -52,8 +52,10 @@ public sealed class LatencyStatsOptions
         return problems;
     }
 
-    internal void Describe(OptionSection section)
+    /// <inheritdoc/>
+    public void Describe(OptionSection section)
     {
+        ArgumentNullException.ThrowIfNull(section);
         EnableConsoleOutput = section.Flag(nameof(EnableConsoleOutput), EnableConsoleOutput);
         EnableFileOutput = section.Flag(nameof(EnableFileOutput), EnableFileOutput);
         EnableHistogramLog = section.Flag(nameof(EnableHistogramLog), EnableHistogramLog);

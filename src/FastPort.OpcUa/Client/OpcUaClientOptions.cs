@@ -5,9 +5,13 @@ using FastPort.Transports;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>Options of an <see cref="OpcUaClient"/>. Every value has a default and is checked when the client connects.</summary>
-public sealed class OpcUaClientOptions
+public sealed class OpcUaClientOptions : IDescribedOptions
 {
-    private static readonly TimeSpan Longest = TimeSpan.FromDays(1);
+    /// <summary>The configuration section.</summary>
+    public const string SectionName = "OpcUaClient";
+
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Day = TimeSpan.FromDays(1);
 
     /// <summary>
     /// The server of a client that a host makes: <c>opc.tcp://host:port/path</c>, default port 4840. Without meaning for
@@ -106,57 +110,63 @@ public sealed class OpcUaClientOptions
     /// <summary>Largest chunk, in bytes; 8,192 to 1 MiB. Defaults to 65,535.</summary>
     public int MaxChunkBytes { get; set; } = 65_535;
 
-    /// <summary>Checks every value. Returns one sentence per problem, with key, value and allowed range; empty if there is none.</summary>
+    /// <summary>Checks every value.</summary>
+    /// <returns>One sentence per problem, with key, value and allowed range; empty if there is none.</returns>
     public IReadOnlyList<string> Validate()
     {
         List<string> problems = [];
+        OptionSection.Visit(SectionName, problems, configured: null, Describe);
+        return problems;
+    }
+
+    /// <inheritdoc/>
+    public void Describe(OptionSection section)
+    {
+        ArgumentNullException.ThrowIfNull(section);
+        EndpointUrl = section.Text(nameof(EndpointUrl), EndpointUrl, static _ => true, string.Empty);
         if (!Endpoint.TryParse(EndpointUrl, out _, out string? problem))
         {
-            problems.Add($"{nameof(OpcUaClientOptions)}:{nameof(EndpointUrl)}: {problem}");
+            section.Add(nameof(EndpointUrl), problem);
         }
 
-        Check(!string.IsNullOrEmpty(ApplicationUri), nameof(ApplicationUri), "empty", "give a URI");
-        Check(!string.IsNullOrEmpty(ApplicationName), nameof(ApplicationName), "empty", "give a name");
-        Check(Enum.IsDefined(SecurityPolicy), nameof(SecurityPolicy), SecurityPolicy, "choose one of the policies");
-        Check(
-            SecurityPolicy == OpcUaSecurityPolicy.None || SecurityMode is MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt,
-            nameof(SecurityMode), SecurityMode, "with a security policy allowed are Sign, SignAndEncrypt");
-        Check(
-            !string.IsNullOrEmpty(Certificates.Directory), $"{nameof(Certificates)}:{nameof(Certificates.Directory)}", "empty",
-            "give a directory");
-        Check(Password is not null, nameof(Password), "null", "give a text, empty for none");
-        Check(
-            UserCertificate is not { HasPrivateKey: false }, nameof(UserCertificate), "a certificate without private key",
-            "give one with its key");
-        Check(
-            UserName is null || UserCertificate is null, nameof(UserName), "given together with UserCertificate", "a client has one user");
-        Time(nameof(ConnectTimeout), ConnectTimeout, TimeSpan.FromMilliseconds(1));
-        Time(nameof(RequestTimeout), RequestTimeout, TimeSpan.FromMilliseconds(1));
-        Time(nameof(TokenLifetime), TokenLifetime, TimeSpan.FromSeconds(1));
-        Time(nameof(SessionTimeout), SessionTimeout, TimeSpan.FromSeconds(1));
-        Time(nameof(KeepAliveInterval), KeepAliveInterval, TimeSpan.Zero);
-        Time(nameof(ReconnectDelay), ReconnectDelay, TimeSpan.FromMilliseconds(1));
-        Time(nameof(MaxReconnectDelay), MaxReconnectDelay, ReconnectDelay);
-        Number(nameof(MaxPublishRequests), MaxPublishRequests, 1, 100);
-        Number(nameof(MaxReferencesPerBrowse), MaxReferencesPerBrowse, 1, int.MaxValue);
-        Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1024 * 1024 * 1024);
-        Number(nameof(MaxChunkBytes), MaxChunkBytes, 8192, 1024 * 1024);
-        return problems;
-
-        void Check(bool isAllowed, string key, object value, string allowed)
+        RetryConnect = section.Flag(nameof(RetryConnect), RetryConnect);
+        ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, static text => !string.IsNullOrEmpty(text), "give a URI");
+        ApplicationName = section.Text(nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrEmpty(text), "give a name");
+        SecurityPolicy = section.Choice(nameof(SecurityPolicy), SecurityPolicy);
+        SecurityMode = section.Choice(nameof(SecurityMode), SecurityMode);
+        if (SecurityPolicy != OpcUaSecurityPolicy.None && SecurityMode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt))
         {
-            if (!isAllowed)
-            {
-                problems.Add(FormattableString.Invariant($"{nameof(OpcUaClientOptions)}:{key} is {value}; {allowed}."));
-            }
+            section.Refuse(nameof(SecurityMode), $"{SecurityMode}", "with a security policy allowed are Sign, SignAndEncrypt");
         }
 
-        void Time(string key, TimeSpan value, TimeSpan minimum) =>
-            Check(value >= minimum && value <= Longest, key, value, $"allowed are {minimum:c} to {Longest:c}");
+        section.Section(nameof(Certificates), Certificates.Describe);
+        UserName = section.Text(nameof(UserName), UserName, static _ => true, string.Empty);
+        Password = section.Text(nameof(Password), Password, static text => text is not null, "give a text, empty for none");
+        if (UserCertificate is { HasPrivateKey: false })
+        {
+            section.Refuse(nameof(UserCertificate), "a certificate without private key", "give one with its key");
+        }
 
-        void Number(string key, int value, int minimum, int maximum) =>
-            Check(
-                value >= minimum && value <= maximum, key, value, FormattableString.Invariant($"allowed are {minimum} to {maximum}"));
+        if (UserName is not null && UserCertificate is not null)
+        {
+            section.Refuse(nameof(UserName), "given together with UserCertificate", "a client has one user");
+        }
+
+        ConnectTimeout = Positive(nameof(ConnectTimeout), ConnectTimeout);
+        RequestTimeout = Positive(nameof(RequestTimeout), RequestTimeout);
+        TokenLifetime = section.Time(nameof(TokenLifetime), TokenLifetime, Second, Day);
+        SessionTimeout = section.Time(nameof(SessionTimeout), SessionTimeout, Second, Day);
+        KeepAliveInterval = section.Timeout(nameof(KeepAliveInterval), KeepAliveInterval);
+        Reconnect = section.Flag(nameof(Reconnect), Reconnect);
+        ReconnectDelay = Positive(nameof(ReconnectDelay), ReconnectDelay);
+        MaxReconnectDelay = section.Time(nameof(MaxReconnectDelay), MaxReconnectDelay, ReconnectDelay, Day);
+        RunContinuationsOnLoop = section.Flag(nameof(RunContinuationsOnLoop), RunContinuationsOnLoop);
+        MaxPublishRequests = section.Number(nameof(MaxPublishRequests), MaxPublishRequests, 1, 100);
+        MaxReferencesPerBrowse = section.Number(nameof(MaxReferencesPerBrowse), MaxReferencesPerBrowse, 1, int.MaxValue);
+        MaxMessageBytes = section.Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1 << 30);
+        MaxChunkBytes = section.Number(nameof(MaxChunkBytes), MaxChunkBytes, 8192, 1 << 20);
+
+        TimeSpan Positive(string key, TimeSpan value) => section.Time(key, value, TimeSpan.FromMilliseconds(1), Day);
     }
 
     /// <exception cref="FastPortOptionsException">A value is not allowed.</exception>

@@ -1,5 +1,5 @@
+using FastPort.Configuration;
 using FastPort.OpcUa.Client;
-using FastPort.OpcUa.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Hosting;
@@ -26,7 +26,7 @@ public static class OpcUaClientRegistration
         return Add(
             services,
             Options.Options.DefaultName,
-            configuration as IConfigurationSection ?? configuration.GetSection(ClientSection.Name));
+            configuration as IConfigurationSection ?? configuration.GetSection(OpcUaClientOptions.SectionName));
     }
 
     /// <summary>Adds a named client. A host can have many. Client and options are registered under that name.</summary>
@@ -45,15 +45,15 @@ public static class OpcUaClientRegistration
     private static OptionsBuilder<OpcUaClientOptions> Add(IServiceCollection services, string name, IConfigurationSection section)
     {
         ArgumentNullException.ThrowIfNull(services);
-        string? key = ServiceName.NewKey<OpcUaClient>(services, name);
+        NamedServices.Refuse<OpcUaClient>(services, name);
         services.TryAddSingleton(TimeProvider.System);
-        services.AddKeyedSingleton(key, (provider, _) => OpcUaClient.Create(
-            provider.GetRequiredService<IOptionsMonitor<OpcUaClientOptions>>().Get(name),
+        NamedServices.AddSingleton(services, name, provider => OpcUaClient.Create(
+            NamedServices.Options<OpcUaClientOptions>(provider, name),
             provider.GetService<ILoggerFactory>(),
             provider.GetRequiredService<TimeProvider>()));
         services.AddSingleton<IHostedService>(
-            provider => new OpcUaClientHostedService(provider.GetRequiredKeyedService<OpcUaClient>(key)));
-        return SectionOptions.Add<OpcUaClientOptions>(services, name, section, ClientSection.Read, static options => options.Validate());
+            provider => new OpcUaClientHostedService(NamedServices.Get<OpcUaClient>(provider, name)));
+        return SectionOptions.Add<OpcUaClientOptions>(services, name, section, section.Path);
     }
 
     /// <summary>Connects and closes a client with the host.</summary>

@@ -1,4 +1,4 @@
-using FastPort.OpcUa.Hosting;
+using FastPort.Configuration;
 using FastPort.OpcUa.Server;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -31,7 +31,7 @@ public static class OpcUaServerRegistration
         return Add(
             services,
             Options.Options.DefaultName,
-            configuration as IConfigurationSection ?? configuration.GetSection(ServerSection.Name),
+            configuration as IConfigurationSection ?? configuration.GetSection(OpcUaServerOptions.SectionName),
             addNodes);
     }
 
@@ -59,20 +59,20 @@ public static class OpcUaServerRegistration
         IServiceCollection services, string name, IConfigurationSection section, Action<IServiceProvider, AddressSpace>? addNodes)
     {
         ArgumentNullException.ThrowIfNull(services);
-        string? key = ServiceName.NewKey<OpcUaServer>(services, name);
+        NamedServices.Refuse<OpcUaServer>(services, name);
         services.TryAddSingleton(TimeProvider.System);
-        services.AddKeyedSingleton(key, (provider, _) =>
+        NamedServices.AddSingleton(services, name, provider =>
         {
             var server = new OpcUaServer(
-                provider.GetRequiredService<IOptionsMonitor<OpcUaServerOptions>>().Get(name),
+                NamedServices.Options<OpcUaServerOptions>(provider, name),
                 provider.GetService<ILoggerFactory>(),
                 provider.GetRequiredService<TimeProvider>());
             addNodes?.Invoke(provider, server.AddressSpace);
             return server;
         });
         services.AddSingleton<IHostedService>(
-            provider => new OpcUaServerHostedService(provider.GetRequiredKeyedService<OpcUaServer>(key)));
-        return SectionOptions.Add<OpcUaServerOptions>(services, name, section, ServerSection.Read, static _ => []);
+            provider => new OpcUaServerHostedService(NamedServices.Get<OpcUaServer>(provider, name)));
+        return SectionOptions.Add<OpcUaServerOptions>(services, name, section, section.Path);
     }
 
     /// <summary>Starts and stops a server with the host. The container disposes the server.</summary>

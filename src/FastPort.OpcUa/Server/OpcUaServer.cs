@@ -9,9 +9,6 @@ namespace FastPort.OpcUa.Server;
 /// <summary>An OPC UA server to embed in a program. Start it once, stop it once. Its members are safe from any thread.</summary>
 public sealed class OpcUaServer : IAsyncDisposable
 {
-    // Named by messages about wrong options.
-    private const string OptionsSection = "OpcUaServer";
-
     /// <summary>The scheme of OPC UA over TCP.</summary>
     internal const string Scheme = "opc.tcp";
 
@@ -38,24 +35,9 @@ public sealed class OpcUaServer : IAsyncDisposable
         AddressSpace = new AddressSpace(options, Time);
         Sessions = new SessionManager(this);
         Channels = new ServerChannels(options.MaxSecureChannels);
-        var connections = new ConnectionServerOptions(OptionsSection)
-        {
-            // A message being received lies in a buffer of its own; a ring holds one chunk.
-            MaxReceiveBytes = Math.Max(2 * options.MaxChunkBytes, 256 * 1024),
-            MaxSendBytes = Math.Min(2 * (long)options.MaxMessageBytes, 1 << 30) is var bytes ? (int)bytes : 0,
-
-            // More than channels: those that have to give way are still being closed.
-            MaxConnections = options.MaxSecureChannels + Math.Max(options.MaxSecureChannels / 4, 100),
-            MaxBufferedMegabytes = options.MaxBufferedMegabytes,
-        };
-        foreach (string endpoint in options.Endpoints)
-        {
-            connections.Endpoints.Add(endpoint);
-        }
-
         var components = new ConnectionServerComponents { Time = Time };
         components.Transports.MapScheme(Scheme, over: "tcp", DefaultPort);
-        _server = new ConnectionServer(connections, _ => new ServerChannel(this), components, loggerFactory);
+        _server = new ConnectionServer(options, _ => new ServerChannel(this), components, loggerFactory);
     }
 
     /// <summary>The nodes that clients see.</summary>

@@ -1,12 +1,29 @@
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Configuration;
+using FastPort.Connections;
+using FastPort.Hosting;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Server;
 
-/// <summary>Options of an <see cref="OpcUaServer"/>.</summary>
-public sealed class OpcUaServerOptions
+/// <summary>
+/// Options of an <see cref="OpcUaServer"/>. Every value is validated when the server is created. All have defaults except
+/// <see cref="ServerOptions.Endpoints"/>, which needs at least one entry: <c>opc.tcp://host:port/path</c>, default port 4840.
+/// </summary>
+public sealed class OpcUaServerOptions : ServerOptions
 {
-    /// <summary>Where the server listens: <c>opc.tcp://host:port/path</c>, default port 4840. At least one.</summary>
-    public IList<string> Endpoints { get; } = [];
+    /// <summary>The configuration section.</summary>
+    public const string SectionName = "OpcUaServer";
+
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Millisecond = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan Day = TimeSpan.FromDays(1);
+
+    /// <summary>Creates options with default values.</summary>
+    public OpcUaServerOptions()
+        : base(SectionName)
+    {
+    }
 
     /// <summary>Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaServer</c>.</summary>
     public string ApplicationUri { get; set; } = $"urn:{Environment.MachineName}:FastPort:OpcUaServer";
@@ -42,12 +59,6 @@ public sealed class OpcUaServerOptions
     /// closed for a new one (OPC 10000-4, 5.5.2). Defaults to 2,000.
     /// </summary>
     public int MaxSecureChannels { get; set; } = 2000;
-
-    /// <summary>
-    /// Megabytes that the connections may hold together beyond 64 KiB each: unfinished requests and unread responses. At the limit
-    /// connections are closed, first those without a session. Defaults to null: the budget of the process, a quarter of its memory.
-    /// </summary>
-    public int? MaxBufferedMegabytes { get; set; }
 
     /// <summary>
     /// Decides whether the owner of a certificate is a user. It has shown that it has the key, which must be RSA, and the certificate is in
@@ -146,4 +157,72 @@ public sealed class OpcUaServerOptions
     /// queue of one value. Defaults to 1,000,000.
     /// </summary>
     public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
+
+    /// <inheritdoc/>
+    public override void Describe(OptionSection section)
+    {
+        base.Describe(section);
+        if (Endpoints.Count == 0)
+        {
+            section.Refuse(nameof(Endpoints), "empty", "give a list of URIs, for example opc.tcp://0.0.0.0:4840");
+        }
+
+        ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, static text => !string.IsNullOrEmpty(text), "give a URI");
+        ProductUri = section.Text(nameof(ProductUri), ProductUri, static text => !string.IsNullOrEmpty(text), "give a URI");
+        ApplicationName = section.Text(nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrEmpty(text), "give a name");
+        SecurityPolicies = section.Choices(nameof(SecurityPolicies), SecurityPolicies);
+        SecurityModes = section.Choices(nameof(SecurityModes), SecurityModes);
+        if (SecurityModes.Any(static mode => mode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt)))
+        {
+            section.Refuse(nameof(SecurityModes), string.Join(", ", SecurityModes), "allowed are Sign, SignAndEncrypt");
+        }
+
+        section.Section(nameof(Certificates), Certificates.Describe);
+        AllowAnonymous = section.Flag(nameof(AllowAnonymous), AllowAnonymous);
+        MaxSecureChannels = section.Number(nameof(MaxSecureChannels), MaxSecureChannels, 1, MaxConnections);
+        HandshakeTimeout = section.Time(nameof(HandshakeTimeout), HandshakeTimeout, Millisecond, Day);
+        MaxTokenLifetime = section.Time(nameof(MaxTokenLifetime), MaxTokenLifetime, Second, Day);
+        DescribeMessages(section);
+        DescribeSessions(section);
+    }
+
+    /// <inheritdoc/>
+    protected override ConnectionSettings CreateSettings(ConnectionClock clock, ILogger logger) => new()
+    {
+        Clock = clock,
+        Logger = logger,
+
+        // A message being received lies in a buffer of its own; a ring holds one chunk.
+        MaxReceiveBytes = Math.Max(2 * MaxChunkBytes, 256 * 1024),
+        MaxSendBytes = (int)Math.Min(2L * MaxMessageBytes, 1 << 30),
+    };
+
+    private void DescribeMessages(OptionSection section)
+    {
+        MaxMessageBytes = section.Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1 << 30);
+        MaxChunkBytes = section.Number(nameof(MaxChunkBytes), MaxChunkBytes, 8192, 1 << 20);
+        MaxNodesPerRead = Limit(section, nameof(MaxNodesPerRead), MaxNodesPerRead);
+        MaxNodesPerWrite = Limit(section, nameof(MaxNodesPerWrite), MaxNodesPerWrite);
+        MaxNodesPerBrowse = Limit(section, nameof(MaxNodesPerBrowse), MaxNodesPerBrowse);
+        MaxMethodsPerCall = Limit(section, nameof(MaxMethodsPerCall), MaxMethodsPerCall);
+        MaxMonitoredItemsPerCall = Limit(section, nameof(MaxMonitoredItemsPerCall), MaxMonitoredItemsPerCall);
+    }
+
+    private void DescribeSessions(OptionSection section)
+    {
+        MaxSessions = Limit(section, nameof(MaxSessions), MaxSessions);
+        MaxSessionTimeout = section.Time(nameof(MaxSessionTimeout), MaxSessionTimeout, Second, Day);
+        MaxBrowseContinuationPoints = Limit(section, nameof(MaxBrowseContinuationPoints), MaxBrowseContinuationPoints);
+        MaxSubscriptionsPerSession = Limit(section, nameof(MaxSubscriptionsPerSession), MaxSubscriptionsPerSession);
+        MinPublishingInterval = section.Time(nameof(MinPublishingInterval), MinPublishingInterval, Millisecond, Day);
+        MaxSubscriptionLifetime = section.Time(nameof(MaxSubscriptionLifetime), MaxSubscriptionLifetime, Second, Day);
+        MaxPublishRequestsPerSession = Limit(section, nameof(MaxPublishRequestsPerSession), MaxPublishRequestsPerSession);
+        MaxNotificationsPerPublish = Limit(section, nameof(MaxNotificationsPerPublish), MaxNotificationsPerPublish);
+        MaxUnacknowledgedMessages = Limit(section, nameof(MaxUnacknowledgedMessages), MaxUnacknowledgedMessages);
+        MaxMonitoredItemsPerSession = Limit(section, nameof(MaxMonitoredItemsPerSession), MaxMonitoredItemsPerSession);
+        MaxQueueSize = Limit(section, nameof(MaxQueueSize), MaxQueueSize);
+        MaxQueuedValuesPerSession = section.Number(nameof(MaxQueuedValuesPerSession), MaxQueuedValuesPerSession, 1, 1_000_000_000);
+    }
+
+    private static int Limit(OptionSection section, string key, int value) => section.Number(key, value, 1, 1_000_000);
 }

@@ -1,5 +1,4 @@
 using FastPort.OpcUa.Client;
-using FastPort.OpcUa.Hosting;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Tests.Support;
 using FastPort.Transports;
@@ -118,7 +117,7 @@ public sealed class ClientHostTests
     // What only code can give: a certificate with its key.
     [Fact]
     public void Every_option_is_a_key_of_the_section() =>
-        OptionKeys.AssertComplete<OpcUaClientOptions>(ClientSection.Read, [nameof(OpcUaClientOptions.UserCertificate)]);
+        OptionKeys.AssertComplete<OpcUaClientOptions>(nameof(OpcUaClientOptions.UserCertificate));
 
     private static void Fill(AddressSpace space) => space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "v", 5);
 

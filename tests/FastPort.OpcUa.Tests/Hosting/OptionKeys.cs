@@ -1,5 +1,5 @@
 using System.Reflection;
-using FastPort.OpcUa.Hosting;
+using FastPort.Configuration;
 using Microsoft.Extensions.Configuration;
 using Xunit;
 
@@ -9,10 +9,9 @@ namespace FastPort.OpcUa.Tests.Hosting;
 internal static class OptionKeys
 {
     /// <summary>Sets each option in a configuration and expects it in the options.</summary>
-    /// <param name="read">Reads the section.</param>
     /// <param name="codeOnly">Options that only code can set.</param>
-    public static void AssertComplete<TOptions>(Action<TOptions, SectionReader> read, string[] codeOnly)
-        where TOptions : new()
+    public static void AssertComplete<TOptions>(params string[] codeOnly)
+        where TOptions : IDescribedOptions, new()
     {
         PropertyInfo[] properties = [.. typeof(TOptions).GetProperties(BindingFlags.Public | BindingFlags.Instance)
             .Where(p => !codeOnly.Contains(p.Name))];
@@ -22,24 +21,35 @@ internal static class OptionKeys
             (string Key, string Value, object Expected)? given = Example(property.PropertyType, property.GetValue(new TOptions()));
             if (given is not { } example)
             {
-                // A part with keys of its own, which has a call of its own.
                 Assert.Equal(typeof(OpcUaCertificateOptions), property.PropertyType);
+                foreach (PropertyInfo part in property.PropertyType.GetProperties())
+                {
+                    Read(new TOptions(), $"{property.Name}:{part.Name}", "true");
+                }
+
                 continue;
             }
 
-            List<string> problems = [];
             var options = new TOptions();
-            IConfiguration configuration = Hosts.Create(($"S:{property.Name}{example.Key}", example.Value)).Configuration;
-            SectionReader.Visit(configuration.GetSection("S"), problems, section => read(options, section));
+            Read(options, $"{property.Name}{example.Key}", example.Value);
 
-            Assert.Empty(problems);
             Assert.Equal(example.Expected, property.GetValue(options));
         }
     }
 
+    // Values may be out of range; their keys are known.
+    private static void Read<TOptions>(TOptions options, string key, string value)
+        where TOptions : IDescribedOptions
+    {
+        List<string> problems = [];
+        IConfiguration configuration = Hosts.Create(($"S:{key}", value)).Configuration;
+        OptionSection.Visit("S", problems, configuration.GetSection("S"), options.Describe);
+        Assert.DoesNotContain(problems, static one => one.Contains("no known key", StringComparison.Ordinal));
+    }
+
     private static (string Key, string Value, object Expected)? Example(Type type, object? byDefault) =>
         type == typeof(string) ? (string.Empty, "text", "text")
-        : type == typeof(int) ? (string.Empty, "12345", 12345)
+        : type == typeof(int) || type == typeof(int?) ? (string.Empty, "12345", 12345)
         : type == typeof(bool) ? (string.Empty, $"{!(bool)byDefault!}", !(bool)byDefault)
         : type == typeof(TimeSpan) ? (string.Empty, "00:12:34", new TimeSpan(0, 12, 34))
         : type.IsEnum ? (string.Empty, Enum.GetNames(type)[2], Enum.GetValues(type).GetValue(2)!)

@@ -1,5 +1,4 @@
 using FastPort.OpcUa.Client;
-using FastPort.OpcUa.Hosting;
 using FastPort.OpcUa.Server;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
@@ -116,14 +115,16 @@ public sealed class ServerHostTests
         OptionsValidationException wrong = await Assert.ThrowsAsync<OptionsValidationException>(() => host.StartAsync());
 
         string[] failures = [.. wrong.Failures];
-        Assert.Contains("Plant:Endpoints is 'opc.tcp://127.0.0.1:0'; give a list of texts.", failures);
-        Assert.Contains("Plant:MaxNodesPerRead is 'many'; give a whole number.", failures);
+        Assert.Contains(
+            failures,
+            static f => f.StartsWith("Plant:Endpoints is 'opc.tcp://127.0.0.1:0'; give a list of URIs: ", StringComparison.Ordinal));
+        Assert.Contains("Plant:MaxNodesPerRead is 'many'; allowed are 1 to 1000000.", failures);
         Assert.Contains("Plant:AllowAnonymous is 'maybe'; allowed are true, false.", failures);
-        Assert.Contains("Plant:HandshakeTimeout is 'soon'; give a time such as 00:00:30.", failures);
+        Assert.Contains("Plant:HandshakeTimeout is 'soon'; allowed are 00:00:00.0010000 to 1.00:00:00.", failures);
         const string Policies = "give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.";
-        Assert.Contains($"Plant:SecurityPolicies:0 is 'Rot13'; {Policies}", failures);
-        Assert.Contains($"Plant:SecurityPolicies:1 is '1'; {Policies}", failures);
-        Assert.Contains("Plant:ApplicationName is a section; give a text.", failures);
+        Assert.Contains($"Plant:SecurityPolicies is 'Rot13'; {Policies}", failures);
+        Assert.Contains($"Plant:SecurityPolicies is '1'; {Policies}", failures);
+        Assert.Contains("Plant:ApplicationName is a section; give a name.", failures);
         Assert.Contains("Plant:Certificates:UnsafeTrustAll is '1'; allowed are true, false.", failures);
         Assert.Contains(failures, static f => f.StartsWith("Plant:MaxSesions is no known key; known are Endpoints, ", StringComparison.Ordinal));
         Assert.Contains(
@@ -134,8 +135,8 @@ public sealed class ServerHostTests
     public void Every_option_is_a_key_of_the_section()
     {
         // What only code can give: functions.
-        OptionKeys.AssertComplete<OpcUaServerOptions>(ServerSection.Read, [nameof(OpcUaServerOptions.ValidateUser)]);
-        OptionKeys.AssertComplete<OpcUaCertificateOptions>(CertificateSection.Read, []);
+        OptionKeys.AssertComplete<OpcUaServerOptions>(
+            nameof(OpcUaServerOptions.ValidateUser), nameof(OpcUaServerOptions.ValidateUserCertificate));
     }
 
     private sealed class Boiler

@@ -6,9 +6,16 @@ using Microsoft.Extensions.Options;
 
 namespace FastPort.Configuration;
 
-/// <summary>Services and options of a server or client by its name: keyed services, or plain ones if the name is empty.</summary>
-internal static class Named
+/// <summary>
+/// Services and options of a server or client by its name: keyed services, or plain ones if the name is empty. For the registration of a
+/// protocol's servers and clients.
+/// </summary>
+public static class NamedServices
 {
+    /// <summary>Adds a singleton.</summary>
+    /// <param name="services">The services to add to.</param>
+    /// <param name="name">The name; empty for none.</param>
+    /// <param name="create">Creates the service, from the root service provider.</param>
     public static void AddSingleton<TService>(IServiceCollection services, string name, Func<IServiceProvider, TService> create)
         where TService : class
     {
@@ -22,16 +29,26 @@ internal static class Named
         }
     }
 
+    /// <summary>The service of a name.</summary>
+    /// <param name="provider">Where to look.</param>
+    /// <param name="name">The name; empty for none.</param>
+    /// <exception cref="InvalidOperationException">It was not added.</exception>
     public static TService Get<TService>(IServiceProvider provider, string name)
         where TService : class =>
         name.Length == 0 ? provider.GetRequiredService<TService>() : provider.GetRequiredKeyedService<TService>(name);
 
+    /// <summary>The options of a name.</summary>
+    /// <param name="provider">Where to look.</param>
+    /// <param name="name">The name; empty for none.</param>
     public static TOptions Options<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicParameterlessConstructor)] TOptions>(
         IServiceProvider provider, string name)
         where TOptions : class =>
         provider.GetRequiredService<IOptionsMonitor<TOptions>>().Get(name);
 
     /// <summary>Throws if the services already have a <typeparamref name="TService"/> with the same name.</summary>
+    /// <param name="services">The services.</param>
+    /// <param name="name">The name; empty for none.</param>
+    /// <exception cref="InvalidOperationException">There is one with that name.</exception>
     public static void Refuse<TService>(IServiceCollection services, string name)
     {
         if (services.Any(s => s.ServiceType == typeof(TService) && (name.Length == 0 ? !s.IsKeyedService : name.Equals(s.ServiceKey))))
@@ -42,6 +59,8 @@ internal static class Named
         }
     }
 
+    /// <summary>The host's logger factory, or one that logs nothing.</summary>
+    /// <param name="provider">Where to look.</param>
     public static ILoggerFactory LoggerFactory(IServiceProvider provider) =>
         provider.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance;
 }
