@@ -20,6 +20,9 @@ internal sealed class RawSession : IDisposable
 
     private RawSession(RawChannel channel) => _channel = channel;
 
+    /// <summary>Sends and receives chunks.</summary>
+    public RawChannel Channel => _channel;
+
     /// <summary>Opens a channel, and creates and activates a session.</summary>
     public static async Task<RawSession> OpenAsync(TestServer server, double timeout = 60_000, uint maxMessageBytes = 0)
     {
