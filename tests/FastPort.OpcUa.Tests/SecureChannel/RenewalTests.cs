@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Sockets;
-using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.SecureChannel;
@@ -105,8 +104,8 @@ public sealed class RenewalTests
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
         Task<RawChannel> accepting = RawChannel.AcceptAsync(listener);
-        (Connection connection, ClientChannel channel, ConnectionClock clock) = await ConnectAsync(listener);
-        using ConnectionClock running = clock;
+        await using ChannelClient client = await ChannelClient.ConnectAsync($"opc.tcp://{listener.LocalEndpoint}", time: _time);
+        ClientChannel channel = client.Channel;
         using RawChannel server = await accepting;
         Assert.Equal(MessageType.Hello, (await server.ReceiveAsync()).Type);
         await server.SendAsync(MessageType.Acknowledge, RawChannel.Encode(
@@ -114,7 +113,7 @@ public sealed class RenewalTests
         (server.ChannelId, server.TokenId) = (7, 1);
         await server.AnswerOpenAsync(Lifetime);
         await channel.Opened.InTimeAsync();
-        Task<ServiceResult<GetEndpointsResponse>> asked = AskAsync(channel);
+        Task<StatusCode> asked = client.AskAsync();
         uint requestId = BitConverter.ToUInt32((await server.ReceiveAsync()).Chunk, 20);
 
         // Twice within the life of the first token, and the client uses neither of the others.
@@ -127,26 +126,26 @@ public sealed class RenewalTests
         await server.AnswerOpenAsync(Lifetime);
 
         server.TokenId = 1;
-        await server.SendMessageAsync(RawChannel.Response(default(GetEndpointsResponse)), requestId: requestId);
-        Assert.Equal(StatusCodes.Good, (await asked.InTimeAsync()).Status);
+        await server.SendMessageAsync(RawChannel.Response(new GetEndpointsResponse { Endpoints = [] }), requestId: requestId);
+        Assert.Equal(StatusCodes.Good, await asked.InTimeAsync());
 
         await Patience.UntilAsync(() => channel.Tokens.Newest!.Id == 3, "the client knew the token");
-        asked = AskAsync(channel);
+        asked = client.AskAsync();
         (_, byte[] chunk) = await server.ReceiveAsync();
         Assert.Equal(3u, TokenOf(chunk));
         server.TokenId = 3;
         await server.SendMessageAsync(
-            RawChannel.Response(default(GetEndpointsResponse)), requestId: BitConverter.ToUInt32(chunk, 20));
-        Assert.Equal(StatusCodes.Good, (await asked.InTimeAsync()).Status);
+            RawChannel.Response(new GetEndpointsResponse { Endpoints = [] }), requestId: BitConverter.ToUInt32(chunk, 20));
+        Assert.Equal(StatusCodes.Good, await asked.InTimeAsync());
         Assert.Equal(3u, channel.Tokens.Oldest!.Id);
 
         // The server must not go back.
-        asked = AskAsync(channel);
+        asked = client.AskAsync();
         server.TokenId = 2;
-        await server.SendMessageAsync(RawChannel.Response(default(GetEndpointsResponse)));
-        Assert.Equal(StatusCodes.BadSecureChannelTokenUnknown, (await asked.InTimeAsync()).Status);
+        await server.SendMessageAsync(RawChannel.Response(new GetEndpointsResponse { Endpoints = [] }));
+        Assert.Equal(StatusCodes.BadSecureChannelTokenUnknown, await asked.InTimeAsync());
         server.Dispose();
-        await connection.Closed.InTimeAsync();
+        await client.Connection.Closed.InTimeAsync();
     }
 
     [Theory]
@@ -164,10 +163,9 @@ public sealed class RenewalTests
                 o.Certificates.UnsafeTrustAll = true;
             });
             using ApplicationCertificate own = ApplicationCertificate.Create("urn:test:client", "client", [], TimeProvider.System.GetUtcNow());
-            ChannelCredentials? credentials = policy == OpcUaSecurityPolicy.None ? null : new ChannelCredentials(
-                SecurityPolicy.Of(policy), own, CertificateStore.TryReadLeaf(server.Server.Certificates!.Own.Der)!);
-            (Connection connection, ClientChannel channel, ConnectionClock clock) = await ConnectAsync(server.Url, credentials);
-            using ConnectionClock running = clock;
+            ChannelCredentials? credentials = policy == OpcUaSecurityPolicy.None ? null : ChannelClient.Credentials(server, own);
+            await using ChannelClient client = await ChannelClient.ConnectAsync(server.Url, credentials, _time);
+            ClientChannel channel = client.Channel;
             await channel.Opened.InTimeAsync();
             uint first = channel.Tokens.Newest!.Id;
 
@@ -176,21 +174,19 @@ public sealed class RenewalTests
             {
                 while (!renewing.IsCancellationRequested)
                 {
-                    Assert.Equal(StatusCodes.Good, (await AskAsync(channel)).Status);
+                    Assert.Equal(StatusCodes.Good, await client.AskAsync());
                 }
             }))];
             for (uint i = 1; i <= 20; i++)
             {
                 _time.Advance(TimeSpan.FromSeconds(46));
                 await Patience.UntilAsync(
-                    () => channel.Tokens.Oldest?.Id >= first + i || connection.IsClosing, "the token was renewed, and both sides use it");
+                    () => channel.Tokens.Oldest?.Id >= first + i || client.Connection.IsClosing, "the token was renewed, and both sides use it");
             }
 
             await renewing.CancelAsync();
             await Task.WhenAll(asking).InTimeAsync();
-            Assert.False(connection.IsClosing);
-            connection.Close(CloseReason.LocalClosed);
-            await connection.Closed.InTimeAsync();
+            Assert.False(client.Connection.IsClosing);
         }
         finally
         {
@@ -216,30 +212,5 @@ public sealed class RenewalTests
         (uint type, byte[] chunk) = await channel.ReceiveAsync();
         Assert.Equal(MessageType.Message, type);
         return TokenOf(chunk);
-    }
-
-    private static Task<ServiceResult<GetEndpointsResponse>> AskAsync(ClientChannel channel) => channel.SendAsync(
-        NodeId.Null, default(GetEndpointsRequest), new Stack<PendingRequest<GetEndpointsResponse>>(), CancellationToken.None).AsTask();
-
-    private Task<(Connection Connection, ClientChannel Channel, ConnectionClock Clock)> ConnectAsync(TcpListener listener) =>
-        ConnectAsync($"opc.tcp://{listener.LocalEndpoint}", credentials: null);
-
-    private async Task<(Connection Connection, ClientChannel Channel, ConnectionClock Clock)> ConnectAsync(
-        string url, ChannelCredentials? credentials)
-    {
-        var clock = new ConnectionClock(_time);
-        var settings = new ConnectionSettings
-        {
-            Clock = clock,
-            Logger = Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance,
-        };
-        Connection connection = await Transports.TransportCollection.CreateShared()
-            .MapScheme("opc.tcp", over: "tcp", defaultPort: 4840)
-            .CreateConnector(Transports.Endpoint.Parse(url), settings)
-            .ConnectAsync(Patience.Token);
-        var options = new OpcUaClientOptions { TokenLifetime = TimeSpan.FromMilliseconds(Lifetime) };
-        var channel = new ClientChannel(url, options, credentials, _time);
-        connection.Start(channel);
-        return (connection, channel, clock);
     }
 }

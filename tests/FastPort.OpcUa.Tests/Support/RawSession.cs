@@ -43,6 +43,16 @@ internal sealed class RawSession : IDisposable
         return id;
     }
 
+    /// <summary>Sends a request with any body, and waits for the status of its response.</summary>
+    public async Task<StatusCode> SendRawAsync(ushort encodingId, byte[] body)
+    {
+        uint id = ++_lastRequest;
+        byte[] type = BitConverter.GetBytes(1u | ((uint)encodingId << 16));
+        byte[] header = RawChannel.Encode(new RequestHeader { AuthenticationToken = _token, RequestHandle = id });
+        await _channel.SendMessageAsync([.. type, .. header, .. body], requestId: id);
+        return (await ReceiveAsync<ServiceFault>(id)).Status;
+    }
+
     /// <summary>Waits for the response to a request.</summary>
     public async Task<(StatusCode Status, T Response)> ReceiveAsync<T>(uint id)
         where T : struct, IServiceMessage
