@@ -167,6 +167,9 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         };
         Writer.WriteTransportMessage(MessageType.Error, error);
         Connection.Close(reason);
+
+        // The close may take a while.
+        Incoming.Clear();
     }
 
     // Of a client with a session.

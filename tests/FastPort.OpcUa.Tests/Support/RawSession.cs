@@ -23,6 +23,9 @@ internal sealed class RawSession : IDisposable
     /// <summary>The session's secret token.</summary>
     public NodeId Token => _token;
 
+    /// <summary>Sends and receives chunks.</summary>
+    public RawChannel Channel => _channel;
+
     /// <summary>Opens a channel, and creates and activates a session.</summary>
     public static async Task<RawSession> OpenAsync(TestServer server, double timeout = 60_000, uint maxMessageBytes = 0)
     {
@@ -88,6 +91,16 @@ internal sealed class RawSession : IDisposable
         var decoder = new BinaryDecoder(response.AsSpan(), EncodingLimits.Default);
         decoder.ReadNodeId();
         return decoder.ReadStructure<ResponseHeader>().ServiceResult;
+    }
+
+    /// <summary>Sends a request with any body, and waits for the status of its response.</summary>
+    public async Task<StatusCode> SendRawAsync(ushort encodingId, byte[] body)
+    {
+        uint id = ++_lastRequest;
+        byte[] type = BitConverter.GetBytes(1u | ((uint)encodingId << 16));
+        byte[] header = RawChannel.Encode(new RequestHeader { AuthenticationToken = _token, RequestHandle = id });
+        await _channel.SendMessageAsync([.. type, .. header, .. body], requestId: id);
+        return (await ReceiveAsync<ServiceFault>(id)).Status;
     }
 
     /// <summary>Waits for the response to a request.</summary>
