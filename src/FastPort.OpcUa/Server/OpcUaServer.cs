@@ -1,3 +1,4 @@
+using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.Transports;
@@ -10,7 +11,7 @@ namespace FastPort.OpcUa.Server;
 public sealed class OpcUaServer : IAsyncDisposable
 {
     // Named by messages about wrong options.
-    private const string OptionsSection = "OpcUaServer";
+    private const string OptionsSection = nameof(OpcUaServerOptions);
 
     /// <summary>The scheme of OPC UA over TCP.</summary>
     internal const string Scheme = "opc.tcp";
@@ -28,10 +29,15 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <param name="options">Options; must not change afterwards.</param>
     /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
     /// <param name="time">Source of time. Defaults to the system's.</param>
-    /// <exception cref="Configuration.FastPortOptionsException">Options are out of range.</exception>
+    /// <exception cref="FastPortOptionsException">Options are out of range; the message names all of them.</exception>
     public OpcUaServer(OpcUaServerOptions options, ILoggerFactory? loggerFactory = null, TimeProvider? time = null)
     {
         ArgumentNullException.ThrowIfNull(options);
+        if (options.Validate() is { Count: > 0 } problems)
+        {
+            throw new FastPortOptionsException(problems);
+        }
+
         Options = options;
         Time = time ?? TimeProvider.System;
         Logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaServer>();

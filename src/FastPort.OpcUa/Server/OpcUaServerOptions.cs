@@ -1,4 +1,5 @@
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Transports;
 
 namespace FastPort.OpcUa.Server;
 
@@ -131,4 +132,56 @@ public sealed class OpcUaServerOptions
     /// queue of one value. Defaults to 1,000,000.
     /// </summary>
     public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
+
+    /// <summary>All problems, one sentence each with key, value and what is allowed; empty if there are none.</summary>
+    internal IReadOnlyList<string> Validate()
+    {
+        // Far more than any use of it, and no overflow where two of them meet.
+        const int Most = 10_000_000;
+        var day = TimeSpan.FromDays(1);
+        var second = TimeSpan.FromSeconds(1);
+        var checks = new OptionChecks();
+        if (Endpoints.Count == 0)
+        {
+            checks.Refuse(nameof(Endpoints), "empty", "give a list of URIs: opc.tcp://host:port/path");
+        }
+
+        foreach (string? url in Endpoints)
+        {
+            checks.Text(
+                nameof(Endpoints),
+                url,
+                static text => Endpoint.TryParse(text, out Endpoint? endpoint, out _) && endpoint.Scheme == OpcUaServer.Scheme,
+                "give URIs such as opc.tcp://host:port/path");
+        }
+
+        checks.Text(
+            nameof(ApplicationUri), ApplicationUri, static text => Uri.TryCreate(text, UriKind.Absolute, out _), "give an absolute URI");
+        checks.Text(nameof(ProductUri), ProductUri, static text => Uri.TryCreate(text, UriKind.Absolute, out _), "give an absolute URI");
+        checks.Text(nameof(ApplicationName), ApplicationName, static _ => true, "give a name");
+        checks.Choices(nameof(SecurityPolicies), SecurityPolicies);
+        checks.Text($"{nameof(Certificates)}:{nameof(Certificates.Directory)}", Certificates.Directory, static _ => true, "give a path");
+        checks.Number(nameof(MaxSessions), MaxSessions, 1, Most);
+        checks.Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1 << 30);
+        checks.Number(nameof(MaxChunkBytes), MaxChunkBytes, 8192, 1 << 20);
+        checks.Number(nameof(MaxNodesPerRead), MaxNodesPerRead, 1, Most);
+        checks.Number(nameof(MaxNodesPerWrite), MaxNodesPerWrite, 1, Most);
+        checks.Number(nameof(MaxNodesPerBrowse), MaxNodesPerBrowse, 1, Most);
+        checks.Number(nameof(MaxMethodsPerCall), MaxMethodsPerCall, 1, Most);
+        checks.Number(nameof(MaxBrowseContinuationPoints), MaxBrowseContinuationPoints, 0, ushort.MaxValue);
+        checks.Time(nameof(HandshakeTimeout), HandshakeTimeout, TimeSpan.FromMilliseconds(100), day);
+        checks.Time(nameof(MaxTokenLifetime), MaxTokenLifetime, 10 * second, 30 * day);
+        checks.Time(nameof(MaxSessionTimeout), MaxSessionTimeout, second, 30 * day);
+        checks.Number(nameof(MaxSubscriptionsPerSession), MaxSubscriptionsPerSession, 0, Most);
+        checks.Time(nameof(MinPublishingInterval), MinPublishingInterval, TimeSpan.FromMilliseconds(1), day);
+        checks.Time(nameof(MaxSubscriptionLifetime), MaxSubscriptionLifetime, second, 30 * day);
+        checks.Number(nameof(MaxPublishRequestsPerSession), MaxPublishRequestsPerSession, 1, Most);
+        checks.Number(nameof(MaxNotificationsPerPublish), MaxNotificationsPerPublish, 1, Most);
+        checks.Number(nameof(MaxUnacknowledgedMessages), MaxUnacknowledgedMessages, 1, Most);
+        checks.Number(nameof(MaxMonitoredItemsPerCall), MaxMonitoredItemsPerCall, 1, Most);
+        checks.Number(nameof(MaxMonitoredItemsPerSession), MaxMonitoredItemsPerSession, 0, Most);
+        checks.Number(nameof(MaxQueueSize), MaxQueueSize, 1, Most);
+        checks.Number(nameof(MaxQueuedValuesPerSession), MaxQueuedValuesPerSession, 1, int.MaxValue);
+        return checks.Problems;
+    }
 }
