@@ -36,20 +36,25 @@ internal static class AttributeServices
         encoder.Write(count);
         DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
         AddressSpace space = call.Server.AddressSpace;
-        for (int i = 0; i < count; i++)
+        int largest = call.Channel.LargestResponse;
+        var budget = new PartBudget();
+        for (int i = 0; i < count && encoder.Length <= largest; i++)
         {
             ReadValueId item = decoder.ReadStructure<ReadValueId>();
-            ReadAttribute(space, item, out DataValue value);
+            ReadAttribute(space, item, ref budget, out DataValue value);
             encoder.WriteDataValue(Stamp(value, timestamps, now));
         }
 
         // No diagnostics.
         encoder.Write(-1);
         encoder.Complete();
-        if (!decoder.Error.IsGood)
+
+        // Checked on the way, too: a large value asked for ten thousand times is not encoded that often.
+        StatusCode failed = buffer.Length > largest ? StatusCodes.BadResponseTooLarge : decoder.Error;
+        if (!failed.IsGood)
         {
             buffer.Clear(0);
-            call.Fault(decoder.Error);
+            call.Fault(failed);
             return;
         }
 
@@ -74,10 +79,12 @@ internal static class AttributeServices
         call.Channel.EncodeHeader(ref encoder, WriteResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
         encoder.Write(count);
         DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
+        var budget = new PartBudget();
         for (int i = 0; i < count; i++)
         {
             WriteValue item = decoder.ReadStructure<WriteValue>();
-            encoder.Write((decoder.Error.IsGood ? WriteAttribute(call.Server.AddressSpace, item, now) : decoder.Error).Value);
+            StatusCode status = decoder.Error.IsGood ? WriteAttribute(call.Server.AddressSpace, item, ref budget, now) : decoder.Error;
+            encoder.Write(status.Value);
         }
 
         encoder.Write(-1);
@@ -92,7 +99,7 @@ internal static class AttributeServices
         call.Channel.EndResponse(call.RequestId, call.Header.RequestHandle, buffer);
     }
 
-    private static void ReadAttribute(AddressSpace space, in ReadValueId item, out DataValue value)
+    private static void ReadAttribute(AddressSpace space, in ReadValueId item, ref PartBudget budget, out DataValue value)
     {
         if (Find(space, item, out Node? node) is { } refused)
         {
@@ -113,9 +120,9 @@ internal static class AttributeServices
 
         if (item.IndexRange is { Length: > 0 } text)
         {
-            value = NumericRange.TryParse(text, out NumericRange range)
-                ? SelectPart(value, range)
-                : new DataValue(default, StatusCodes.BadIndexRangeInvalid);
+            value = !NumericRange.TryParse(text, out NumericRange range) ? new DataValue(default, StatusCodes.BadIndexRangeInvalid)
+                : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
+                : SelectPart(value, range);
         }
     }
 
@@ -150,7 +157,7 @@ internal static class AttributeServices
         _ => value with { SourceTimestamp = default, SourcePicoseconds = 0 },
     };
 
-    private static StatusCode WriteAttribute(AddressSpace space, in WriteValue item, DateTime now)
+    private static StatusCode WriteAttribute(AddressSpace space, in WriteValue item, ref PartBudget budget, DateTime now)
     {
         if (space.Find(item.NodeId) is not { } node)
         {
@@ -183,7 +190,7 @@ internal static class AttributeServices
         if (item.IndexRange is { Length: > 0 } text)
         {
             return NumericRange.TryParse(text, out NumericRange range)
-                ? variable.SetPart(range, value)
+                ? variable.SetPart(range, value, ref budget)
                 : StatusCodes.BadIndexRangeInvalid;
         }
 
