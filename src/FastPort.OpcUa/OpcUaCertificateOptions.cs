@@ -27,6 +27,7 @@ public sealed class OpcUaCertificateOptions
     {
         Directory = section.Text(
             nameof(Directory), Directory, static path => !string.IsNullOrWhiteSpace(path), "give the path of a directory");
+        RequireRevocationLists = section.Flag(nameof(RequireRevocationLists), RequireRevocationLists);
         UnsafeTrustAll = section.Flag(nameof(UnsafeTrustAll), UnsafeTrustAll);
     }
 }

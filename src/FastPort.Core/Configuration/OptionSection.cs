@@ -145,7 +145,7 @@ public sealed class OptionSection
         List<TEnum> choices = [];
         foreach (string name in names)
         {
-            if (TryParseName(name, out TEnum choice))
+            if (TryParseName(name, out TEnum choice) && Enum.IsDefined(choice))
             {
                 choices.Add(choice);
             }

@@ -1,3 +1,4 @@
+using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.Transports;
@@ -25,10 +26,15 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <param name="options">Options; must not change afterwards.</param>
     /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
     /// <param name="time">Source of time. Defaults to the system's.</param>
-    /// <exception cref="Configuration.FastPortOptionsException">Options are out of range.</exception>
+    /// <exception cref="FastPortOptionsException">Options are out of range; the message names all of them.</exception>
     public OpcUaServer(OpcUaServerOptions options, ILoggerFactory? loggerFactory = null, TimeProvider? time = null)
     {
         ArgumentNullException.ThrowIfNull(options);
+        if (options.Validate() is { Count: > 0 } problems)
+        {
+            throw new FastPortOptionsException(problems);
+        }
+
         Options = options;
         Time = time ?? TimeProvider.System;
         Logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaServer>();

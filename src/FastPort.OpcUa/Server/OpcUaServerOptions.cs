@@ -2,6 +2,7 @@ using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Hosting;
+using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Server;
@@ -14,6 +15,11 @@ public sealed class OpcUaServerOptions : ServerOptions
 {
     /// <summary>The configuration section.</summary>
     public const string SectionName = "OpcUaServer";
+
+    // Far more than any use of it, and no overflow where two of them meet.
+    private const int Most = 10_000_000;
+
+    private const string ExampleEndpoints = "give a list of URIs such as opc.tcp://0.0.0.0:4840/path";
 
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Millisecond = TimeSpan.FromMilliseconds(1);
@@ -164,12 +170,20 @@ public sealed class OpcUaServerOptions : ServerOptions
         base.Describe(section);
         if (Endpoints.Count == 0)
         {
-            section.Refuse(nameof(Endpoints), "empty", "give a list of URIs, for example opc.tcp://0.0.0.0:4840");
+            section.Refuse(nameof(Endpoints), "empty", ExampleEndpoints);
         }
 
-        ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, static text => !string.IsNullOrEmpty(text), "give a URI");
-        ProductUri = section.Text(nameof(ProductUri), ProductUri, static text => !string.IsNullOrEmpty(text), "give a URI");
-        ApplicationName = section.Text(nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrEmpty(text), "give a name");
+        foreach (string url in Endpoints)
+        {
+            if (Endpoint.TryParse(url, out Endpoint? endpoint, out _) && endpoint.Scheme != OpcUaServer.Scheme)
+            {
+                section.Refuse(nameof(Endpoints), $"'{url}'", ExampleEndpoints);
+            }
+        }
+
+        ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, IsUri, "give an absolute URI");
+        ProductUri = section.Text(nameof(ProductUri), ProductUri, IsUri, "give an absolute URI");
+        ApplicationName = section.Text(nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");
         SecurityPolicies = section.Choices(nameof(SecurityPolicies), SecurityPolicies);
         SecurityModes = section.Choices(nameof(SecurityModes), SecurityModes);
         if (SecurityModes.Any(static mode => mode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt)))
@@ -180,8 +194,8 @@ public sealed class OpcUaServerOptions : ServerOptions
         section.Section(nameof(Certificates), Certificates.Describe);
         AllowAnonymous = section.Flag(nameof(AllowAnonymous), AllowAnonymous);
         MaxSecureChannels = section.Number(nameof(MaxSecureChannels), MaxSecureChannels, 1, MaxConnections);
-        HandshakeTimeout = section.Time(nameof(HandshakeTimeout), HandshakeTimeout, Millisecond, Day);
-        MaxTokenLifetime = section.Time(nameof(MaxTokenLifetime), MaxTokenLifetime, Second, Day);
+        HandshakeTimeout = section.Time(nameof(HandshakeTimeout), HandshakeTimeout, 100 * Millisecond, Day);
+        MaxTokenLifetime = section.Time(nameof(MaxTokenLifetime), MaxTokenLifetime, 10 * Second, 30 * Day);
         DescribeMessages(section);
         DescribeSessions(section);
     }
@@ -211,18 +225,21 @@ public sealed class OpcUaServerOptions : ServerOptions
     private void DescribeSessions(OptionSection section)
     {
         MaxSessions = Limit(section, nameof(MaxSessions), MaxSessions);
-        MaxSessionTimeout = section.Time(nameof(MaxSessionTimeout), MaxSessionTimeout, Second, Day);
-        MaxBrowseContinuationPoints = Limit(section, nameof(MaxBrowseContinuationPoints), MaxBrowseContinuationPoints);
-        MaxSubscriptionsPerSession = Limit(section, nameof(MaxSubscriptionsPerSession), MaxSubscriptionsPerSession);
+        MaxSessionTimeout = section.Time(nameof(MaxSessionTimeout), MaxSessionTimeout, Second, 30 * Day);
+        MaxBrowseContinuationPoints = section.Number(
+            nameof(MaxBrowseContinuationPoints), MaxBrowseContinuationPoints, 0, ushort.MaxValue);
+        MaxSubscriptionsPerSession = section.Number(nameof(MaxSubscriptionsPerSession), MaxSubscriptionsPerSession, 0, Most);
         MinPublishingInterval = section.Time(nameof(MinPublishingInterval), MinPublishingInterval, Millisecond, Day);
-        MaxSubscriptionLifetime = section.Time(nameof(MaxSubscriptionLifetime), MaxSubscriptionLifetime, Second, Day);
+        MaxSubscriptionLifetime = section.Time(nameof(MaxSubscriptionLifetime), MaxSubscriptionLifetime, Second, 30 * Day);
         MaxPublishRequestsPerSession = Limit(section, nameof(MaxPublishRequestsPerSession), MaxPublishRequestsPerSession);
         MaxNotificationsPerPublish = Limit(section, nameof(MaxNotificationsPerPublish), MaxNotificationsPerPublish);
         MaxUnacknowledgedMessages = Limit(section, nameof(MaxUnacknowledgedMessages), MaxUnacknowledgedMessages);
-        MaxMonitoredItemsPerSession = Limit(section, nameof(MaxMonitoredItemsPerSession), MaxMonitoredItemsPerSession);
+        MaxMonitoredItemsPerSession = section.Number(nameof(MaxMonitoredItemsPerSession), MaxMonitoredItemsPerSession, 0, Most);
         MaxQueueSize = Limit(section, nameof(MaxQueueSize), MaxQueueSize);
-        MaxQueuedValuesPerSession = section.Number(nameof(MaxQueuedValuesPerSession), MaxQueuedValuesPerSession, 1, 1_000_000_000);
+        MaxQueuedValuesPerSession = section.Number(nameof(MaxQueuedValuesPerSession), MaxQueuedValuesPerSession, 1, int.MaxValue);
     }
 
-    private static int Limit(OptionSection section, string key, int value) => section.Number(key, value, 1, 1_000_000);
+    private static int Limit(OptionSection section, string key, int value) => section.Number(key, value, 1, Most);
+
+    private static bool IsUri(string? text) => Uri.TryCreate(text, UriKind.Absolute, out _);
 }
