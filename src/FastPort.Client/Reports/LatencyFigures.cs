@@ -10,12 +10,8 @@ internal sealed record LatencyFigures(
     public double P99OverAvg => Avg > 0 ? P99 / Avg : 0;
 
     /// <summary>The figures of a snapshot; null if it is empty.</summary>
-    public static LatencyFigures? From(LatencySnapshot snapshot)
-    {
-        LatencySummary s = snapshot.Summarize();
-        return s.Count == 0
-            ? null
-            : new LatencyFigures(
-                s.Count, s.Min / 1e3, s.Mean / 1e3, s.P50 / 1e3, s.P90 / 1e3, s.P95 / 1e3, s.P99 / 1e3, s.P999 / 1e3, s.Max / 1e3);
-    }
+    public static LatencyFigures? From(LatencySnapshot s) => s.Count == 0
+        ? null
+        : new LatencyFigures(
+            s.Count, s.Min / 1e3, s.Mean / 1e3, s.P50 / 1e3, s.P90 / 1e3, s.P95 / 1e3, s.P99 / 1e3, s.P999 / 1e3, s.Max / 1e3);
 }

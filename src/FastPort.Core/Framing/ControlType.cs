@@ -31,7 +31,7 @@ public static class ControlType
     public const ushort Cancel = 0x0009;
 
     /// <summary>The last type reserved for the framework.</summary>
-    public const ushort LastReserved = 0x00FF;
+    internal const ushort LastReserved = 0x00FF;
 
     /// <summary>The first type an embedding application may use.</summary>
     public const ushort FirstApplication = 0x1000;

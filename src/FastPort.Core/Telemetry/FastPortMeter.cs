@@ -8,7 +8,7 @@ namespace FastPort.Telemetry;
 /// The counters are observable instruments: they cost nothing until a listener reads them. The durations are histograms in seconds,
 /// recorded only while a listener is attached. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
 /// </remarks>
-public sealed class FastPortMeter : IDisposable
+internal sealed class FastPortMeter : IDisposable
 {
     /// <summary>Name of the meter.</summary>
     public const string MeterName = "FastPort";

@@ -3,7 +3,7 @@ namespace FastPort.Telemetry;
 /// <summary>One of the three latencies that a role measures.</summary>
 /// <param name="Name">Stable name in files, for example <c>round_trip</c>.</param>
 /// <param name="Title">Name in tables.</param>
-public sealed record LatencyMetric(string Name, string Title)
+internal sealed record LatencyMetric(string Name, string Title)
 {
     private static readonly LatencyMetric[] Client =
         [new("round_trip", "round trip"), new("server", "server"), new("network", "network")];

@@ -11,7 +11,7 @@ public enum LatencyRole
 }
 
 /// <summary>The scope of a series of latencies.</summary>
-public enum LatencyScope
+internal enum LatencyScope
 {
     /// <summary>Every message.</summary>
     All,

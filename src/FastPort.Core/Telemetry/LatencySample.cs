@@ -6,7 +6,7 @@ namespace FastPort.Telemetry;
 /// <param name="Whole">Client: round trip. Server: decode-to-send. Nanoseconds.</param>
 /// <param name="FirstPart">Client: server time. Server: queue time. Nanoseconds, or <see cref="NotMeasured"/>.</param>
 /// <param name="SecondPart">Client: network time. Server: handler time. Nanoseconds, or <see cref="NotMeasured"/>.</param>
-public readonly record struct LatencySample(long Timestamp, ushort MessageType, long Whole, long FirstPart, long SecondPart)
+internal readonly record struct LatencySample(long Timestamp, ushort MessageType, long Whole, long FirstPart, long SecondPart)
 {
     /// <summary>The value of a part that was not measured.</summary>
     public const long NotMeasured = long.MinValue;

@@ -44,7 +44,7 @@ public sealed class LatencySeries
     }
 
     /// <summary>The scope of the series: a message type or a session.</summary>
-    public LatencyScope Scope { get; }
+    internal LatencyScope Scope { get; }
 
     /// <summary>The message type, or the session id.</summary>
     public ulong Key { get; }

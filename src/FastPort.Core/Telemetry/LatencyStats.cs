@@ -16,7 +16,7 @@ namespace FastPort.Telemetry;
 public sealed class LatencyStats
 {
     /// <summary>Maximum number of ended sessions in reports until an interval is cut: those that ended first.</summary>
-    public const int MaxEndedSessions = 1000;
+    internal const int MaxEndedSessions = 1000;
 
     private readonly ConcurrentDictionary<ushort, LatencySeries> _types = new();
     private readonly ConcurrentDictionary<ulong, LatencySeries> _sessions = new();
@@ -68,7 +68,7 @@ public sealed class LatencyStats
     public DateTimeOffset Started { get; }
 
     /// <summary>The most recent samples of all types.</summary>
-    public RecentSamples RecentSamples { get; }
+    internal RecentSamples RecentSamples { get; }
 
     /// <summary>
     /// The series of a message type; always the same object for the same type. Call it only for known types: each costs memory.
@@ -162,7 +162,7 @@ public sealed class LatencyStats
     }
 
     /// <summary>The present figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
-    public LatencyReport CutInterval() => Report(cut: true);
+    internal LatencyReport CutInterval() => Report(cut: true);
 
     private LatencyReport Report(bool cut)
     {

@@ -9,10 +9,10 @@ public sealed class LatencyStatsOptions
     public const string SectionName = "LatencyStats";
 
     /// <summary>Highest <see cref="MaxSamplesInMemory"/>.</summary>
-    public const int MaxSamplesLimit = 10_000_000;
+    internal const int MaxSamplesLimit = 10_000_000;
 
     /// <summary>Highest <see cref="FileWriteIntervalSeconds"/>: a day.</summary>
-    public const int MaxFileWriteIntervalSeconds = 86_400;
+    internal const int MaxFileWriteIntervalSeconds = 86_400;
 
     /// <summary>Whether tables are written to the console. Defaults to true.</summary>
     public bool EnableConsoleOutput { get; set; } = true;

@@ -14,7 +14,7 @@ namespace FastPort.Telemetry;
 /// that recorded.
 /// </para>
 /// </remarks>
-public sealed class RecentSamples
+internal sealed class RecentSamples
 {
     private const int BatchLength = 32;
 

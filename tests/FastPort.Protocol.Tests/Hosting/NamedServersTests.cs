@@ -58,7 +58,7 @@ public sealed class NamedServersTests
         {
             InstrumentPublished = (instrument, _) =>
             {
-                if (instrument.Meter.Name == FastPortMeter.MeterName
+                if (instrument.Meter.Name == "FastPort"
                     && instrument.Name == "fastport.connections.accepted"
                     && ReferenceEquals(instrument.Meter.Scope, factory))
                 {

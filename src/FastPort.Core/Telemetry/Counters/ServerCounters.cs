@@ -24,73 +24,73 @@ public sealed class ServerCounters
     private long _subscriptions;
 
     /// <summary>Counts an accepted connection; <see cref="ConnectionClosed"/> is the counterpart.</summary>
-    public void ConnectionAccepted() => Interlocked.Increment(ref _connectionsAccepted);
+    internal void ConnectionAccepted() => Interlocked.Increment(ref _connectionsAccepted);
 
     /// <summary>Counts the end of an accepted connection.</summary>
-    public void ConnectionClosed() => Interlocked.Increment(ref _connectionsClosed);
+    internal void ConnectionClosed() => Interlocked.Increment(ref _connectionsClosed);
 
     /// <summary>Counts a rejected connection, which counts as neither accepted nor closed.</summary>
     /// <param name="reason">Why.</param>
-    public void ConnectionRejected(ConnectionRejection reason) => _rejected.Add((uint)reason);
+    internal void ConnectionRejected(ConnectionRejection reason) => _rejected.Add((uint)reason);
 
     /// <summary>Counts a failed accept.</summary>
-    public void AcceptFailed() => Interlocked.Increment(ref _acceptErrors);
+    internal void AcceptFailed() => Interlocked.Increment(ref _acceptErrors);
 
     /// <summary>Counts the start of a session.</summary>
-    public void SessionOpened() => Interlocked.Increment(ref _sessionsOpened);
+    internal void SessionOpened() => Interlocked.Increment(ref _sessionsOpened);
 
     /// <summary>Counts the end of a session.</summary>
-    public void SessionClosed() => Interlocked.Increment(ref _sessionsClosed);
+    internal void SessionClosed() => Interlocked.Increment(ref _sessionsClosed);
 
     /// <summary>Adds received messages and bytes.</summary>
     /// <param name="messages">Whole frames, 0 or more.</param>
     /// <param name="bytes">Bytes, headers included, 0 or more.</param>
-    public void Received(long messages, long bytes) => _traffic.AddReceived(messages, bytes);
+    internal void Received(long messages, long bytes) => _traffic.AddReceived(messages, bytes);
 
     /// <summary>Adds sent messages and bytes.</summary>
     /// <param name="messages">Whole frames, 0 or more.</param>
     /// <param name="bytes">Bytes, headers included, 0 or more.</param>
-    public void Sent(long messages, long bytes) => _traffic.AddSent(messages, bytes);
+    internal void Sent(long messages, long bytes) => _traffic.AddSent(messages, bytes);
 
     /// <summary>Counts an error frame sent.</summary>
     /// <param name="code">The code in the protocol's error table; other codes are counted together as 0.</param>
-    public void ErrorSent(uint code) => _errorsSent.Add(ErrorTag(code));
+    internal void ErrorSent(uint code) => _errorsSent.Add(ErrorTag(code));
 
     /// <summary>Counts a one-way message that failed; its sender gets no error.</summary>
     /// <param name="code">
     /// The code of the error frame for a request that fails in the same way; unknown codes are counted together as 0.
     /// </param>
-    public void OneWayFailed(uint code) => _oneWayFailures.Add(ErrorTag(code));
+    internal void OneWayFailed(uint code) => _oneWayFailures.Add(ErrorTag(code));
 
     /// <summary>Counts dropped frames.</summary>
     /// <param name="reason">Why.</param>
     /// <param name="frames">Number of frames. Defaults to 1.</param>
-    public void FramesDropped(FrameDrop reason, long frames = 1) => _dropped.Add((uint)reason, frames);
+    internal void FramesDropped(FrameDrop reason, long frames = 1) => _dropped.Add((uint)reason, frames);
 
     /// <summary>Counts a reply whose correlation belongs to no request.</summary>
-    public void ReplyToNothing() => Interlocked.Increment(ref _repliesToNothing);
+    internal void ReplyToNothing() => Interlocked.Increment(ref _repliesToNothing);
 
     /// <summary>Counts a connection closed by a deadline.</summary>
     /// <param name="kind">Which deadline.</param>
-    public void TimeoutClosed(ConnectionTimeout kind) => _timeouts.Add((uint)kind);
+    internal void TimeoutClosed(ConnectionTimeout kind) => _timeouts.Add((uint)kind);
 
     /// <summary>Counts a Relay that its target's send queue took.</summary>
-    public void Relayed() => _traffic.AddRelayed();
+    internal void Relayed() => _traffic.AddRelayed();
 
     /// <summary>Counts a Relay delayed by a full target; one Relay may be delayed several times.</summary>
-    public void RelayWaited() => Interlocked.Increment(ref _relaysWaited);
+    internal void RelayWaited() => Interlocked.Increment(ref _relaysWaited);
 
     /// <summary>Counts a Relay that its target did not get.</summary>
     /// <param name="reason">Why.</param>
-    public void RelayFailed(RelayFailure reason) => _relayFailures.Add((uint)reason);
+    internal void RelayFailed(RelayFailure reason) => _relayFailures.Add((uint)reason);
 
     /// <summary>Counts a Publish.</summary>
     /// <param name="deliveries">Sessions that got the message, 0 or more.</param>
-    public void Published(long deliveries) => _traffic.AddPublished(deliveries);
+    internal void Published(long deliveries) => _traffic.AddPublished(deliveries);
 
     /// <summary>Counts new or ended subscriptions.</summary>
     /// <param name="change">Change of the number of subscriptions; negative if it decreases.</param>
-    public void Subscribed(long change) => Interlocked.Add(ref _subscriptions, change);
+    internal void Subscribed(long change) => Interlocked.Add(ref _subscriptions, change);
 
     /// <summary>The present counts. Each count is exact; they are read one after the other, not at the same moment.</summary>
     public ServerCountersSnapshot Snapshot()

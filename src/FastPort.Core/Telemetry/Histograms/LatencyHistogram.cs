@@ -43,10 +43,10 @@ public sealed class LatencyHistogram
     internal LatencyHistogram(int coarseness) => _coarseness = coarseness;
 
     /// <summary>Lowest value that is not clamped: 100 ns.</summary>
-    public static long LowestTrackable => LatencyBuckets.Lowest;
+    internal static long LowestTrackable => LatencyBuckets.Lowest;
 
     /// <summary>Highest value that is not clamped, in nanoseconds: 60 s.</summary>
-    public static long HighestTrackable => LatencyBuckets.Highest;
+    internal static long HighestTrackable => LatencyBuckets.Highest;
 
     /// <summary>Number of values recorded, clamped ones included.</summary>
     public long Count => _count;
@@ -61,13 +61,13 @@ public sealed class LatencyHistogram
     public Int128 Sum => _sum;
 
     /// <summary>Values below <see cref="LowestTrackable"/>.</summary>
-    public long ClampedLow => _clampedLow;
+    internal long ClampedLow => _clampedLow;
 
     /// <summary>Values above <see cref="HighestTrackable"/>.</summary>
-    public long ClampedHigh => _clampedHigh;
+    internal long ClampedHigh => _clampedHigh;
 
     /// <summary>Bytes of the allocated count arrays.</summary>
-    public int AllocatedBytes
+    internal int AllocatedBytes
     {
         get
         {

@@ -4,7 +4,7 @@ namespace FastPort.Telemetry.Histograms;
 /// <param name="Lowest">Lowest value of the bucket in nanoseconds, inclusive.</param>
 /// <param name="Highest">Highest value of the bucket in nanoseconds, inclusive.</param>
 /// <param name="Count">Values recorded in it.</param>
-public readonly record struct LatencyBucket(long Lowest, long Highest, long Count);
+internal readonly record struct LatencyBucket(long Lowest, long Highest, long Count);
 
 /// <summary>The contents of a histogram at one moment. Immutable, so thread-safe. All values are nanoseconds.</summary>
 /// <remarks>Holds 12 bytes per filled bucket.</remarks>
@@ -46,10 +46,10 @@ public sealed class LatencySnapshot
     public double Mean => Count == 0 ? 0 : (double)Sum / Count;
 
     /// <summary>Values below 100 ns, counted as 100 ns.</summary>
-    public long ClampedLow { get; }
+    internal long ClampedLow { get; }
 
     /// <summary>Values above 60 s, counted as 60 s.</summary>
-    public long ClampedHigh { get; }
+    internal long ClampedHigh { get; }
 
     /// <summary>50 % of the values are at most this.</summary>
     public long P50 => GetPercentile(50);
@@ -70,7 +70,7 @@ public sealed class LatencySnapshot
     public long P9999 => GetPercentile(99.99);
 
     /// <summary>The filled buckets, lowest first.</summary>
-    public IEnumerable<LatencyBucket> Buckets
+    internal IEnumerable<LatencyBucket> Buckets
     {
         get
         {
@@ -171,7 +171,7 @@ public sealed class LatencySnapshot
     }
 
     /// <summary>The figures for tables and files.</summary>
-    public LatencySummary Summarize() => new()
+    internal LatencySummary Summarize() => new()
     {
         Count = Count,
         Min = Min,

@@ -1,7 +1,7 @@
 namespace FastPort.Telemetry.Histograms;
 
 /// <summary>The figures of one set of latencies in tables and files. All values are nanoseconds; all are 0 if the set is empty.</summary>
-public readonly record struct LatencySummary
+internal readonly record struct LatencySummary
 {
     /// <summary>Number of values.</summary>
     public long Count { get; init; }

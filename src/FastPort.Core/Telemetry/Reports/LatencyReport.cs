@@ -30,7 +30,7 @@ public sealed class LatencyReport
     public required IReadOnlyList<LatencyScopeReport> Sessions { get; init; }
 
     /// <summary>Exact figures of the most recent samples; null if there are none.</summary>
-    public required LatencyRecentReport? Recent { get; init; }
+    internal LatencyRecentReport? Recent { get; init; }
 
     /// <summary><see cref="All"/>, then <see cref="Types"/>, then <see cref="Sessions"/>.</summary>
     public IEnumerable<LatencyScopeReport> Scopes => [All, .. Types, .. Sessions];
@@ -40,7 +40,7 @@ public sealed class LatencyReport
 public sealed class LatencyScopeReport
 {
     /// <summary>The scope of the figures.</summary>
-    public required LatencyScope Scope { get; init; }
+    internal LatencyScope Scope { get; init; }
 
     /// <summary>Message type or session id; 0 for <see cref="LatencyScope.All"/>.</summary>
     public required ulong Key { get; init; }
@@ -60,7 +60,7 @@ public sealed class LatencyScopeReport
     /// <summary>Failed messages since measuring began.</summary>
     public required long LifetimeErrors { get; init; }
 
-    /// <summary>The latencies in the order of <see cref="LatencyMetric.Of"/>.</summary>
+    /// <summary>The three latencies: the whole, then its two parts.</summary>
     public required IReadOnlyList<LatencyMetricReport> Metrics { get; init; }
 
     /// <summary>Messages measured in the interval.</summary>
@@ -76,14 +76,33 @@ public sealed class LatencyScopeReport
     public double LifetimeRate => Lifetime > TimeSpan.Zero ? LifetimeCount / Lifetime.TotalSeconds : 0;
 }
 
-/// <summary>One latency over the interval and over the lifetime.</summary>
-/// <param name="Metric">Which latency.</param>
-/// <param name="Interval">Since the last interval was cut.</param>
-/// <param name="Lifetime">Since measuring began, the interval included.</param>
-public sealed record LatencyMetricReport(LatencyMetric Metric, LatencySnapshot Interval, LatencySnapshot Lifetime);
+/// <summary>One latency over the interval and over the lifetime. Immutable.</summary>
+public sealed class LatencyMetricReport
+{
+    internal LatencyMetricReport(LatencyMetric metric, LatencySnapshot interval, LatencySnapshot lifetime)
+    {
+        Metric = metric;
+        Interval = interval;
+        Lifetime = lifetime;
+    }
+
+    /// <summary>
+    /// Which latency, by its name in files: <c>round_trip</c>, <c>server</c>, <c>network</c> of a client; <c>decode_to_send</c>,
+    /// <c>queue</c>, <c>handler</c> of a server.
+    /// </summary>
+    public string Name => Metric.Name;
+
+    /// <summary>Since the last interval was cut.</summary>
+    public LatencySnapshot Interval { get; }
+
+    /// <summary>Since measuring began, the interval included.</summary>
+    public LatencySnapshot Lifetime { get; }
+
+    internal LatencyMetric Metric { get; }
+}
 
 /// <summary>Exact figures of the recent samples. Immutable.</summary>
-public sealed class LatencyRecentReport
+internal sealed class LatencyRecentReport
 {
     /// <summary>Number of samples.</summary>
     public required int Count { get; init; }

@@ -8,15 +8,15 @@ namespace FastPort.Telemetry.Reports;
 public static class LatencyTable
 {
     /// <summary>Up to this many samples P99.9 depends on at most ten values and is shown as "-".</summary>
-    public const long MinSamplesForP999 = 10_000;
+    internal const long MinSamplesForP999 = 10_000;
 
     /// <summary>Maximum number of sessions in <see cref="Lifetime"/> and <see cref="Interval"/>: those with the highest P99.</summary>
-    public const int MaxSessions = 20;
+    internal const int MaxSessions = 20;
 
     /// <summary>
     /// Maximum number of sessions in <see cref="Document"/>: those with the highest P99. The other formats have all sessions.
     /// </summary>
-    public const int MaxSessionsInDocument = 1000;
+    internal const int MaxSessionsInDocument = 1000;
 
     private static readonly string[] Headings = ["samples", "min", "avg", "P50", "P90", "P95", "P99", "P99.9", "max", "P99/avg"];
 

@@ -7,7 +7,7 @@ namespace FastPort.Transports.InProcess;
 /// Connections between two ends in one process, by name: <c>inproc://name</c>. Names are shared by all instances of this class. Bytes are
 /// handed over in memory, without a copy, and without system calls while both ends are busy. Thread-safe.
 /// </summary>
-public sealed class InProcessTransport : ITransport
+internal sealed class InProcessTransport : ITransport
 {
     private readonly int? _spinMicroseconds;
 
