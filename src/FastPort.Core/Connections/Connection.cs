@@ -94,13 +94,23 @@ public abstract class Connection
     /// </summary>
     internal virtual bool IsLoopWrite => IsOnLoop;
 
+    /// <summary>
+    /// The pool for what a protocol keeps of unfinished messages outside the ring. Rented arrays count in the server's memory budget, as
+    /// the ring does, until they are returned; so a protocol that collects the parts of messages is within the budget. Safe from any
+    /// thread, also after the end of the connection. A filter passes the call to the connection below. Defaults to
+    /// <see cref="ArrayPool{T}.Shared"/>, whose arrays do not count.
+    /// </summary>
+    public virtual ArrayPool<byte> MessagePool => ArrayPool<byte>.Shared;
+
     /// <summary>The pool of the rings that this class creates.</summary>
     internal virtual ArrayPool<byte> RingPool => ArrayPool<byte>.Shared;
 
     /// <summary>Maximum number of bytes of a batch.</summary>
     internal virtual int BatchCapacity => 1024 * 1024;
 
-    /// <summary>Bytes of the memory budget that received bytes hold. Safe from any thread, as the next two members.</summary>
+    /// <summary>
+    /// Bytes of the memory budget that received bytes and unfinished messages hold. Safe from any thread, as the next two members.
+    /// </summary>
     internal virtual long ReceiveMemory => 0;
 
     /// <summary>Bytes of the memory budget that bytes to be sent hold.</summary>

@@ -16,18 +16,3 @@ internal interface IMemoryHolder
 /// <param name="Close">Begins to close the connection.</param>
 /// <param name="Closed">Completes when the connection has ended.</param>
 internal readonly record struct MemoryClaim(long Bytes, bool IsKnown, long OwedMilliseconds, Action Close, Task Closed);
-
-/// <summary>A protocol that knows whether its peer is identified and whether a message is unfinished. Safe from any thread.</summary>
-internal interface IMemoryUser
-{
-    /// <summary>Whether the peer has identified itself and was accepted.</summary>
-    bool IsPeerKnown { get; }
-
-    /// <summary>
-    /// Since when a message is unfinished, in milliseconds of the connection's clock; -1 if none is: then unread bytes wait for this side.
-    /// </summary>
-    long UnfinishedSince { get; }
-
-    /// <summary>Sends the reason to a known peer, and closes.</summary>
-    void TellAndClose(CloseReason reason);
-}

@@ -16,10 +16,10 @@ public sealed partial class ConnectionServer : IMemoryHolder
         Connection connection = accepted.Connection;
         var user = accepted.Served?.Protocol as IMemoryUser;
         bool isKnown = user?.IsPeerKnown == true;
-        long unfinishedSince = user?.UnfinishedSince ?? -1;
+        TimeSpan? unfinished = user?.UnfinishedFor;
 
         // A known peer's requests that wait in its ring are served when the queue has room. A closing connection is not read.
-        long received = (isKnown && unfinishedSince < 0) || connection.IsClosing ? 0 : connection.ReceiveMemory;
+        long received = (isKnown && unfinished is null) || connection.IsClosing ? 0 : connection.ReceiveMemory;
 
         // A frame shared by several connections is held until the last of them has sent it.
         long unsent = connection.IsSendBlocked
@@ -31,7 +31,7 @@ public sealed partial class ConnectionServer : IMemoryHolder
             : new MemoryClaim(
                 bytes,
                 isKnown,
-                Math.Max(Owed(received, unfinishedSince), Owed(unsent, connection.SendWaitsSince)),
+                Math.Max(received == 0 ? 0 : (long)(unfinished?.TotalMilliseconds ?? 0), Owed(unsent, connection.SendWaitsSince)),
                 () => CloseForMemory(connection, unsent == 0 && isKnown ? user : null, bytes),
                 connection.Closed);
     }

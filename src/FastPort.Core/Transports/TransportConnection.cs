@@ -50,6 +50,8 @@ internal abstract partial class TransportConnection : Connection
     /// <summary>Number of send calls to the operating system, failed ones included. 0 for a link within the process.</summary>
     internal virtual long SendCalls => 0;
 
+    public sealed override ArrayPool<byte> MessagePool => ReceivePool;
+
     internal override ArrayPool<byte> RingPool => SendPool;
 
     internal sealed override long ReceiveMemory => _receiveArrays?.Counted ?? 0;

@@ -8,11 +8,12 @@ namespace FastPort.OpcUa.Server;
 /// <content>Requests: finds the session and the service, and writes the response.</content>
 internal sealed partial class ServerChannel
 {
-    // An array of a response that was larger is not kept for the next one.
-    private const int KeepResponseBytes = 256 * 1024;
+    // An array of a response that was larger is not kept for the next one: an idle channel holds little.
+    private const int KeepResponseBytes = 64 * 1024;
 
     private readonly List<ServerSession> _sessions = [];
     private MessageBuffer? _response;
+    private volatile bool _isReleased;
 
     // The session of the last request: most channels have one.
     private ServerSession? _session;
@@ -36,7 +37,7 @@ internal sealed partial class ServerChannel
         }
         catch (Exception e)
         {
-            ServerLog.ServiceThrew(_server.Logger, e, type.Number, _channelId);
+            ServerLog.ServiceThrew(_server.Logger, e, type.Number, ChannelId);
             SendFault(requestId, header.RequestHandle, StatusCodes.BadInternalError);
         }
 
@@ -54,21 +55,25 @@ internal sealed partial class ServerChannel
             _sessions.Add(session);
         }
 
-        session.Channel = this;
         _session = session;
+        if (session.IsActivated)
+        {
+            Admit();
+        }
     }
 
-    /// <summary>The connection, whose loop the sessions' timers run on.</summary>
+    /// <summary>The connection.</summary>
     internal Connection Loop => Connection;
 
-    /// <summary>Forgets a session that has ended.</summary>
-    internal void Detach(ServerSession session)
+    /// <summary>Forgets a session that has ended, or that another channel has taken over. On any thread.</summary>
+    internal void DetachSoon(ServerSession session) => Post(() =>
     {
-        session.Subscriptions?.Close(tells: true);
-        session.Subscriptions = null;
-        _sessions.Remove(session);
-        _session = _session == session ? null : _session;
-    }
+        if (session.Channel != this)
+        {
+            _sessions.Remove(session);
+            _session = _session == session ? null : _session;
+        }
+    });
 
     /// <summary>Sends a response.</summary>
     internal void Send<T>(uint requestId, uint requestHandle, in T body)
@@ -87,7 +92,7 @@ internal sealed partial class ServerChannel
         EndResponse(requestId, requestHandle, buffer);
     }
 
-    /// <summary>A buffer for a response, empty; on the loop.</summary>
+    /// <summary>A buffer for a response, empty. Any thread.</summary>
     internal MessageBuffer BeginResponse()
     {
         MessageBuffer buffer = Interlocked.Exchange(ref _response, null) ?? new MessageBuffer(Pool);
@@ -107,7 +112,12 @@ internal sealed partial class ServerChannel
         }
 
         buffer.Clear(KeepResponseBytes);
-        _response = buffer;
+        Interlocked.Exchange(ref _response, buffer)?.Dispose();
+        if (_isReleased)
+        {
+            DropResponse();
+        }
+
         if (!Connection.IsOnLoop)
         {
             Connection.Flush();
@@ -127,6 +137,17 @@ internal sealed partial class ServerChannel
         encoder.Write(-1);
         encoder.WriteExtensionObject(null);
     }
+
+    /// <summary>The connection has ended; a method may still answer.</summary>
+    protected override void Release()
+    {
+        _isReleased = true;
+        DropResponse();
+        base.Release();
+    }
+
+    // A full fence: either the thread that keeps a buffer sees the release, or the release sees the buffer.
+    private void DropResponse() => Interlocked.Exchange(ref _response, null)?.Dispose();
 
     private void EncodeResponse<T>(MessageBuffer buffer, uint requestHandle, StatusCode status, in T body)
         where T : struct, IServiceMessage
@@ -179,7 +200,7 @@ internal sealed partial class ServerChannel
                 SessionServices.Activate(call, ref decoder);
                 return;
             case CloseSessionRequest.EncodingIdNumber:
-                SessionServices.Close(call);
+                SessionServices.Close(call, ref decoder);
                 return;
         }
 
@@ -197,6 +218,40 @@ internal sealed partial class ServerChannel
             case WriteRequest.EncodingIdNumber:
                 AttributeServices.Write(call, ref decoder);
                 break;
+            case CallRequest.EncodingIdNumber:
+                MethodServices.Call(call, ref decoder);
+                break;
+            case TransferSubscriptionsRequest.EncodingIdNumber:
+                SubscriptionTransfer.Transfer(call, ref decoder);
+                break;
+            default:
+                DispatchLocked(service, call, ref decoder);
+                break;
+        }
+    }
+
+    // Services that work on what the session has. Another channel may take the session over at any time.
+    private static void DispatchLocked(uint service, in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        lock (call.Session!.Gate)
+        {
+            if (call.Session.Channel != call.Channel)
+            {
+                call.Fault(StatusCodes.BadSecureChannelIdInvalid);
+                return;
+            }
+
+            DispatchToSession(service, call, ref decoder);
+        }
+    }
+
+    private static void DispatchToSession(uint service, in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        switch (service)
+        {
+            case CancelRequest.EncodingIdNumber:
+                SessionServices.Cancel(call, ref decoder);
+                break;
             case BrowseRequest.EncodingIdNumber:
                 ViewServices.Browse(call, ref decoder);
                 break;
@@ -212,9 +267,6 @@ internal sealed partial class ServerChannel
             case UnregisterNodesRequest.EncodingIdNumber:
                 ViewServices.Unregister(call, ref decoder);
                 break;
-            case CallRequest.EncodingIdNumber:
-                MethodServices.Call(call, ref decoder);
-                break;
             case PublishRequest.EncodingIdNumber:
                 SubscriptionServices.Publish(call, ref decoder);
                 break;
@@ -229,9 +281,6 @@ internal sealed partial class ServerChannel
                 break;
             case RepublishRequest.EncodingIdNumber:
                 SubscriptionServices.Republish(call, ref decoder);
-                break;
-            case TransferSubscriptionsRequest.EncodingIdNumber:
-                SubscriptionServices.Transfer(call, ref decoder);
                 break;
             case DeleteSubscriptionsRequest.EncodingIdNumber:
                 SubscriptionServices.Delete(call, ref decoder);

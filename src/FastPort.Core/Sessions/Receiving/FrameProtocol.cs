@@ -292,6 +292,10 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         });
     }
 
+    TimeSpan? IMemoryUser.UnfinishedFor => UnfinishedSince is >= 0 and var since
+        ? TimeSpan.FromMilliseconds(_settings.Clock.PreciseMilliseconds - since)
+        : null;
+
     void IMemoryUser.TellAndClose(CloseReason reason) => CloseWithGoodbye(reason);
 
     /// <summary>

@@ -1,0 +1,121 @@
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using Xunit;
+
+namespace FastPort.Core.Tests.Hosting;
+
+/// <summary>What a user's protocol keeps of unfinished messages counts in the budget, and known peers are the last to be closed.</summary>
+public sealed class ProtocolMemoryTests : EchoServerTests
+{
+    private const int Megabyte = 1024 * 1024;
+
+    private readonly List<Collector> _made = [];
+
+    [Fact]
+    public async Task At_the_budget_the_peers_that_are_late_the_longest_go_and_known_ones_last()
+    {
+        Options.MaxBufferedMegabytes = 4;
+        MakeProtocol = connection =>
+        {
+            lock (_made)
+            {
+                // The first one is known, and has been late for the longest time.
+                _made.Add(new Collector(connection, isKnown: _made.Count == 0, TimeSpan.FromMilliseconds(900 - _made.Count)));
+                return _made[^1];
+            }
+        };
+        await StartAsync();
+        List<RawPeer> peers = [];
+        for (int i = 0; i < 10; i++)
+        {
+            peers.Add(await ConnectAsync());
+            await peers[i].TrySendAsync(new byte[Megabyte]);
+            await Patience.UntilAsync(
+                () => _made.Count > i && (_made[i].Collected == Megabyte || _made[i].Ended is not null), "it was collected");
+        }
+
+        await Patience.UntilAsync(() => _made.Count(static one => one.Ended is null) <= 4, "the budget was kept");
+
+        Assert.Null(_made[0].Ended);
+        Collector[] ended = [.. _made.Where(static one => one.Ended is not null)];
+        Assert.InRange(ended.Length, 6, 8);
+        Assert.All(ended, static one => Assert.Equal(CloseKind.MemoryLimit, one.Ended!.Kind));
+        peers.ForEach(static peer => peer.Dispose());
+        await Patience.UntilAsync(() => Server!.Memory.Used == 0, "all was given back");
+    }
+
+    [Fact]
+    public async Task A_known_peer_that_is_late_for_long_is_told_and_closed()
+    {
+        Options.MaxBufferedMegabytes = 1;
+        var made = new TaskCompletionSource<Collector>();
+        MakeProtocol = connection =>
+        {
+            made.SetResult(new Collector(connection, isKnown: true, TimeSpan.FromSeconds(2)));
+            return made.Task.Result;
+        };
+        await StartAsync();
+        using RawPeer peer = await ConnectAsync();
+        await peer.TrySendAsync(new byte[2 * Megabyte]);
+
+        Collector collector = await made.Task.InTimeAsync();
+        await Patience.UntilAsync(() => collector.Ended is not null, "it was closed");
+
+        Assert.Equal((CloseKind.MemoryLimit, true), (collector.Ended!.Kind, collector.WasTold));
+        await Patience.UntilAsync(() => Server!.Memory.Used == 0, "all was given back");
+    }
+
+    // Keeps all that it receives: a message without an end.
+    private sealed class Collector(Connection connection, bool isKnown, TimeSpan late) : IConnectionProtocol, IMemoryUser
+    {
+        private readonly List<byte[]> _parts = [];
+        private int _collected;
+        private CloseReason? _ended;
+
+        public int Collected => Volatile.Read(ref _collected);
+
+        public CloseReason? Ended => Volatile.Read(ref _ended);
+
+        public bool WasTold { get; private set; }
+
+        public bool IsPeerKnown => isKnown;
+
+        public TimeSpan? UnfinishedFor => late;
+
+        public void TellAndClose(CloseReason reason)
+        {
+            WasTold = true;
+            connection.Close(reason);
+        }
+
+        public void OnOpened(Connection connection)
+        {
+        }
+
+        public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+        {
+            int length = input.Length;
+            byte[] part = connection.MessagePool.Rent(length);
+            input.CopyTo(0, part.AsSpan(0, length));
+            input.Consume(length);
+            _parts.Add(part);
+            Interlocked.Add(ref _collected, length);
+            return ReceiveOutcome.Continue;
+        }
+
+        public void OnInputEnded(bool truncated) => connection.Close(CloseReason.PeerClosed);
+
+        public void OnOutputDrained()
+        {
+        }
+
+        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
+
+        public void OnClosed(CloseReason reason)
+        {
+            _parts.ForEach(part => connection.MessagePool.Return(part));
+            Volatile.Write(ref _ended, reason);
+        }
+    }
+}
