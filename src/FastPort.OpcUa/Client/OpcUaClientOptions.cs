@@ -156,7 +156,11 @@ public sealed class OpcUaClientOptions : IDescribedOptions
         RequestTimeout = Positive(nameof(RequestTimeout), RequestTimeout);
         TokenLifetime = section.Time(nameof(TokenLifetime), TokenLifetime, Second, Day);
         SessionTimeout = section.Time(nameof(SessionTimeout), SessionTimeout, Second, Day);
-        KeepAliveInterval = section.Timeout(nameof(KeepAliveInterval), KeepAliveInterval);
+        KeepAliveInterval = section.Time(
+            nameof(KeepAliveInterval),
+            KeepAliveInterval,
+            static time => time == TimeSpan.Zero || (time >= TimeSpan.FromMilliseconds(1) && time <= Day),
+            $"allowed are 00:00:00 (off) and 00:00:00.0010000 to {Day:c}");
         Reconnect = section.Flag(nameof(Reconnect), Reconnect);
         ReconnectDelay = Positive(nameof(ReconnectDelay), ReconnectDelay);
         MaxReconnectDelay = section.Time(nameof(MaxReconnectDelay), MaxReconnectDelay, ReconnectDelay, Day);

@@ -6,8 +6,8 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Read and Write (OPC 10000-4, 5.11). Each node is served as it is decoded, straight into the response: no list of requests or results is
-/// made.
+/// Read and Write (OPC 10000-4, 5.11). Each node is read as it is decoded, straight into the response: no list of requests or results is
+/// made. What is written is decoded first.
 /// </summary>
 internal static class AttributeServices
 {
