@@ -37,8 +37,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, for large byte strings: they are not copied out of the received
-    /// message. One request, whatever the number of nodes.
+    /// As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, for large byte strings: they are not copied out of the
+    /// received message. One request, whatever the number of nodes.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -49,8 +49,11 @@ public sealed partial class OpcUaClient
     {
         ArgumentNullException.ThrowIfNull(nodes);
         ServiceResult<ReadResponse> result = await InvokeAsync(
-            ReadRequestOf(nodes, 0, nodes.Count, AttributeId.Value), _reads, "Read", cancellationToken, new RequestTerms(BorrowsBytes: true))
-            .ConfigureAwait(false);
+            ReadRequestOf(nodes, 0, nodes.Count, AttributeId.Value),
+            _reads,
+            "Read",
+            cancellationToken,
+            new RequestTerms(BorrowsBytes: true)).ConfigureAwait(false);
         if (result.Response.Results is not { } values || values.Length != nodes.Count)
         {
             result.Owner?.Dispose();

@@ -10,7 +10,8 @@ public sealed partial class OpcUaSubscription
     private readonly ConcurrentDictionary<uint, OpcUaMonitoredItem> _items = [];
 
     /// <summary>The items that the server has accepted, in the order in which they were added.</summary>
-    public IReadOnlyList<OpcUaMonitoredItem> Items => [.. _items.Values.Where(static item => item.IsKept).OrderBy(static item => item.Handle)];
+    public IReadOnlyList<OpcUaMonitoredItem> Items =>
+        [.. _items.Values.Where(static item => item.IsKept).OrderBy(static item => item.Handle)];
 
     /// <summary>Adds items. Their values may come before the call returns.</summary>
     /// <param name="items">What to monitor.</param>
@@ -181,18 +182,9 @@ public sealed partial class OpcUaSubscription
 
     private static uint[] IdsOf(IEnumerable<OpcUaMonitoredItem> items) => [.. items.Select(static item => item.Id)];
 
-    private static SetTriggeringRequest TriggeringRequest(
-        uint subscription, OpcUaMonitoredItem trigger, IEnumerable<OpcUaMonitoredItem> add, IEnumerable<OpcUaMonitoredItem> remove) => new()
-    {
-        SubscriptionId = subscription,
-        TriggeringItemId = trigger.Id,
-        LinksToAdd = IdsOf(add),
-        LinksToRemove = IdsOf(remove),
-    };
-
     private SetTriggeringRequest TriggeringRequest(
         OpcUaMonitoredItem trigger, IEnumerable<OpcUaMonitoredItem> add, IEnumerable<OpcUaMonitoredItem> remove) =>
-        TriggeringRequest(Id, trigger, add, remove);
+        new() { SubscriptionId = Id, TriggeringItemId = trigger.Id, LinksToAdd = IdsOf(add), LinksToRemove = IdsOf(remove) };
 
     private CreateMonitoredItemsRequest ItemsRequest(IEnumerable<OpcUaMonitoredItem> items) => new()
     {
