@@ -17,7 +17,7 @@ MethodCallResult package = await client.CallAsync(Id(90_000), Id(90_002), []);
 Console.WriteLine($"package: {package.Outputs[0].Get<ByteString>().Length} bytes");
 
 await using OpcUaSubscription subscription = await client.SubscribeAsync(new() { PublishingInterval = TimeSpan.FromMilliseconds(100) });
-await subscription.AddItemsAsync([new MonitoredItemOptions(Id(2000)) { QueueSize = 10 }]);
+await subscription.AddItemsAsync([new MonitoredItemOptions(Id(2000)) { SamplingInterval = TimeSpan.Zero, QueueSize = 10 }]);
 DataChange first = await subscription.Changes.ReadAsync();
 await client.WriteAsync([new(Id(2000), 20.5)]);
 await client.WriteAsync([new(Id(2000), first.Value.Value)]);
