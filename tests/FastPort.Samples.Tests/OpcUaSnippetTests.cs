@@ -6,6 +6,7 @@ using FastPort.Samples.Tests.Snippets;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Options;
 using Xunit;
 
 namespace FastPort.Samples.Tests;
@@ -101,6 +102,24 @@ public sealed class OpcUaSnippetTests : IDisposable
         await server.StopAsync();
 
         Task<double> NextAsync() => seen.Reader.ReadAsync().AsTask().WaitAsync(Soon);
+    }
+
+    [Fact]
+    public async Task The_configuration_of_the_document_is_valid()
+    {
+        string document = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "docs", "opc-ua.md"));
+        string json = document.Split("```json\n")[1].Split("```")[0];
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+        builder.Configuration.AddJsonStream(new MemoryStream(System.Text.Encoding.UTF8.GetBytes(json)));
+        builder.Services.AddOpcUaServer(builder.Configuration);
+        using IHost host = builder.Build();
+
+        OpcUaServerOptions options = host.Services.GetRequiredService<IOptions<OpcUaServerOptions>>().Value;
+
+        Assert.Equal([OpcUaSecurityPolicy.Basic256Sha256, OpcUaSecurityPolicy.Aes256Sha256RsaPss], options.SecurityPolicies);
+        Assert.Equal([MessageSecurityMode.SignAndEncrypt], options.SecurityModes);
+        Assert.Equal("/var/lib/boiler/pki", options.Certificates.Directory);
+        Assert.False(options.AllowAnonymous);
     }
 
     private IHost CreateHost(Action<IServiceCollection, IConfiguration> services, string policy, string? server = null)

@@ -56,7 +56,7 @@ internal sealed class SectionReader
     });
 
     public void Number(string key, Action<int> set) => Value(
-        key, set, "give a whole number", static (string text, out int value) => int.TryParse(text, CultureInfo.InvariantCulture, out value));
+        key, set, "give a number", static (string text, out int value) => int.TryParse(text, CultureInfo.InvariantCulture, out value));
 
     public void Flag(string key, Action<bool> set) => Value(key, set, "allowed are true, false", bool.TryParse);
 

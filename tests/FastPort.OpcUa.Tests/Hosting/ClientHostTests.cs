@@ -3,7 +3,6 @@ using FastPort.OpcUa.Hosting;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Tests.Support;
 using FastPort.Transports;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;

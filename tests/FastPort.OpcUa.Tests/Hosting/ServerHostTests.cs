@@ -2,7 +2,6 @@ using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Hosting;
 using FastPort.OpcUa.Server;
 using FastPort.Transports;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
@@ -117,7 +116,7 @@ public sealed class ServerHostTests
 
         string[] failures = [.. wrong.Failures];
         Assert.Contains("Plant:Endpoints is 'opc.tcp://127.0.0.1:0'; give a list of texts.", failures);
-        Assert.Contains("Plant:MaxNodesPerRead is 'many'; give a whole number.", failures);
+        Assert.Contains("Plant:MaxNodesPerRead is 'many'; give a number.", failures);
         Assert.Contains("Plant:AllowAnonymous is 'maybe'; allowed are true, false.", failures);
         Assert.Contains("Plant:HandshakeTimeout is 'soon'; give a time such as 00:00:30.", failures);
         const string Policies = "give a list; allowed are None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.";
@@ -125,9 +124,11 @@ public sealed class ServerHostTests
         Assert.Contains($"Plant:SecurityPolicies:1 is '1'; {Policies}", failures);
         Assert.Contains("Plant:ApplicationName is a section; give a text.", failures);
         Assert.Contains("Plant:Certificates:UnsafeTrustAll is '1'; allowed are true, false.", failures);
-        Assert.Contains(failures, static f => f.StartsWith("Plant:MaxSesions is no known key; known are Endpoints, ", StringComparison.Ordinal));
         Assert.Contains(
-            failures, static f => f.StartsWith("Plant:Certificates:Directori is no known key; known are Directory, ", StringComparison.Ordinal));
+            failures, static f => f.StartsWith("Plant:MaxSesions is no known key; known are Endpoints, ", StringComparison.Ordinal));
+        Assert.Contains(
+            failures,
+            static f => f.StartsWith("Plant:Certificates:Directori is no known key; known are Directory, ", StringComparison.Ordinal));
     }
 
     [Fact]
