@@ -3,11 +3,11 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
-// Options are keys of section OpcUaServer: --OpcUaServer:Endpoints:0=opc.tcp://0.0.0.0:4840. Users are name and password: --Users:ann=secret.
+// Options are keys of section OpcUaServer, as in --OpcUaServer:Endpoints:0=opc.tcp://0.0.0.0:4840; users as in --Users:ann=secret.
 HostApplicationBuilder builder = Host.CreateApplicationBuilder(args);
 IConfigurationSection users = builder.Configuration.GetSection("Users");
 builder.Services
-    .AddOpcUaServer(builder.Configuration, (services, space) => { _ = new SimulatedNodes(space); })
+    .AddOpcUaServer(builder.Configuration, (provider, space) => { _ = new SimulatedNodes(space); })
     .Configure(options =>
     {
         if (options.Endpoints.Count == 0)

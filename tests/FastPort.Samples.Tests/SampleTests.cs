@@ -106,6 +106,28 @@ public sealed class SampleTests
         Assert.Equal(0, await sample.WaitAsync());
     }
 
+    [Fact]
+    public async Task OpcUaServer_serves_OpcUaClient_until_it_is_terminated()
+    {
+        using SampleProcess server = SampleProcess.Start(
+            "OpcUaServer", "--OpcUaServer:Endpoints:0=opc.tcp://127.0.0.1:0", "--OpcUaServer:SecurityPolicies:0=None");
+        string endpoint = await server.ReadWordAfterAsync("Listening on ");
+        using SampleProcess client = SampleProcess.Start("OpcUaClient", endpoint);
+
+        Assert.Equal(0, await client.WaitAsync());
+
+        // As docs/opc-ua.md shows it.
+        string document = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "docs", "opc-ua.md"));
+        Assert.Contains($"```\n{client.Output.ReplaceLineEndings("\n")}```\n", document, StringComparison.Ordinal);
+        if (OperatingSystem.IsWindows())
+        {
+            return;
+        }
+
+        await server.TerminateAsync();
+        Assert.Equal(0, await server.WaitAsync());
+    }
+
     private static async Task EchoAsync(string endpoint)
     {
         await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint });

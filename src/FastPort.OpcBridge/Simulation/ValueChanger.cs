@@ -8,8 +8,8 @@ internal sealed class ValueChanger(SimulatedNodes nodes, int rate) : BackgroundS
 {
     private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(10);
 
-    // As many changes as the time that has passed asks for, so that a late step makes up for itself; but after a long pause, as of a machine
-    // that slept, not for more than a second.
+    // As many changes as the time that has passed asks for, so that a late step makes up for itself; but after a long pause, as of a
+    // machine that slept, not for more than a second.
     protected override async Task ExecuteAsync(CancellationToken stoppingToken)
     {
         using var timer = new PeriodicTimer(Step);

@@ -15,8 +15,7 @@ public sealed class OpcUaClientOptions : IDescribedOptions
 
     /// <summary>
     /// The server of a client that a host makes: <c>opc.tcp://host:port/path</c>, default port 4840. Without meaning for
-    /// <see cref="OpcUaClient.ConnectAsync(string, OpcUaClientOptions?, Microsoft.Extensions.Logging.ILoggerFactory?, CancellationToken)"/>,
-    /// which is told. Defaults to <c>opc.tcp://127.0.0.1:4840</c>.
+    /// <c>OpcUaClient.ConnectAsync</c>, which is told the server. Defaults to <c>opc.tcp://127.0.0.1:4840</c>.
     /// </summary>
     public string EndpointUrl { get; set; } = "opc.tcp://127.0.0.1:4840";
 

@@ -5,8 +5,8 @@ using FastPort.Interop.Tests.Peers;
 namespace FastPort.Interop.Tests.OpcUa;
 
 /// <summary>
-/// A program on the generic host with its console log. All it writes is read. It is ended as a service manager does, and is killed by its id
-/// if that does not help.
+/// A program on the generic host with its console log. All it writes is read. It is ended as a service manager does, and is killed by its
+/// id if that does not help.
 /// </summary>
 internal sealed class HostedProgram : IAsyncDisposable
 {

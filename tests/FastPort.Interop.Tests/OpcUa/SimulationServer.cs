@@ -1,4 +1,3 @@
-using FastPort.Interop.Tests.Peers;
 using FastPort.OpcBridge.Simulation;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;

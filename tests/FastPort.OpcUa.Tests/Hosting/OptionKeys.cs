@@ -54,7 +54,8 @@ internal static class OptionKeys
         : type == typeof(TimeSpan) ? (string.Empty, "00:12:34", new TimeSpan(0, 12, 34))
         : type.IsEnum ? (string.Empty, Enum.GetNames(type)[2], Enum.GetValues(type).GetValue(2)!)
         : type == typeof(IList<string>) ? (":0", "text", new List<string> { "text" })
-        : type == typeof(IList<OpcUaSecurityPolicy>) ? (":0", "Aes256Sha256RsaPss", new List<OpcUaSecurityPolicy> { (OpcUaSecurityPolicy)3 })
+        : type == typeof(IList<OpcUaSecurityPolicy>)
+            ? (":0", "Aes256Sha256RsaPss", new List<OpcUaSecurityPolicy> { OpcUaSecurityPolicy.Aes256Sha256RsaPss })
         : type == typeof(IList<MessageSecurityMode>)
             ? (":0", "SignAndEncrypt", new List<MessageSecurityMode> { MessageSecurityMode.SignAndEncrypt })
         : null;

@@ -1,7 +1,6 @@
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.Transports;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
@@ -126,9 +125,11 @@ public sealed class ServerHostTests
         Assert.Contains($"Plant:SecurityPolicies is '1'; {Policies}", failures);
         Assert.Contains("Plant:ApplicationName is a section; give a name.", failures);
         Assert.Contains("Plant:Certificates:UnsafeTrustAll is '1'; allowed are true, false.", failures);
-        Assert.Contains(failures, static f => f.StartsWith("Plant:MaxSesions is no known key; known are Endpoints, ", StringComparison.Ordinal));
         Assert.Contains(
-            failures, static f => f.StartsWith("Plant:Certificates:Directori is no known key; known are Directory, ", StringComparison.Ordinal));
+            failures, static f => f.StartsWith("Plant:MaxSesions is no known key; known are Endpoints, ", StringComparison.Ordinal));
+        Assert.Contains(
+            failures,
+            static f => f.StartsWith("Plant:Certificates:Directori is no known key; known are Directory, ", StringComparison.Ordinal));
     }
 
     [Fact]
