@@ -6,7 +6,7 @@ namespace FastPort.OpcUa.SecureChannel;
 /// How chunks are protected: by the keys of a token (MSG, CLO) or by certificates (OPN). A chunk has a clear header, then the sequence
 /// header, the body and what the protection adds (OPC 10000-6, 6.7.2). Thread-safe.
 /// </summary>
-internal abstract class ChunkSecurity
+internal abstract class ChunkSecurity : IDisposable
 {
     /// <summary>Sequence number and request id.</summary>
     public const int SequenceHeaderBytes = 8;
@@ -42,6 +42,11 @@ internal abstract class ChunkSecurity
     /// <param name="scratch">Holds the decrypted bytes; empty before.</param>
     /// <param name="content">The sequence header and the body, in the chunk or in <paramref name="scratch"/>.</param>
     public abstract bool TryUnprotect(ReadOnlySpan<byte> chunk, int clearBytes, MessageBuffer scratch, out ReadOnlySpan<byte> content);
+
+    /// <summary>Releases the keys. Nobody may use them any more.</summary>
+    public virtual void Dispose()
+    {
+    }
 
     private sealed class NoSecurity : ChunkSecurity
     {

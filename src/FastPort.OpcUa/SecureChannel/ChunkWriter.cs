@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using FastPort.Buffers;
 using FastPort.Connections;
+using FastPort.OpcUa.Encoding;
 
 namespace FastPort.OpcUa.SecureChannel;
 
@@ -24,7 +25,9 @@ internal sealed class ChunkWriter(Connection connection)
     // Buffers whose memory was lent to the connection and has come back. Also their lock, taken by whoever has sent the last byte.
     private readonly Stack<MessageBuffer> _returned = [];
     private SequenceNumbers _numbers;
-    private ChunkSecurity _security = ChunkSecurity.None;
+
+    // Null at the end of the channel: its keys are gone.
+    private ChunkSecurity? _security = ChunkSecurity.None;
     private uint _channelId;
     private uint _tokenId;
     private int _chunkBytes = ChannelLimits.MinChunkBytes;
@@ -42,19 +45,34 @@ internal sealed class ChunkWriter(Connection connection)
         }
     }
 
-    /// <summary>From the next message on the chunks carry this token and its protection.</summary>
-    public void SetToken(uint channelId, uint tokenId, ChunkSecurity security)
+    /// <summary>From the next message on the chunks carry this token. When the call returns, no chunk is protected by another one.</summary>
+    public void SetToken(uint channelId, ChannelToken token)
     {
         lock (_gate)
         {
-            (_channelId, _tokenId, _security) = (channelId, tokenId, security);
+            (_channelId, _tokenId, _security) = (channelId, token.Id, token.Security);
+        }
+    }
+
+    /// <summary>The channel has ended. When the call returns, no token is used any more.</summary>
+    public void End()
+    {
+        lock (_gate)
+        {
+            _security = null;
         }
     }
 
     /// <summary>Writes a message of the connection itself: Hello, Acknowledge or Error.</summary>
-    public void WriteTransportMessage(uint type, ReadOnlySpan<byte> body)
+    public void WriteTransportMessage<T>(uint type, in T body)
+        where T : struct, IStructure
     {
-        const int HeaderBytes = 8;
+        using var message = new MessageBuffer(connection.MessagePool);
+        var encoder = new BinaryEncoder(message);
+        encoder.Write(type);
+        encoder.Write(0);
+        encoder.WriteStructure(body);
+        encoder.Complete();
         if (connection.BeginWrite() is not { } ring)
         {
             return;
@@ -62,11 +80,10 @@ internal sealed class ChunkWriter(Connection connection)
 
         try
         {
-            Span<byte> chunk = ring.GetSpan(HeaderBytes + body.Length);
-            BinaryPrimitives.WriteUInt32LittleEndian(chunk, type);
-            BinaryPrimitives.WriteInt32LittleEndian(chunk[sizeof(uint)..], HeaderBytes + body.Length);
-            body.CopyTo(chunk[HeaderBytes..]);
-            ring.Advance(HeaderBytes + body.Length);
+            Span<byte> chunk = ring.GetSpan(message.Length);
+            message.Written.CopyTo(chunk);
+            BinaryPrimitives.WriteInt32LittleEndian(chunk[sizeof(uint)..], message.Length);
+            ring.Advance(message.Length);
         }
         finally
         {
@@ -116,7 +133,12 @@ internal sealed class ChunkWriter(Connection connection)
         {
             try
             {
-                int perChunk = _security.MaxBodyBytes(_chunkBytes, SymmetricHeaderBytes);
+                if (_security is not { } security)
+                {
+                    return StatusCodes.BadConnectionClosed;
+                }
+
+                int perChunk = security.MaxBodyBytes(_chunkBytes, SymmetricHeaderBytes);
                 int length = message.Length;
                 long chunks = Math.Max(1, (length + (long)perChunk - 1) / perChunk);
                 if (length > _maxMessageBytes || chunks > _maxChunks)
@@ -124,16 +146,16 @@ internal sealed class ChunkWriter(Connection connection)
                     return StatusCodes.BadEncodingLimitsExceeded;
                 }
 
-                long room = chunks * _security.ChunkBytes(SymmetricHeaderBytes, perChunk);
+                long room = chunks * security.ChunkBytes(SymmetricHeaderBytes, perChunk);
                 if (connection.PendingBytes + room > ring.MaximumCapacity)
                 {
                     return StatusCodes.BadTcpNotEnoughResources;
                 }
 
-                if (_security.IsPlain && length >= BorrowFrom)
+                if (security.IsPlain && length >= BorrowFrom)
                 {
                     WriteBorrowed(ring, type, requestId, message, perChunk);
-                    message = TakeReturned() ?? new MessageBuffer(message.Pool);
+                    message = TakeReturned() ?? new MessageBuffer(message.Pool, length);
                     return StatusCodes.Good;
                 }
 
@@ -143,7 +165,7 @@ internal sealed class ChunkWriter(Connection connection)
                 {
                     int count = Math.Min(rest.Length, perChunk);
                     SetHeader(clear, count == rest.Length ? type : MessageType.MessagePart);
-                    WriteChunk(ring, clear, _security, requestId, rest[..count]);
+                    WriteChunk(ring, clear, security, requestId, rest[..count]);
                     rest = rest[count..];
                 }
                 while (!rest.IsEmpty);
@@ -166,7 +188,7 @@ internal sealed class ChunkWriter(Connection connection)
 
     private static void Return(MessageBuffer buffer)
     {
-        buffer.Dispose();
+        buffer.Clear(keepBytes: 0);
         lock (buffer.LentBy!)
         {
             buffer.LentBy.Push(buffer);

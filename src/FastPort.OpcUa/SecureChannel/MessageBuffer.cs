@@ -3,10 +3,14 @@ using System.Buffers;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>A message in one piece: a growing array from a pool. Not thread-safe; <see cref="Dispose"/> returns the array once.</summary>
-internal sealed class MessageBuffer(ArrayPool<byte> pool) : IBufferWriter<byte>, IDisposable
+/// <param name="pool">Where arrays come from.</param>
+/// <param name="expectedBytes">Length of the first array. Defaults to 1 KiB.</param>
+internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0) : IBufferWriter<byte>, IDisposable
 {
     private const int FirstBytes = 1024;
 
+    // A message is often as long as the one before: it need not grow again.
+    private int _expected = expectedBytes;
     private byte[] _array = [];
 
     /// <summary>Where arrays come from.</summary>
@@ -50,11 +54,13 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool) : IBufferWriter<byte>,
     /// <summary>Empties the buffer. An array larger than the bytes to keep returns to the pool.</summary>
     public void Clear(int keepBytes)
     {
-        Length = 0;
         if (_array.Length > keepBytes)
         {
+            _expected = Length;
             ReturnArray();
         }
+
+        Length = 0;
     }
 
     public void Dispose()
@@ -70,7 +76,8 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool) : IBufferWriter<byte>,
             return;
         }
 
-        byte[] larger = pool.Rent((int)Math.Clamp(2L * _array.Length, Length + (long)Math.Max(count, FirstBytes), Array.MaxLength));
+        long least = Length + (long)Math.Max(count, _array.Length == 0 ? Math.Max(_expected, FirstBytes) : FirstBytes);
+        byte[] larger = pool.Rent((int)Math.Clamp(2L * _array.Length, least, Array.MaxLength));
         Written.CopyTo(larger);
         ReturnArray();
         _array = larger;

@@ -7,7 +7,7 @@ namespace FastPort.OpcUa.SecureChannel;
 /// Protects chunks with the keys of a token: HMAC-SHA256, and AES-CBC where the mode says so (OPC 10000-6, 6.7.4). Sending and receiving
 /// use different keys and may run at the same time; each by one thread at a time.
 /// </summary>
-internal sealed class SymmetricSecurity : ChunkSecurity, IDisposable
+internal sealed class SymmetricSecurity : ChunkSecurity
 {
     private const int SignatureBytes = HMACSHA256.HashSizeInBytes;
     private const int BlockBytes = 16;
@@ -86,7 +86,7 @@ internal sealed class SymmetricSecurity : ChunkSecurity, IDisposable
         return !_encrypts || TryRemovePadding(ref content);
     }
 
-    public void Dispose()
+    public override void Dispose()
     {
         _ownAes.Dispose();
         _peerAes.Dispose();

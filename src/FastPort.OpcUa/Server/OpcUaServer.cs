@@ -37,11 +37,16 @@ public sealed class OpcUaServer : IAsyncDisposable
         Logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaServer>();
         AddressSpace = new AddressSpace(options, Time);
         Sessions = new SessionManager(options, Time);
+        Channels = new ServerChannels(options.MaxSecureChannels);
         var connections = new ConnectionServerOptions(OptionsSection)
         {
             // A message being received lies in a buffer of its own; a ring holds one chunk.
             MaxReceiveBytes = Math.Max(2 * options.MaxChunkBytes, 256 * 1024),
             MaxSendBytes = Math.Min(2 * (long)options.MaxMessageBytes, 1 << 30) is var bytes ? (int)bytes : 0,
+
+            // More than channels: those that have to give way are still being closed.
+            MaxConnections = options.MaxSecureChannels + Math.Max(options.MaxSecureChannels / 4, 100),
+            MaxBufferedMegabytes = options.MaxBufferedMegabytes,
         };
         foreach (string endpoint in options.Endpoints)
         {
@@ -69,6 +74,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     internal ILogger Logger { get; }
 
     internal SessionManager Sessions { get; }
+
+    internal ServerChannels Channels { get; }
 
     /// <summary>The certificates; null if no policy needs them.</summary>
     internal ApplicationCertificates? Certificates => _certificates;

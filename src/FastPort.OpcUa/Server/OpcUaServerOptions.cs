@@ -32,6 +32,18 @@ public sealed class OpcUaServerOptions
     /// </summary>
     public Func<string, string, CancellationToken, ValueTask<bool>>? ValidateUser { get; set; }
 
+    /// <summary>
+    /// Most secure channels, connections that have not opened one included. At the limit the oldest one without an activated session is
+    /// closed for a new one (OPC 10000-4, 5.5.2). Defaults to 2,000.
+    /// </summary>
+    public int MaxSecureChannels { get; set; } = 2000;
+
+    /// <summary>
+    /// Megabytes that the connections may hold together beyond 64 KiB each: unfinished requests and unread responses. At the limit
+    /// connections are closed, first those without a session. Defaults to null: the budget of the process, a quarter of its memory.
+    /// </summary>
+    public int? MaxBufferedMegabytes { get; set; }
+
     /// <summary>Maximum number of sessions. Defaults to 1,000.</summary>
     public int MaxSessions { get; set; } = 1000;
 

@@ -8,11 +8,12 @@ namespace FastPort.OpcUa.Server;
 /// <content>Requests: finds the session and the service, and writes the response.</content>
 internal sealed partial class ServerChannel
 {
-    // An array of a response that was larger is not kept for the next one.
-    private const int KeepResponseBytes = 256 * 1024;
+    // An array of a response that was larger is not kept for the next one: an idle channel holds little.
+    private const int KeepResponseBytes = 64 * 1024;
 
     private readonly List<ServerSession> _sessions = [];
     private MessageBuffer? _response;
+    private volatile bool _isReleased;
 
     // The session of the last request: most channels have one.
     private ServerSession? _session;
@@ -36,7 +37,7 @@ internal sealed partial class ServerChannel
         }
         catch (Exception e)
         {
-            ServerLog.ServiceThrew(_server.Logger, e, type.Number, _channelId);
+            ServerLog.ServiceThrew(_server.Logger, e, type.Number, ChannelId);
             SendFault(requestId, header.RequestHandle, StatusCodes.BadInternalError);
         }
 
@@ -56,6 +57,10 @@ internal sealed partial class ServerChannel
 
         session.Channel = this;
         _session = session;
+        if (session.IsActivated)
+        {
+            Admit();
+        }
     }
 
     /// <summary>The connection, whose loop the sessions' timers run on.</summary>
@@ -87,7 +92,7 @@ internal sealed partial class ServerChannel
         EndResponse(requestId, requestHandle, buffer);
     }
 
-    /// <summary>A buffer for a response, empty; on the loop.</summary>
+    /// <summary>A buffer for a response, empty. Any thread.</summary>
     internal MessageBuffer BeginResponse()
     {
         MessageBuffer buffer = Interlocked.Exchange(ref _response, null) ?? new MessageBuffer(Pool);
@@ -107,7 +112,12 @@ internal sealed partial class ServerChannel
         }
 
         buffer.Clear(KeepResponseBytes);
-        _response = buffer;
+        Interlocked.Exchange(ref _response, buffer)?.Dispose();
+        if (_isReleased)
+        {
+            DropResponse();
+        }
+
         if (!Connection.IsOnLoop)
         {
             Connection.Flush();
@@ -127,6 +137,17 @@ internal sealed partial class ServerChannel
         encoder.Write(-1);
         encoder.WriteExtensionObject(null);
     }
+
+    /// <summary>The connection has ended; a method may still answer.</summary>
+    protected override void Release()
+    {
+        _isReleased = true;
+        DropResponse();
+        base.Release();
+    }
+
+    // A full fence: either the thread that keeps a buffer sees the release, or the release sees the buffer.
+    private void DropResponse() => Interlocked.Exchange(ref _response, null)?.Dispose();
 
     private void EncodeResponse<T>(MessageBuffer buffer, uint requestHandle, StatusCode status, in T body)
         where T : struct, IServiceMessage

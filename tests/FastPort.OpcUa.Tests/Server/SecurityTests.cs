@@ -56,26 +56,6 @@ public sealed class SecurityTests : IDisposable
         Assert.True(echoed.Outputs[0].Get<ByteString>().Span.SequenceEqual(package));
     }
 
-    [Theory]
-    [InlineData(OpcUaSecurityPolicy.None)]
-    [InlineData(OpcUaSecurityPolicy.Basic256Sha256)]
-    public async Task Tokens_are_renewed_while_requests_are_in_flight(OpcUaSecurityPolicy policy)
-    {
-        await using TestServer server = await StartAsync(policy, static space =>
-            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1), "v", 5));
-        await using OpcUaClient client = await ConnectAsync(server, policy, MessageSecurityMode.SignAndEncrypt);
-
-        await Parallel.ForAsync(0, 2000, new ParallelOptions { MaxDegreeOfParallelism = 8 }, async (i, token) =>
-        {
-            if (i % 50 == 0)
-            {
-                client.Channel.Renew();
-            }
-
-            Assert.Equal(5, (await client.ReadAsync([new NodeId(2, 1)], token))[0].Value.Get<int>());
-        });
-    }
-
     [Fact]
     public async Task Strangers_are_refused_on_both_sides_until_they_are_trusted()
     {

@@ -1,0 +1,101 @@
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Client;
+
+/// <content>Opening and renewing the channel (OPC 10000-4, 5.5.2), on the loop or in a step aside.</content>
+internal sealed partial class ClientChannel
+{
+    // The server grants a quarter more; renewing at three quarters leaves time for a slow answer (OPC 10000-4, 5.5.2).
+    private const double RenewAt = 0.75;
+
+    // The one OpenSecureChannel request that waits for its response; null if there is none.
+    private (uint RequestId, byte[]? Nonce)? _opening;
+
+    protected override ChannelFault? Identify(in AsymmetricHeader header)
+    {
+        bool isServer = header.PolicyUri == (Credentials?.Policy ?? SecurityPolicy.None).Uri
+            && Credentials?.IsPeer(header.SenderCertificate.Span) != false;
+        return isServer
+            ? null
+            : new ChannelFault(
+                StatusCodes.BadSecurityChecksFailed, "The server's OpenSecureChannel message has another policy or certificate.");
+    }
+
+    protected override ChannelFault? OnOpen(uint requestId, NodeId type, ref BinaryDecoder decoder)
+    {
+        ResponseHeader header = decoder.ReadStructure<ResponseHeader>();
+        if (!header.ServiceResult.IsGood)
+        {
+            return new ChannelFault(header.ServiceResult, "The server refused to open the secure channel.");
+        }
+
+        OpenSecureChannelResponse response = decoder.ReadStructure<OpenSecureChannelResponse>();
+        ChannelSecurityToken token = response.SecurityToken;
+        if (!decoder.Error.IsGood || type.Number != OpenSecureChannelResponse.EncodingId || requestId != _opening?.RequestId
+            || (ChannelId != 0 && token.ChannelId != ChannelId) || token.ChannelId == 0 || Tokens.Find(token.TokenId) is not null
+            || (Credentials is not null && response.ServerNonce.Length != ChannelCredentials.NonceBytes))
+        {
+            return new ChannelFault(StatusCodes.BadDecodingError, "The server's OpenSecureChannel message is not valid.");
+        }
+
+        // What the server still sends with tokens before this one is accepted, however many there are.
+        var added = new ChannelToken(
+            token.TokenId,
+            Credentials?.Derive(_options.SecurityMode, _opening.Value.Nonce, response.ServerNonce.Span) ?? ChunkSecurity.None,
+            Time.GetTimestamp(),
+            TimeSpan.FromMilliseconds(Math.Max(token.RevisedLifetime, 1000)));
+        Tokens.Add(added);
+        ChannelId = token.ChannelId;
+        Writer.SetToken(ChannelId, added);
+        return null;
+    }
+
+    protected override void OnOpenHandled()
+    {
+        _opening = null;
+        Connection.PostAfter(
+            RenewAt * Tokens.Newest!.Lifetime, static channel => ((ClientChannel)channel!).Open(SecurityTokenRequestType.Renew), this);
+        Connection.RequestTick();
+        _opened.TrySetResult();
+    }
+
+    // On the loop. A token's timer asks for the next one, so there is one such request at a time.
+    private void Open(SecurityTokenRequestType type)
+    {
+        if (Connection.IsClosing || _opening is not null)
+        {
+            return;
+        }
+
+        _opening = (_requests.NextId(), Credentials is null ? null : ChannelCredentials.CreateNonce());
+        if (Credentials is null)
+        {
+            SendOpen(type);
+            return;
+        }
+
+        RunAside(
+            () =>
+            {
+                SendOpen(type);
+                return null;
+            },
+            static () => { });
+    }
+
+    private void SendOpen(SecurityTokenRequestType type)
+    {
+        (uint requestId, byte[]? nonce) = _opening!.Value;
+        using var message = new MessageBuffer(Pool);
+        Encode(message, NodeId.Null, requestId, (int)_options.RequestTimeout.TotalMilliseconds, new OpenSecureChannelRequest
+        {
+            RequestType = type,
+            SecurityMode = Credentials is null ? MessageSecurityMode.None : _options.SecurityMode,
+            ClientNonce = nonce,
+            RequestedLifetime = (uint)_options.TokenLifetime.TotalMilliseconds,
+        });
+        WriteOpen(requestId, message);
+    }
+}

@@ -1,0 +1,174 @@
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <content>Opening and renewing the channel (OPC 10000-4, 5.5.2).</content>
+internal sealed partial class ServerChannel
+{
+    private static readonly TimeSpan ShortestLifetime = TimeSpan.FromSeconds(10);
+
+    // Null before the channel is opened.
+    private SecurityPolicy? _policy;
+
+    /// <summary>How messages are protected.</summary>
+    public MessageSecurityMode SecurityMode { get; private set; }
+
+    // The peer of a new channel, or the same peer that renews.
+    protected override ChannelFault? Identify(in AsymmetricHeader header)
+    {
+        if (!_helloReceived)
+        {
+            return new ChannelFault(StatusCodes.BadTcpMessageTypeInvalid, "A Hello message is expected before a secure channel is opened.");
+        }
+
+        if (header.ChannelId != ChannelId)
+        {
+            return new ChannelFault(StatusCodes.BadTcpSecureChannelUnknown, $"There is no secure channel {header.ChannelId} here.");
+        }
+
+        if (_policy is not null)
+        {
+            bool isSame = header.PolicyUri == _policy.Uri && (Credentials is null || Credentials.IsPeer(header.SenderCertificate.Span));
+            return isSame
+                ? null
+                : new ChannelFault(
+                    StatusCodes.BadSecurityChecksFailed, "The secure channel was renewed with another policy or certificate.");
+        }
+
+        if (SecurityPolicy.Find(header.PolicyUri) is not { } policy)
+        {
+            // The client's text goes neither into the log nor back.
+            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, "The security policy is unknown.");
+        }
+
+        // Without security every client may ask for endpoints.
+        if (policy.IsNone)
+        {
+            _policy = policy;
+            return null;
+        }
+
+        if (_server.Certificates is not { } certificates || !_server.Offers(policy, MessageSecurityMode.Sign))
+        {
+            return new ChannelFault(StatusCodes.BadSecurityPolicyRejected, $"The security policy {policy.Uri} is not offered.");
+        }
+
+        if (!header.ReceiverThumbprint.Span.SequenceEqual(certificates.Own.Thumbprint))
+        {
+            return new ChannelFault(
+                StatusCodes.BadSecurityChecksFailed, "The message is encrypted for another certificate than the server's.");
+        }
+
+        if (CertificateStore.TryReadLeaf(header.SenderCertificate.Span) is not { } certificate)
+        {
+            return new ChannelFault(StatusCodes.BadSecurityChecksFailed, "The client's certificate cannot be read.");
+        }
+
+        StatusCode status = certificates.Validate(certificate, applicationUri: null);
+        if (status.IsBad)
+        {
+            if (_server.MayWarn())
+            {
+                ServerLog.CertificateRefused(_server.Logger, Connection.RemoteEndPoint, certificate.Thumbprint, status);
+            }
+
+            certificate.Dispose();
+
+            // A stranger is not told more than that (OPC 10000-4, 6.1.3).
+            bool tells = status != StatusCodes.BadCertificateUntrusted && status != StatusCodes.BadCertificateRevoked
+                && status != StatusCodes.BadCertificateInvalid;
+            return new ChannelFault(tells ? status : StatusCodes.BadSecurityChecksFailed, "The client's certificate is not accepted.");
+        }
+
+        _policy = policy;
+        Credentials = new ChannelCredentials(policy, certificates.Own, certificate);
+        return null;
+    }
+
+    protected override ChannelFault? OnOpen(uint requestId, NodeId type, ref BinaryDecoder decoder)
+    {
+        RequestHeader header = decoder.ReadStructure<RequestHeader>();
+        OpenSecureChannelRequest request = decoder.ReadStructure<OpenSecureChannelRequest>();
+        if (!decoder.Error.IsGood || type != new NodeId(0, OpenSecureChannelRequest.EncodingId))
+        {
+            return new ChannelFault(StatusCodes.BadDecodingError, "The body of an OpenSecureChannel message is not valid.");
+        }
+
+        bool renews = request.RequestType == SecurityTokenRequestType.Renew;
+        if (renews != (ChannelId != 0))
+        {
+            return new ChannelFault(
+                StatusCodes.BadRequestTypeInvalid, renews ? "There is no secure channel to renew." : "The secure channel is open.");
+        }
+
+        if (CheckMode(request) is { } mismatch)
+        {
+            return mismatch;
+        }
+
+        Issue(requestId, header.RequestHandle, request);
+        return null;
+    }
+
+    // The token's end is a deadline.
+    protected override void OnOpenHandled() => Connection.RequestTick();
+
+    // The client uses the new token: so does the server from now on.
+    protected override void OnTokenUsed(ChannelToken token) => Writer.SetToken(ChannelId, token);
+
+    private ChannelFault? CheckMode(in OpenSecureChannelRequest request)
+    {
+        MessageSecurityMode mode = request.SecurityMode;
+        bool isPossible = _policy!.IsNone ? mode == MessageSecurityMode.None : _server.Offers(_policy, mode);
+        if (!isPossible || (ChannelId != 0 && mode != SecurityMode))
+        {
+            return new ChannelFault(
+                StatusCodes.BadSecurityModeRejected, $"The security mode {mode} does not go with the policy {_policy.Uri}.");
+        }
+
+        if (!_policy.IsNone && request.ClientNonce.Length != ChannelCredentials.NonceBytes)
+        {
+            return new ChannelFault(
+                StatusCodes.BadNonceInvalid,
+                $"The client's nonce has {request.ClientNonce.Length} bytes instead of {ChannelCredentials.NonceBytes}.");
+        }
+
+        SecurityMode = mode;
+        return null;
+    }
+
+    private void Issue(uint requestId, uint requestHandle, in OpenSecureChannelRequest request)
+    {
+        TimeSpan longest = _server.Options.MaxTokenLifetime;
+        TimeSpan wished = request.RequestedLifetime == 0 ? longest : TimeSpan.FromMilliseconds(request.RequestedLifetime);
+        byte[]? nonce = Credentials is null ? null : ChannelCredentials.CreateNonce();
+        var token = new ChannelToken(
+            (Tokens.Newest?.Id ?? 0) + 1,
+            Credentials?.Derive(SecurityMode, nonce, request.ClientNonce.Span) ?? ChunkSecurity.None,
+            Time.GetTimestamp(),
+            wished < ShortestLifetime ? ShortestLifetime : wished > longest ? longest : wished);
+        Tokens.Add(token);
+        bool isNew = ChannelId == 0;
+        ChannelId = isNew ? _server.NextChannelId() : ChannelId;
+        var response = new OpenSecureChannelResponse
+        {
+            SecurityToken = new ChannelSecurityToken
+            {
+                ChannelId = ChannelId,
+                TokenId = token.Id,
+                CreatedAt = Now,
+                RevisedLifetime = (uint)token.Lifetime.TotalMilliseconds,
+            },
+            ServerNonce = nonce,
+        };
+        using var message = new MessageBuffer(Pool);
+        EncodeResponse(message, requestHandle, StatusCodes.Good, response);
+        WriteOpen(requestId, message);
+        if (isNew)
+        {
+            Writer.SetToken(ChannelId, token);
+        }
+    }
+}
