@@ -40,6 +40,30 @@ internal sealed class RawSession : IDisposable
         return id;
     }
 
+    /// <summary>The message of a request of this session.</summary>
+    public byte[] Message<T>(T request)
+        where T : struct, IServiceMessage => RawChannel.Request(request, _token);
+
+    /// <summary>Sends any bytes as a message, then a valid request, and reads until the server has answered this request.</summary>
+    /// <returns>The status of the response to the bytes; null if there was none before.</returns>
+    public async Task<StatusCode?> SendBytesAsync(byte[] message)
+    {
+        uint first = ++_lastRequest;
+        await _channel.SendMessageAsync(message, requestId: first);
+        var read = new ReadValueId { NodeId = new NodeId(0, 2258), AttributeId = (uint)AttributeId.Value };
+        uint second = await SendAsync(new ReadRequest { NodesToRead = [read] });
+        (StatusCode status, _) = await ReceiveAsync<ReadResponse>(second);
+        Assert.Equal(StatusCodes.Good, status);
+        if (!_responses.Remove(first, out byte[]? response))
+        {
+            return null;
+        }
+
+        var decoder = new BinaryDecoder(response.AsSpan(), EncodingLimits.Default);
+        decoder.ReadNodeId();
+        return decoder.ReadStructure<ResponseHeader>().ServiceResult;
+    }
+
     /// <summary>Waits for the response to a request.</summary>
     public async Task<(StatusCode Status, T Response)> ReceiveAsync<T>(uint id)
         where T : struct, IServiceMessage
