@@ -3,8 +3,8 @@ using System.Diagnostics.CodeAnalysis;
 namespace FastPort.OpcUa.Client;
 
 /// <summary>
-/// The namespaces of a server (OPC 10000-5, 6.3.1): maps their URIs, which stay the same, to the indexes in node ids, which may differ after
-/// a restart of the server. Immutable.
+/// The namespaces of a server (OPC 10000-5, 6.3.1): maps their URIs, which stay the same, to the indexes in node ids, which may differ
+/// after a restart of the server. Immutable.
 /// </summary>
 public sealed class NamespaceTable
 {

@@ -57,8 +57,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, for large byte strings: they are not copied out of the received
-    /// message. One request, whatever the number of nodes.
+    /// As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, for large byte strings: they are not copied out of the
+    /// received message. One request, whatever the number of nodes.
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -73,8 +73,7 @@ public sealed partial class OpcUaClient
             _pooledReads,
             "Read",
             cancellationToken,
-            new RequestTerms(BorrowsBytes: true))
-            .ConfigureAwait(false);
+            new RequestTerms(BorrowsBytes: true)).ConfigureAwait(false);
         if (result.Response.Results is not { } values || values.Length != nodes.Count)
         {
             result.Owner?.Dispose();

@@ -27,7 +27,8 @@ public sealed partial class OpcUaClient
             if (!_options.Reconnect)
             {
                 var lost = new OpcUaException(
-                    StatusCodes.BadServerNotConnected, $"The connection to {_endpointUrl} has ended, and the client does not reconnect: {reason}");
+                    StatusCodes.BadServerNotConnected,
+                    $"The connection to {_endpointUrl} has ended, and the client does not reconnect: {reason}");
                 _slot.End(lost);
                 _publisher.End(lost);
                 return;

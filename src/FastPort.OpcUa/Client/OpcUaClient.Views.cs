@@ -72,8 +72,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Tells the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it gives for them are valid in this session: they end
-    /// when the client comes back with a new one (<see cref="SessionRecovery.Replaced"/>).
+    /// Tells the server that nodes will be used often (OPC 10000-4, 5.9.5). The ids that it gives for them are valid in this session: they
+    /// end when the client comes back with a new one (<see cref="SessionRecovery.Replaced"/>).
     /// </summary>
     /// <param name="nodes">The nodes.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>

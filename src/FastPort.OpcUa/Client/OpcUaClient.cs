@@ -36,8 +36,8 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     }
 
     /// <summary>
-    /// The connection has ended, with the reason. Requests in flight have failed, or are about to. Raised before the client tries to connect
-    /// again; a handler must not block.
+    /// The connection has ended, with the reason. Requests in flight have failed, or are about to. Raised before the client tries to
+    /// connect again; a handler must not block.
     /// </summary>
     public event Action<CloseReason>? Disconnected;
 

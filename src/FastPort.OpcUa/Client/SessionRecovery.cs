@@ -7,7 +7,8 @@ public enum SessionRecovery
     Resumed,
 
     /// <summary>
-    /// With a new session, for example after a restart of the server. Indexes of namespaces may have changed, and registered nodes are gone.
+    /// With a new session, for example after a restart of the server. Indexes of namespaces may have changed, and registered nodes are
+    /// gone.
     /// </summary>
     Replaced,
 }

@@ -7,7 +7,9 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Opens secure channels to one endpoint, with a certificate of the server that is checked each time. Used by one task at a time.</summary>
+/// <summary>
+/// Opens secure channels to one endpoint, with a certificate of the server that is checked each time. Used by one task at a time.
+/// </summary>
 internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions options, ConnectionClock clock, ILogger logger) : IDisposable
 {
     private ApplicationCertificates? _certificates;

@@ -25,7 +25,9 @@ public readonly record struct Deadband
         return new(1, value);
     }
 
-    /// <summary>A change is reported if it is larger than a part of the variable's range. For variables with the property EURange.</summary>
+    /// <summary>
+    /// A change is reported if it is larger than a part of the variable's range. For variables with the property EURange.
+    /// </summary>
     /// <param name="percent">The part; 0 to 100.</param>
     public static Deadband Percent(double percent)
     {

@@ -16,7 +16,8 @@ public sealed record MonitoredItemOptions(NodeId Node)
     public MonitoringMode Mode { get; init; } = MonitoringMode.Reporting;
 
     /// <summary>
-    /// How often the server looks at the value; zero for as fast as it can, null for the subscription's publishing interval. Defaults to null.
+    /// How often the server looks at the value; zero for as fast as it can, null for the subscription's publishing interval. Defaults to
+    /// null.
     /// </summary>
     public TimeSpan? SamplingInterval { get; init; }
 

@@ -63,7 +63,13 @@ public sealed class OpcUaMonitoredItem
         if (!result.StatusCode.IsBad)
         {
             // The node and the mode of an item do not change with its parameters.
-            Options = options with { Node = Options.Node, Attribute = Options.Attribute, IndexRange = Options.IndexRange, Mode = Options.Mode };
+            Options = options with
+            {
+                Node = Options.Node,
+                Attribute = Options.Attribute,
+                IndexRange = Options.IndexRange,
+                Mode = Options.Mode,
+            };
             Accept(result.StatusCode, result.RevisedSamplingInterval, result.RevisedQueueSize);
         }
     }

@@ -10,7 +10,8 @@ public sealed partial class OpcUaSubscription
     private readonly ConcurrentDictionary<uint, OpcUaMonitoredItem> _items = [];
 
     /// <summary>The items that the server has accepted, in the order in which they were added.</summary>
-    public IReadOnlyList<OpcUaMonitoredItem> Items => [.. _items.Values.Where(static item => item.IsKept).OrderBy(static item => item.Handle)];
+    public IReadOnlyList<OpcUaMonitoredItem> Items =>
+        [.. _items.Values.Where(static item => item.IsKept).OrderBy(static item => item.Handle)];
 
     /// <summary>Adds items. Their values may come before the call returns.</summary>
     /// <param name="items">What to monitor.</param>

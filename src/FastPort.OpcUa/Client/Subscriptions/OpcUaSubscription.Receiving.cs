@@ -80,7 +80,7 @@ public sealed partial class OpcUaSubscription
         SessionLink link, uint until, uint[] available, Queue<SubscriptionAcknowledgement> received)
     {
         uint first = _next;
-        long missing = until - first;
+        long missing = until - first - (until < first ? 1 : 0);
         foreach (uint number in available.Where(n => !IsBefore(n, first) && IsBefore(n, until)).OrderBy(n => n - first))
         {
             (StatusCode status, NotificationMessage message) = await RepublishAsync(link, number).ConfigureAwait(false);

@@ -36,8 +36,8 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
 
     /// <summary>
     /// The changes, in the order in which the server has sent them. Completed when the subscription or the client is disposed, and with an
-    /// <see cref="OpcUaException"/> when the subscription has ended for good. See <see cref="SubscriptionOptions.Capacity"/> for what happens
-    /// if nobody reads.
+    /// <see cref="OpcUaException"/> when the subscription has ended for good. See <see cref="SubscriptionOptions.Capacity"/> for what
+    /// happens if nobody reads.
     /// </summary>
     public ChannelReader<DataChange> Changes => _changes;
 
@@ -141,8 +141,9 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
     private async ValueTask SetPublishingAsync(bool enabled, CancellationToken cancellationToken)
     {
         (_, SetPublishingModeResponse response) = await InvokeAsync<SetPublishingModeRequest, SetPublishingModeResponse>(
-            () => new SetPublishingModeRequest { PublishingEnabled = enabled, SubscriptionIds = [Id] }, "SetPublishingMode", cancellationToken)
-            .ConfigureAwait(false);
+            () => new SetPublishingModeRequest { PublishingEnabled = enabled, SubscriptionIds = [Id] },
+            "SetPublishingMode",
+            cancellationToken).ConfigureAwait(false);
         StatusCode status = response.Results is [var one] ? one : StatusCodes.BadUnknownResponse;
         if (status.IsBad)
         {

@@ -151,7 +151,11 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         // A server that cannot do it, or has lost them, leaves them to be made again.
         ServiceResult<TransferSubscriptionsResponse> result =
             await link.SendOnceAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
-                new TransferSubscriptionsRequest { SubscriptionIds = [.. subscriptions.Select(static one => one.Id)], SendInitialValues = true },
+                new TransferSubscriptionsRequest
+                {
+                    SubscriptionIds = [.. subscriptions.Select(static one => one.Id)],
+                    SendInitialValues = true,
+                },
                 cancellationToken).ConfigureAwait(false);
         TransferResult[] results = result.Response.Results ?? [];
         for (int i = 0; i < Math.Min(results.Length, subscriptions.Length); i++)
@@ -199,8 +203,10 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
 
         // No deadline: the server answers when it has something to say. That it is alive is found out by the keep-alive of the session.
         return link.SendAsync(
-            new PublishRequest { SubscriptionAcknowledgements = received }, _pool, CancellationToken.None, new RequestTerms(Timeout.Infinite))
-            .AsTask();
+            new PublishRequest { SubscriptionAcknowledgements = received },
+            _pool,
+            CancellationToken.None,
+            new RequestTerms(Timeout.Infinite)).AsTask();
     }
 
     private async Task ReceiveAsync(SessionLink link, PublishResponse response, CancellationToken cancellationToken)

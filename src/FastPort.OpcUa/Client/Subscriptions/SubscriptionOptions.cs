@@ -29,8 +29,8 @@ public sealed record SubscriptionOptions
 
     /// <summary>
     /// Changes that may wait for the reader, 1 or more. When so many wait, the client asks for no more messages, of none of its
-    /// subscriptions, until the reader has caught up; the messages that it has already asked for still come. The server then fills the items'
-    /// queues, and after <see cref="LifetimeCount"/> intervals it ends the subscription. Defaults to 10,000.
+    /// subscriptions, until the reader has caught up; the messages that it has already asked for still come. The server then fills the
+    /// items' queues, and after <see cref="LifetimeCount"/> intervals it ends the subscription. Defaults to 10,000.
     /// </summary>
     public int Capacity { get; init; } = 10_000;
 }

@@ -1,0 +1,204 @@
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Server;
+using FastPort.OpcUa.Services;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Client;
+
+/// <summary>What a client does when its connection ends, and what becomes of requests.</summary>
+public sealed class ReconnectTests
+{
+    private static readonly NodeId Number = new(2, 1);
+
+    private static readonly OpcUaClientOptions Quick = new() { ReconnectDelay = TimeSpan.FromMilliseconds(1) };
+
+    [Fact]
+    public async Task When_the_server_restarts_requests_and_subscriptions_go_on()
+    {
+        TestServer server = await StartAsync(5);
+        int port = server.Server.Endpoints[0].Port;
+        await using OpcUaClient client = await server.ConnectAsync(Quick);
+        await using OpcUaSubscription subscription = await client.SubscribeAsync(
+            new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(10) });
+        await subscription.AddItemsAsync([new MonitoredItemOptions(Number)]);
+        Assert.Equal([5], await subscription.NumbersAsync(1));
+        Events events = new(client);
+
+        await server.DisposeAsync();
+        await events.Disconnected.InTimeAsync();
+        Assert.False(client.IsConnected);
+        Task<DataValue[]> waiting = client.ReadAsync([Number]).AsTask();
+        await using TestServer next = await StartAsync(6, port);
+
+        Assert.Equal(6, (await waiting.InTimeAsync())[0].Value.Get<int>());
+        Assert.Equal(SessionRecovery.Replaced, await events.Reconnected.InTimeAsync());
+        Assert.Equal([6], await subscription.NumbersAsync(1));
+        Assert.True(client.IsConnected);
+    }
+
+    [Theory]
+    [InlineData(OpcUaSecurityPolicy.None)]
+    [InlineData(OpcUaSecurityPolicy.Basic256Sha256)]
+    public async Task When_the_network_breaks_the_client_comes_back(OpcUaSecurityPolicy policy)
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        await using TestServer server = await StartAsync(5, configure: o =>
+        {
+            o.SecurityPolicies = [policy];
+            o.Certificates.Directory = Path.Combine(folder, "server");
+            o.Certificates.UnsafeTrustAll = true;
+        });
+        await using (var relay = new Relay(server.Server.Endpoints[0].Port))
+        {
+            var options = new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), SecurityPolicy = policy };
+            options.Certificates.Directory = Path.Combine(folder, "client");
+            options.Certificates.UnsafeTrustAll = true;
+            await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, options);
+            for (int i = 0; i < 3; i++)
+            {
+                Events events = new(client);
+                relay.Cut();
+                await events.Reconnected.InTimeAsync();
+                Assert.Equal(5, (await client.ReadAsync([Number]))[0].Value.Get<int>());
+            }
+        }
+
+        Directory.Delete(folder, recursive: true);
+    }
+
+    [Fact]
+    public async Task A_server_that_no_longer_answers_is_noticed()
+    {
+        await using TestServer server = await StartAsync(5);
+        await using var relay = new Relay(server.Server.Endpoints[0].Port);
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(
+            relay.Url,
+            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), KeepAliveInterval = TimeSpan.FromMilliseconds(100) });
+        Events events = new(client);
+
+        relay.Freeze();
+
+        Assert.Contains("keep-alive", (await events.Disconnected.InTimeAsync()).Message, StringComparison.Ordinal);
+        await events.Reconnected.InTimeAsync();
+        Assert.Equal(5, (await client.ReadAsync([Number]))[0].Value.Get<int>());
+    }
+
+    [Fact]
+    public async Task Requests_in_flight_at_the_loss_may_have_been_executed()
+    {
+        await using var server = new ScriptedServer();
+        var arrived = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        server.On<WriteRequest>(_ =>
+        {
+            arrived.TrySetResult();
+            return Task.CompletedTask;
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+        Task<StatusCode[]> write = client.WriteAsync([new(Number, 1)]).AsTask();
+        await arrived.Task.InTimeAsync();
+
+        server.Cut();
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => write.InTimeAsync());
+        Assert.True(e.MayHaveExecuted);
+        Assert.Contains("may have executed", e.Message, StringComparison.Ordinal);
+        server.On<WriteRequest>(static call => call.FaultAsync(StatusCodes.BadUserAccessDenied));
+        e = await Assert.ThrowsAsync<OpcUaException>(() => client.WriteAsync([new(Number, 1)]).InTimeAsync());
+        Assert.Equal((StatusCodes.BadUserAccessDenied, false), (e.Status, e.MayHaveExecuted));
+    }
+
+    [Fact]
+    public async Task Requests_wait_for_a_connection_no_longer_than_their_time()
+    {
+        TestServer server = await StartAsync(5);
+        await using OpcUaClient client = await server.ConnectAsync(
+            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), RequestTimeout = TimeSpan.FromMilliseconds(50) });
+        Events events = new(client);
+        await server.DisposeAsync();
+        await events.Disconnected.InTimeAsync();
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.ReadAsync([Number]).InTimeAsync());
+
+        Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
+        using var given = new CancellationTokenSource();
+        await given.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.ReadAsync([Number], given.Token).InTimeAsync());
+    }
+
+    [Fact]
+    public async Task A_session_that_the_server_has_ended_is_replaced()
+    {
+        await using var server = new ScriptedServer();
+        await using OpcUaClient client = await server.ConnectAsync();
+        Events events = new(client);
+        server.On<WriteRequest>(static call => call.FaultAsync(StatusCodes.BadSessionIdInvalid));
+        server.On<ActivateSessionRequest>(static call => call.Header.AuthenticationToken == new NodeId(1, 1)
+            ? call.FaultAsync(StatusCodes.BadSessionIdInvalid)
+            : call.ReplyAsync(default(ActivateSessionResponse)));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.WriteAsync([new(Number, 1)]).InTimeAsync());
+
+        Assert.Equal((StatusCodes.BadSessionIdInvalid, false), (e.Status, e.MayHaveExecuted));
+        Assert.Equal(SessionRecovery.Replaced, await events.Reconnected.InTimeAsync());
+        Assert.Equal(2u, server.SessionCount);
+    }
+
+    [Fact]
+    public async Task A_client_that_is_closed_while_it_connects_again_ends()
+    {
+        TestServer server = await StartAsync(5);
+        OpcUaClient client = await server.ConnectAsync(Quick);
+        Events events = new(client);
+        await server.DisposeAsync();
+        await events.Disconnected.InTimeAsync();
+        Task<DataValue[]> waiting = client.ReadAsync([Number]).AsTask();
+
+        await client.DisposeAsync().InTimeAsync();
+        await client.DisposeAsync().InTimeAsync();
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => waiting.InTimeAsync());
+        Assert.Equal((StatusCodes.BadSessionClosed, false), (e.Status, e.MayHaveExecuted));
+    }
+
+    [Fact]
+    public async Task A_handler_that_throws_does_not_keep_the_client_from_connecting_again()
+    {
+        await using var server = new ScriptedServer();
+        await using OpcUaClient client = await server.ConnectAsync();
+        client.Disconnected += static _ => throw new InvalidOperationException("on purpose");
+        Events events = new(client);
+
+        server.Cut();
+
+        Assert.Equal(SessionRecovery.Resumed, await events.Reconnected.InTimeAsync());
+    }
+
+    private static Task<TestServer> StartAsync(int value, int port = 0, Action<OpcUaServerOptions>? configure = null) =>
+        TestServer.StartAsync(
+            space => space.AddVariable(AddressSpace.ObjectsFolder, Number, "Number", value),
+            o =>
+            {
+                o.Endpoints[0] = $"opc.tcp://127.0.0.1:{port}/test";
+                configure?.Invoke(o);
+            });
+
+    // The next events.
+    private sealed class Events
+    {
+        private readonly TaskCompletionSource<CloseReason> _disconnected = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly TaskCompletionSource<SessionRecovery> _reconnected = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public Events(OpcUaClient client)
+        {
+            client.Disconnected += reason => _disconnected.TrySetResult(reason);
+            client.Reconnected += recovery => _reconnected.TrySetResult(recovery);
+        }
+
+        public Task<CloseReason> Disconnected => _disconnected.Task;
+
+        public Task<SessionRecovery> Reconnected => _reconnected.Task;
+    }
+}

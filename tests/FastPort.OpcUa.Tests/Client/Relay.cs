@@ -1,0 +1,96 @@
+using System.Collections.Concurrent;
+using System.Net;
+using System.Net.Sockets;
+
+namespace FastPort.OpcUa.Tests.Client;
+
+/// <summary>A network between client and server that a test can cut, and in which bytes can get stuck.</summary>
+internal sealed class Relay : IAsyncDisposable
+{
+    private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly ConcurrentBag<TcpClient> _clients = [];
+    private readonly Task _accepting;
+    private readonly int _target;
+    private CancellationTokenSource _flowing = new();
+
+    public Relay(int port)
+    {
+        _target = port;
+        _listener.Start();
+        _accepting = AcceptAsync();
+    }
+
+    public string Url => $"opc.tcp://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}/test";
+
+    /// <summary>The connections of now stay open, and nothing comes through them any more. Later ones work.</summary>
+    public void Freeze() => Interlocked.Exchange(ref _flowing, new CancellationTokenSource()).Cancel();
+
+    /// <summary>Ends the connections of now.</summary>
+    public void Cut()
+    {
+        while (_clients.TryTake(out TcpClient? client))
+        {
+            client.Dispose();
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync();
+        _listener.Stop();
+        Cut();
+        await _accepting;
+    }
+
+    private static async Task PumpAsync(TcpClient from, TcpClient to, CancellationToken flowing)
+    {
+        byte[] buffer = new byte[64 * 1024];
+        try
+        {
+            int count;
+            while ((count = await from.GetStream().ReadAsync(buffer, flowing)) != 0)
+            {
+                await to.GetStream().WriteAsync(buffer.AsMemory(0, count), flowing);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // Frozen.
+            return;
+        }
+        catch (Exception e) when (e is IOException or ObjectDisposedException or InvalidOperationException)
+        {
+            // Cut, or ended by the other side.
+        }
+
+        from.Dispose();
+        to.Dispose();
+    }
+
+    private async Task AcceptAsync()
+    {
+        List<Task> pumps = [];
+        try
+        {
+            while (true)
+            {
+                TcpClient client = await _listener.AcceptTcpClientAsync(_stopping.Token);
+                var server = new TcpClient();
+                _clients.Add(client);
+                _clients.Add(server);
+                CancellationToken flowing = _flowing.Token;
+                await server.ConnectAsync(IPAddress.Loopback, _target);
+                pumps.Add(PumpAsync(client, server, flowing));
+                pumps.Add(PumpAsync(server, client, flowing));
+            }
+        }
+        catch (Exception e) when (e is OperationCanceledException or SocketException or ObjectDisposedException)
+        {
+            // The test is over.
+        }
+
+        Cut();
+        await Task.WhenAll(pumps);
+    }
+}

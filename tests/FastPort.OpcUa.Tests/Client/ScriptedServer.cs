@@ -1,0 +1,95 @@
+using System.Collections.Concurrent;
+using System.Net;
+using System.Net.Sockets;
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Tests.Client;
+
+/// <summary>
+/// A server without security that answers what a test tells it to, for what a real one does rarely: losing sessions, subscriptions and
+/// messages. It gives sessions and answers Reads by itself.
+/// </summary>
+internal sealed class ScriptedServer : IAsyncDisposable
+{
+    private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly ConcurrentDictionary<ScriptedConnection, bool> _connections = [];
+    private readonly Task _accepting;
+    private uint _lastSession;
+
+    public ScriptedServer()
+    {
+        On<CreateSessionRequest>(call => call.ReplyAsync(new CreateSessionResponse
+        {
+            SessionId = new NodeId(1, _lastSession + 1),
+            AuthenticationToken = new NodeId(1, ++_lastSession),
+            RevisedSessionTimeout = 60_000,
+        }));
+        On<ActivateSessionRequest>(call => call.ReplyAsync(default(ActivateSessionResponse)));
+        On<CloseSessionRequest>(call => call.ReplyAsync(default(CloseSessionResponse)));
+        On<ReadRequest>(call => call.ReplyAsync(new ReadResponse
+        {
+            Results = [.. call.Request<ReadRequest>().NodesToRead!.Select(node => new DataValue(
+                node.NodeId.Number == 2255 ? Variant.FromArray(Namespaces) : Variant.Null))],
+        }));
+        _listener.Start();
+        _accepting = AcceptAsync();
+    }
+
+    public string Url => $"opc.tcp://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}/scripted";
+
+    /// <summary>Sessions that were created.</summary>
+    public uint SessionCount => _lastSession;
+
+    public string[] Namespaces { get; set; } = ["http://opcfoundation.org/UA/", "urn:scripted"];
+
+    private ConcurrentDictionary<uint, Func<ScriptedCall, Task>> Handlers { get; } = [];
+
+    public Task<OpcUaClient> ConnectAsync(OpcUaClientOptions? options = null) =>
+        OpcUaClient.ConnectAsync(Url, options ?? new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1) });
+
+    /// <summary>Says what is done with requests of a type.</summary>
+    public void On<TRequest>(Func<ScriptedCall, Task> handle)
+        where TRequest : struct, IServiceMessage => Handlers[TRequest.EncodingId] = handle;
+
+    /// <summary>Ends all connections.</summary>
+    public void Cut()
+    {
+        foreach (ScriptedConnection connection in _connections.Keys)
+        {
+            connection.Dispose();
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync();
+        _listener.Stop();
+        Cut();
+        await _accepting;
+        _stopping.Dispose();
+    }
+
+    private async Task AcceptAsync()
+    {
+        List<Task> running = [];
+        try
+        {
+            while (true)
+            {
+                var connection = new ScriptedConnection(
+                    await _listener.AcceptTcpClientAsync(_stopping.Token), Handlers);
+                _connections[connection] = true;
+                running.Add(connection.RunAsync());
+            }
+        }
+        catch (Exception e) when (e is OperationCanceledException or SocketException or ObjectDisposedException)
+        {
+            // The test is over.
+        }
+
+        Cut();
+        await Task.WhenAll(running);
+    }
+}

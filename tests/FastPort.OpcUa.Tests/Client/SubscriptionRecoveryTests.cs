@@ -1,0 +1,298 @@
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Services;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Client;
+
+/// <summary>What becomes of subscriptions when messages, connections, sessions or the subscriptions themselves are lost.</summary>
+public sealed class SubscriptionRecoveryTests : IAsyncLifetime
+{
+    private readonly ScriptedServer _server = new();
+    private readonly List<StatusCode> _lost = [];
+    private ScriptedSubscription _script = null!;
+    private OpcUaClient _client = null!;
+    private OpcUaSubscription _subscription = null!;
+    private OpcUaMonitoredItem _item = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _script = new ScriptedSubscription(_server);
+        _client = await _server.ConnectAsync();
+        _subscription = await _client.SubscribeAsync();
+        _subscription.ValuesLost += (_, why) => _lost.Add(why);
+        _item = Assert.Single(await _subscription.AddItemsAsync([new MonitoredItemOptions(new NodeId(1, 5))]));
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _client.DisposeAsync();
+        await _server.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Two_requests_wait_for_one_subscription_and_messages_are_acknowledged()
+    {
+        await Patience.UntilAsync(() => _script.WaitingCount == 2, "two Publish requests wait");
+        await PublishAsync(1);
+        await PublishAsync(2);
+
+        Assert.Equal([1, 2], await _subscription.NumbersAsync(2));
+        Assert.Equal((1u, 2u), (await _script.NextAcknowledgedAsync(), await _script.NextAcknowledgedAsync()));
+    }
+
+    [Fact]
+    public async Task Messages_that_are_missing_are_asked_for_again_and_come_in_order()
+    {
+        _script.Kept[2] = Message(2);
+        _script.Kept[3] = Message(3);
+        await PublishAsync(1);
+        await PublishAsync(4, 1, 2, 3, 4);
+
+        Assert.Equal([1, 2, 3, 4], await _subscription.NumbersAsync(4));
+        Assert.Empty(_lost);
+
+        // One that comes late is only acknowledged.
+        await PublishAsync(3);
+        await PublishAsync(5);
+        Assert.Equal([5], await _subscription.NumbersAsync(1));
+    }
+
+    [Fact]
+    public async Task A_keep_alive_with_a_later_number_shows_what_is_missing()
+    {
+        _script.Kept[1] = Message(1);
+        await _script.PublishAsync(new NotificationMessage { SequenceNumber = 2 }, 1);
+        Assert.Equal([1], await _subscription.NumbersAsync(1));
+
+        // A keep-alive uses no number.
+        await _script.PublishAsync(new NotificationMessage { SequenceNumber = 2 });
+        await PublishAsync(2);
+        Assert.Equal([2], await _subscription.NumbersAsync(1));
+        Assert.Equal([1u], _script.Republished);
+    }
+
+    [Fact]
+    public async Task Messages_that_cannot_be_had_again_are_told()
+    {
+        await PublishAsync(1);
+        await PublishAsync(1_000_000_000, 1_000_000_000);
+        Assert.Equal([1, 1_000_000_000], await _subscription.NumbersAsync(2));
+        Assert.Equal([StatusCodes.BadMessageNotAvailable], _lost);
+    }
+
+    [Fact]
+    public async Task Sequence_numbers_go_round_without_zero()
+    {
+        // A number is late or early by at most half of all.
+        await PublishAsync(2_000_000_000, value: 5);
+        await PublishAsync(4_000_000_000, value: 6);
+        await PublishAsync(uint.MaxValue - 1, value: 7);
+        Assert.Equal([5, 6, 7], await _subscription.NumbersAsync(3));
+        Assert.Equal(3, _lost.Count);
+
+        _script.Kept[uint.MaxValue] = ScriptedSubscription.Message(uint.MaxValue, _item.Handle, 8);
+        await PublishAsync(1, uint.MaxValue, 1);
+        await PublishAsync(2);
+        Assert.Equal([8, 1, 2], await _subscription.NumbersAsync(3));
+        Assert.Equal(3, _lost.Count);
+    }
+
+    [Fact]
+    public async Task When_the_session_is_kept_the_missing_messages_come_after_the_reconnect()
+    {
+        await PublishAsync(1);
+        Assert.Equal([1], await _subscription.NumbersAsync(1));
+        _script.Kept[2] = Message(2);
+        _script.Kept[3] = Message(3);
+        Task<SessionRecovery> back = BackAsync();
+
+        _server.Cut();
+
+        Assert.Equal(SessionRecovery.Resumed, await back.InTimeAsync());
+        Assert.Equal([2, 3], await _subscription.NumbersAsync(2));
+        Assert.Equal((1u, 1u), (_server.SessionCount, _script.Id));
+        await PublishAfterLossAsync(4);
+        Assert.Equal([4], await _subscription.NumbersAsync(1));
+        Assert.Empty(_lost);
+    }
+
+    [Fact]
+    public async Task With_a_new_session_the_subscription_is_transferred()
+    {
+        await PublishAsync(1);
+        _script.Kept[2] = Message(2);
+        uint[] transferred = [];
+        _server.On<TransferSubscriptionsRequest>(call =>
+        {
+            transferred = call.Request<TransferSubscriptionsRequest>().SubscriptionIds!;
+            return call.ReplyAsync(new TransferSubscriptionsResponse { Results = [new TransferResult { AvailableSequenceNumbers = [2] }] });
+        });
+        LoseSession();
+        Task<SessionRecovery> back = BackAsync();
+
+        _server.Cut();
+
+        Assert.Equal(SessionRecovery.Replaced, await back.InTimeAsync());
+        Assert.Equal([1, 2], await _subscription.NumbersAsync(2));
+        Assert.Equal([1u], transferred);
+        Assert.Equal((2u, 1u), (_server.SessionCount, _script.Id));
+        Assert.Empty(_lost);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_cannot_be_transferred_is_made_again_with_the_nodes_indexes_of_now()
+    {
+        _server.Namespaces = ["http://opcfoundation.org/UA/", "urn:other", "urn:scripted"];
+        _server.On<TransferSubscriptionsRequest>(static call => call.ReplyAsync(new TransferSubscriptionsResponse
+        {
+            Results = [new TransferResult { StatusCode = StatusCodes.BadSubscriptionIdInvalid }],
+        }));
+        LoseSession();
+        Task<SessionRecovery> back = BackAsync();
+
+        _server.Cut();
+
+        Assert.Equal(SessionRecovery.Replaced, await back.InTimeAsync());
+        Assert.Equal((2u, 2u), (_script.Id, _subscription.Id));
+        Assert.Equal(
+            [new NodeId(1, 5), new NodeId(2, 5)],
+            _script.Created.Select(static one => one.ItemsToCreate![0].ItemToMonitor.NodeId));
+        Assert.Equal(new NodeId(2, 5), _item.Options.Node);
+        Assert.Equal(new NodeId(2, 5), _client.Namespaces.MakeId("urn:scripted", 5));
+        Assert.Equal([StatusCodes.BadSubscriptionIdInvalid], _lost);
+        await PublishAfterLossAsync(1);
+        Assert.Equal([1], await _subscription.NumbersAsync(1));
+    }
+
+    [Fact]
+    public async Task A_subscription_that_the_server_has_ended_is_made_again()
+    {
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+        await Patience.UntilAsync(() => _subscription.Id == 2 && _item.Status.IsGood, "the subscription is made again");
+        await PublishAsync(1, value: 11);
+
+        Assert.Equal([11], await _subscription.NumbersAsync(1));
+        Assert.Equal([StatusCodes.BadTimeout], _lost);
+        Assert.Equal([_item], _subscription.Items);
+    }
+
+    [Fact]
+    public async Task BadNoSubscription_makes_the_client_look_and_make_it_again()
+    {
+        _script.RepublishFault = StatusCodes.BadSubscriptionIdInvalid;
+        await (await _script.NextPublishAsync()).FaultAsync(StatusCodes.BadNoSubscription);
+        await Patience.UntilAsync(() => _script.Id == 2, "the subscription is made again");
+
+        // The second answer is to a request from before.
+        _script.RepublishFault = StatusCodes.BadMessageNotAvailable;
+        await (await _script.NextPublishAsync()).FaultAsync(StatusCodes.BadNoSubscription);
+        await PublishAsync(1);
+        Assert.Equal([1], await _subscription.NumbersAsync(1));
+        Assert.Equal(2u, _script.Id);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_the_server_refuses_to_make_again_ends_and_says_why()
+    {
+        _server.On<CreateSubscriptionRequest>(static call => call.FaultAsync(StatusCodes.BadTooManySubscriptions));
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+
+        var e = Assert.IsType<OpcUaException>(await _subscription.Changes.EndAsync());
+        Assert.Equal(StatusCodes.BadTooManySubscriptions, e.Status);
+        Assert.True(_client.IsConnected);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_another_client_took_ends()
+    {
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.GoodSubscriptionTransferred));
+
+        var e = Assert.IsType<OpcUaException>(await _subscription.Changes.EndAsync());
+        Assert.Equal(StatusCodes.GoodSubscriptionTransferred, e.Status);
+    }
+
+    [Fact]
+    public async Task Where_two_requests_are_too_many_one_waits()
+    {
+        await Patience.UntilAsync(() => _script.WaitingCount == 2, "two Publish requests wait");
+        await (await _script.NextPublishAsync()).FaultAsync(StatusCodes.BadTooManyPublishRequests);
+        await PublishAsync(1);
+        Assert.Equal([1], await _subscription.NumbersAsync(1));
+        await Patience.UntilAsync(() => _script.WaitingCount == 1, "one Publish request waits");
+        await PublishAsync(2);
+        Assert.Equal([2], await _subscription.NumbersAsync(1));
+        Assert.InRange(_script.WaitingCount, 0, 1);
+    }
+
+    [Fact]
+    public async Task A_session_that_the_server_has_lost_is_replaced_while_the_connection_lives()
+    {
+        LoseSession();
+        Task<SessionRecovery> back = BackAsync();
+        await (await _script.NextPublishAsync()).FaultAsync(StatusCodes.BadSessionIdInvalid);
+
+        Assert.Equal(SessionRecovery.Replaced, await back.InTimeAsync());
+        Assert.Equal((2u, 2u), (_server.SessionCount, _script.Id));
+    }
+
+    [Fact]
+    public async Task Without_reconnect_the_end_of_the_connection_ends_the_subscription()
+    {
+        await using OpcUaClient client = await _server.ConnectAsync(new OpcUaClientOptions { Reconnect = false });
+        OpcUaSubscription subscription = await client.SubscribeAsync();
+
+        _server.Cut();
+
+        var e = Assert.IsType<OpcUaException>(await subscription.Changes.EndAsync());
+        Assert.Equal(StatusCodes.BadServerNotConnected, e.Status);
+        e = await Assert.ThrowsAsync<OpcUaException>(async () => await client.SubscribeAsync());
+        Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
+    }
+
+    [Fact]
+    public async Task Items_that_are_gone_after_a_restart_say_so_and_come_back_with_their_nodes()
+    {
+        _server.On<TransferSubscriptionsRequest>(static call => call.FaultAsync(StatusCodes.BadServiceUnsupported));
+        _server.On<CreateMonitoredItemsRequest>(static call => call.ReplyAsync(new CreateMonitoredItemsResponse
+        {
+            Results = [new MonitoredItemCreateResult { StatusCode = StatusCodes.BadNodeIdUnknown }],
+        }));
+        LoseSession();
+        _server.Cut();
+
+        DataChange change = await _subscription.NextAsync();
+        Assert.Equal((_item, StatusCodes.BadNodeIdUnknown), (change.Item, change.Value.Status));
+        Assert.Equal([_item], _subscription.Items);
+    }
+
+    private NotificationMessage Message(uint number) => ScriptedSubscription.Message(number, _item.Handle, (int)number);
+
+    private Task PublishAsync(uint number, params uint[] available) => _script.PublishAsync(Message(number), available);
+
+    private Task PublishAsync(uint number, int value) =>
+        _script.PublishAsync(ScriptedSubscription.Message(number, _item.Handle, value));
+
+    // The requests of the connection before may still be in the queue: what they are answered goes nowhere.
+    private async Task PublishAfterLossAsync(uint number)
+    {
+        while (_subscription.Changes.Count == 0)
+        {
+            await PublishAsync(number);
+        }
+    }
+
+    private Task<SessionRecovery> BackAsync()
+    {
+        var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _client.Reconnected += recovery => back.TrySetResult(recovery);
+        return back.Task;
+    }
+
+    // The server no longer knows the first session.
+    private void LoseSession() => _server.On<ActivateSessionRequest>(static call =>
+        call.Header.AuthenticationToken == new NodeId(1, 1)
+            ? call.FaultAsync(StatusCodes.BadSessionIdInvalid)
+            : call.ReplyAsync(default(ActivateSessionResponse)));
+}
