@@ -24,6 +24,9 @@ internal static partial class ClientLog
     [LoggerMessage(5205, LogLevel.Warning, "Subscription {Subscription} of {Endpoint} has lost {Count} notification messages")]
     public static partial void MessagesLost(ILogger logger, string endpoint, uint subscription, long count);
 
+    [LoggerMessage(5207, LogLevel.Error, "Publishing of {Endpoint} threw; the client connects again")]
+    public static partial void PublishingThrew(ILogger logger, Exception exception, string endpoint);
+
     [LoggerMessage(5206, LogLevel.Warning, "Publish of {Endpoint} failed: {Status}")]
     public static partial void PublishFailed(ILogger logger, string endpoint, StatusCode status);
 }

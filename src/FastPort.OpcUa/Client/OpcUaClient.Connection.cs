@@ -66,7 +66,8 @@ public sealed partial class OpcUaClient
         return reason;
     }
 
-    // Reads the server's state: a peer that is gone does not answer, and a session without requests would end.
+    // Reads the server's state: a peer that is gone does not answer, and a session without requests would end. A peer that is sending is
+    // there, even if a large response keeps the answer waiting.
     private async Task KeepAliveAsync(SessionLink link, CancellationToken cancellationToken)
     {
         const uint State = 2259;
@@ -83,12 +84,14 @@ public sealed partial class OpcUaClient
         {
             while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
             {
+                long received = link.Connection.BytesReceived;
                 ServiceResult<ReadResponse> result = await link.SendAsync(
                     new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items },
                     pool,
                     CancellationToken.None,
                     new RequestTerms((int)timer.Period.TotalMilliseconds)).ConfigureAwait(false);
-                if (result.Fate == RequestFate.Unanswered || SessionLink.IsSessionLost(result.Status))
+                bool isSilent = result.Fate == RequestFate.Unanswered && link.Connection.BytesReceived == received;
+                if (isSilent || SessionLink.IsSessionLost(result.Status))
                 {
                     link.Break($"the server did not answer the keep-alive: {result.Status}.");
                     return;

@@ -33,9 +33,19 @@ public sealed partial class OpcUaClient
         List<ReferenceDescription> references = [.. part.References ?? []];
         while (part.ContinuationPoint.Length != 0)
         {
-            BrowseNextResponse next = await InvokeOnceAsync<BrowseNextRequest, BrowseNextResponse>(
-                new BrowseNextRequest { ContinuationPoints = [part.ContinuationPoint] }, "BrowseNext", cancellationToken)
-                .ConfigureAwait(false);
+            BrowseNextResponse next;
+            try
+            {
+                next = await BrowseNextAsync(part.ContinuationPoint, release: false, cancellationToken).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException)
+            {
+                // A session has few continuation points. Whether the server hears of it is not waited for.
+                _ = BrowseNextAsync(part.ContinuationPoint, release: true, CancellationToken.None).AsTask()
+                    .ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
+                throw;
+            }
+
             part = Only(next.Results, "BrowseNext");
             references.AddRange(part.References ?? []);
         }
@@ -106,6 +116,10 @@ public sealed partial class OpcUaClient
                 new UnregisterNodesRequest { NodesToUnregister = part }, "UnregisterNodes", cancellationToken).ConfigureAwait(false);
         }
     }
+
+    private ValueTask<BrowseNextResponse> BrowseNextAsync(ByteString point, bool release, CancellationToken cancellationToken) =>
+        InvokeOnceAsync<BrowseNextRequest, BrowseNextResponse>(
+            new BrowseNextRequest { ReleaseContinuationPoints = release, ContinuationPoints = [point] }, "BrowseNext", cancellationToken);
 
     private static BrowsePath PathOf(NodeId start, IReadOnlyList<QualifiedName> names) => new()
     {

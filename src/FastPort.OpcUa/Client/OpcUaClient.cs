@@ -57,9 +57,6 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     /// </summary>
     public NamespaceTable Namespaces => Volatile.Read(ref _namespaces);
 
-    /// <summary>The connection of now, for tests.</summary>
-    internal SessionLink? Link => _slot.Current;
-
     internal ClientChannel Channel => _slot.Current!.Channel;
 
     /// <summary>Connects to a server, opens a secure channel, and creates and activates a session.</summary>

@@ -114,7 +114,11 @@ public sealed class OpcUaClientOptions
         Time(nameof(RequestTimeout), RequestTimeout, TimeSpan.FromMilliseconds(1));
         Time(nameof(TokenLifetime), TokenLifetime, TimeSpan.FromSeconds(1));
         Time(nameof(SessionTimeout), SessionTimeout, TimeSpan.FromSeconds(1));
-        Time(nameof(KeepAliveInterval), KeepAliveInterval, TimeSpan.Zero);
+        if (KeepAliveInterval != TimeSpan.Zero)
+        {
+            Time(nameof(KeepAliveInterval), KeepAliveInterval, TimeSpan.FromMilliseconds(1));
+        }
+
         Time(nameof(ReconnectDelay), ReconnectDelay, TimeSpan.FromMilliseconds(1));
         Time(nameof(MaxReconnectDelay), MaxReconnectDelay, ReconnectDelay);
         Number(nameof(MaxPublishRequests), MaxPublishRequests, 1, 100);

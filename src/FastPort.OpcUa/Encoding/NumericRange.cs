@@ -81,13 +81,14 @@ internal readonly struct NumericRange
     }
 
     /// <summary>Makes a value in which the selected part has been replaced.</summary>
-    /// <param name="whole">The value, which stays as it is.</param>
+    /// <param name="whole">The value, which stays as it is unless it may be changed.</param>
     /// <param name="part">The new part; has the type of <paramref name="whole"/>, and is an array if that is one.</param>
     /// <param name="result">The value made.</param>
+    /// <param name="inPlace">Whether the elements of an array may be changed, as nobody else has it.</param>
     /// <returns>
     /// BadIndexRangeNoData if a selected element does not exist; BadIndexRangeDataMismatch if the part has another size than was selected.
     /// </returns>
-    public StatusCode Replace(in Variant whole, in Variant part, out Variant result)
+    public StatusCode Replace(in Variant whole, in Variant part, out Variant result, bool inPlace = false)
     {
         result = default;
         if (!whole.IsArray)
@@ -131,7 +132,7 @@ internal readonly struct NumericRange
             source = merged;
         }
 
-        var copy = (Array)elements.Clone();
+        var copy = inPlace ? elements : (Array)elements.Clone();
         box.CopyTo(source, copy);
         result = Variant.OfArray(whole.Type, copy, whole.Dimensions.IsEmpty ? null : whole.Dimensions.ToArray());
         return StatusCodes.Good;

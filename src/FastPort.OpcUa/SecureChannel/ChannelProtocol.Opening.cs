@@ -10,7 +10,7 @@ internal abstract partial class ChannelProtocol
     protected uint ChannelId { get; set; }
 
     /// <summary>The tokens that the peer may use.</summary>
-    protected ChannelTokens Tokens { get; } = new();
+    internal ChannelTokens Tokens { get; } = new();
 
     /// <summary>The certificates of both sides; null without security, and on the server before the client is known.</summary>
     public ChannelCredentials? Credentials { get; protected set; }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -5,8 +6,8 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Read and Write (OPC 10000-4, 5.11). Each node is served as it is decoded, straight into the response: no list of requests or results is
-/// made.
+/// Read and Write (OPC 10000-4, 5.11). Each node is read as it is decoded, straight into the response: no list of requests or results is
+/// made. What is written is decoded first.
 /// </summary>
 internal static class AttributeServices
 {
@@ -39,19 +40,24 @@ internal static class AttributeServices
         long now = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Server
             ? UaTime.ToWire(call.Server.Time.GetUtcNow().UtcTicks)
             : 0;
-        for (int i = 0; i < count; i++)
+        int largest = call.Channel.LargestResponse;
+        var budget = new PartBudget();
+        for (int i = 0; i < count && encoder.Length <= largest; i++)
         {
-            ReadNext(space, ref decoder, out DataValue value);
+            ReadNext(space, ref decoder, ref budget, out DataValue value);
             encoder.WriteDataValue(value, hasSourceTime ? UaTime.ToWire(value.SourceTimestamp) : 0, now);
         }
 
         // No diagnostics.
         encoder.Write(-1);
         encoder.Complete();
-        if (!decoder.Error.IsGood)
+
+        // Checked on the way, too: a large value asked for ten thousand times is not encoded that often.
+        StatusCode failed = buffer.TotalLength > largest ? StatusCodes.BadResponseTooLarge : decoder.Error;
+        if (!failed.IsGood)
         {
             buffer.Clear(0);
-            call.Fault(decoder.Error);
+            call.Fault(failed);
             return;
         }
 
@@ -71,14 +77,11 @@ internal static class AttributeServices
             return;
         }
 
-        MessageBuffer buffer = call.Channel.BeginResponse();
-        var encoder = new BinaryEncoder(buffer);
-        call.Channel.EncodeHeader(ref encoder, WriteResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
-        encoder.Write(count);
-        DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
-        for (int i = 0; i < count; i++)
+        // All are decoded before the first is written: a request that is broken has no effect.
+        WriteValue[] items = ArrayPool<WriteValue>.Shared.Rent(count);
+        Span<WriteValue> used = items.AsSpan(0, count);
+        foreach (ref WriteValue item in used)
         {
-            var item = default(WriteValue);
             if (decoder.TryReadValueOperand(out byte index, out ushort number))
             {
                 (item.NodeId, item.AttributeId) = (new NodeId(index, number), (uint)AttributeId.Value);
@@ -88,27 +91,44 @@ internal static class AttributeServices
             {
                 item = decoder.ReadStructure<WriteValue>();
             }
+        }
 
-            encoder.Write((decoder.Error.IsGood ? WriteAttribute(call.Server.AddressSpace, item, now) : decoder.Error).Value);
+        if (decoder.Error.IsGood)
+        {
+            Write(call, used);
+        }
+        else
+        {
+            call.Fault(decoder.Error);
+        }
+
+        used.Clear();
+        ArrayPool<WriteValue>.Shared.Return(items);
+    }
+
+    private static void Write(in ServiceCall call, ReadOnlySpan<WriteValue> items)
+    {
+        MessageBuffer buffer = call.Channel.BeginResponse();
+        var encoder = new BinaryEncoder(buffer);
+        call.Channel.EncodeHeader(ref encoder, WriteResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
+        encoder.Write(items.Length);
+        DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
+        var budget = new PartBudget();
+        foreach (ref readonly WriteValue item in items)
+        {
+            encoder.Write(WriteAttribute(call.Server.AddressSpace, item, ref budget, now).Value);
         }
 
         encoder.Write(-1);
         encoder.Complete();
-        if (!decoder.Error.IsGood)
-        {
-            buffer.Clear(0);
-            call.Fault(decoder.Error);
-            return;
-        }
-
         call.Channel.EndResponse(call.RequestId, call.Header.RequestHandle, buffer);
     }
 
-    private static void ReadNext(AddressSpace space, ref BinaryDecoder decoder, out DataValue value)
+    private static void ReadNext(AddressSpace space, ref BinaryDecoder decoder, ref PartBudget budget, out DataValue value)
     {
         if (!decoder.TryReadValueId(out byte index, out ushort number))
         {
-            ReadAttribute(space, decoder.ReadStructure<ReadValueId>(), out value);
+            ReadAttribute(space, decoder.ReadStructure<ReadValueId>(), ref budget, out value);
         }
         else if (space.Find(new NodeId(index, number)) is VariableNode variable)
         {
@@ -116,12 +136,12 @@ internal static class AttributeServices
         }
         else
         {
-            ReadAttribute(
-                space, new ReadValueId { NodeId = new NodeId(index, number), AttributeId = (uint)AttributeId.Value }, out value);
+            var item = new ReadValueId { NodeId = new NodeId(index, number), AttributeId = (uint)AttributeId.Value };
+            ReadAttribute(space, item, ref budget, out value);
         }
     }
 
-    private static void ReadAttribute(AddressSpace space, in ReadValueId item, out DataValue value)
+    private static void ReadAttribute(AddressSpace space, in ReadValueId item, ref PartBudget budget, out DataValue value)
     {
         if (Find(space, item, out Node? node) is { } refused)
         {
@@ -142,18 +162,15 @@ internal static class AttributeServices
 
         if (item.IndexRange is { Length: > 0 } text)
         {
-            value = SelectPart(value, text);
+            value = !NumericRange.TryParse(text, out NumericRange range) ? new DataValue(default, StatusCodes.BadIndexRangeInvalid)
+                : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
+                : SelectPart(value, range);
         }
     }
 
     /// <summary>The part of a value that an index range selects. A value that is bad as a whole stays so.</summary>
-    internal static DataValue SelectPart(in DataValue value, string indexRange)
+    public static DataValue SelectPart(in DataValue value, in NumericRange range)
     {
-        if (!NumericRange.TryParse(indexRange, out NumericRange range))
-        {
-            return new DataValue(default, StatusCodes.BadIndexRangeInvalid);
-        }
-
         if (value.Status.IsBad && value.Value.IsNull)
         {
             return value;
@@ -182,7 +199,7 @@ internal static class AttributeServices
         _ => value with { SourceTimestamp = default, SourcePicoseconds = 0 },
     };
 
-    private static StatusCode WriteAttribute(AddressSpace space, in WriteValue item, DateTime now)
+    private static StatusCode WriteAttribute(AddressSpace space, in WriteValue item, ref PartBudget budget, DateTime now)
     {
         if (space.Find(item.NodeId) is not { } node)
         {
@@ -215,7 +232,7 @@ internal static class AttributeServices
         if (item.IndexRange is { Length: > 0 } text)
         {
             return NumericRange.TryParse(text, out NumericRange range)
-                ? variable.SetPart(range, value)
+                ? variable.SetPart(range, value, ref budget)
                 : StatusCodes.BadIndexRangeInvalid;
         }
 

@@ -26,24 +26,53 @@ internal static class MethodServices
     // Methods of one request run one after the other. Nothing awaits this: every failure becomes a response.
     private static async Task CallAllAsync(ServiceCall call, CallMethodRequest[] methods)
     {
+        ServerSession session = call.Session!;
+
+        // Not disposed, since a Cancel may still be at it; it has nothing to dispose. The registration is not left behind.
+        var cancellation = new CancellationTokenSource();
+        CancellationTokenRegistration ended = call.Channel.Ended.UnsafeRegister(
+            static source => ((CancellationTokenSource)source!).Cancel(), cancellation);
+        var running = new RunningCall(call.Header.RequestHandle, cancellation);
+        lock (session.Gate)
+        {
+            session.Calls.Add(running);
+        }
+
         var results = new CallMethodResult[methods.Length];
-        for (int i = 0; i < methods.Length; i++)
+        for (int i = 0; i < methods.Length && !cancellation.IsCancellationRequested; i++)
         {
             try
             {
-                results[i] = await CallOneAsync(call, methods[i]).ConfigureAwait(false);
+                results[i] = await CallOneAsync(call, methods[i], cancellation.Token).ConfigureAwait(false);
             }
             catch (Exception e)
             {
-                ServerLog.MethodThrew(call.Server.Logger, e, methods[i].MethodId);
+                if (!cancellation.IsCancellationRequested)
+                {
+                    ServerLog.MethodThrew(call.Server.Logger, e, methods[i].MethodId);
+                }
+
                 results[i] = new CallMethodResult { StatusCode = StatusCodes.BadInternalError };
             }
+        }
+
+        ended.Unregister();
+        lock (session.Gate)
+        {
+            session.Calls.Remove(running);
+        }
+
+        if (cancellation.IsCancellationRequested)
+        {
+            call.Fault(StatusCodes.BadRequestCancelledByClient);
+            return;
         }
 
         call.Reply(new CallResponse { Results = results });
     }
 
-    private static async ValueTask<CallMethodResult> CallOneAsync(ServiceCall call, CallMethodRequest request)
+    private static async ValueTask<CallMethodResult> CallOneAsync(
+        ServiceCall call, CallMethodRequest request, CancellationToken cancellationToken)
     {
         AddressSpace space = call.Server.AddressSpace;
         if (space.Find(request.ObjectId) is not { } owner)
@@ -72,7 +101,9 @@ internal static class MethodServices
             return new CallMethodResult { StatusCode = StatusCodes.BadInvalidArgument, InputArgumentResults = checks };
         }
 
-        MethodResult result = await method.Handler(inputs, call.Channel.Ended).ConfigureAwait(false);
+        MethodResult result = method.SessionHandler is { } handler
+            ? handler(call.Session!, inputs)
+            : await method.Handler(inputs, cancellationToken).ConfigureAwait(false);
         return new CallMethodResult
         {
             StatusCode = result.Status,

@@ -1,3 +1,4 @@
+using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.Transports;
@@ -10,7 +11,7 @@ namespace FastPort.OpcUa.Server;
 public sealed class OpcUaServer : IAsyncDisposable
 {
     // Named by messages about wrong options.
-    private const string OptionsSection = "OpcUaServer";
+    private const string OptionsSection = nameof(OpcUaServerOptions);
 
     /// <summary>The scheme of OPC UA over TCP.</summary>
     internal const string Scheme = "opc.tcp";
@@ -28,15 +29,20 @@ public sealed class OpcUaServer : IAsyncDisposable
     /// <param name="options">Options; must not change afterwards.</param>
     /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
     /// <param name="time">Source of time. Defaults to the system's.</param>
-    /// <exception cref="Configuration.FastPortOptionsException">Options are out of range.</exception>
+    /// <exception cref="FastPortOptionsException">Options are out of range; the message names all of them.</exception>
     public OpcUaServer(OpcUaServerOptions options, ILoggerFactory? loggerFactory = null, TimeProvider? time = null)
     {
         ArgumentNullException.ThrowIfNull(options);
+        if (options.Validate() is { Count: > 0 } problems)
+        {
+            throw new FastPortOptionsException(problems);
+        }
+
         Options = options;
         Time = time ?? TimeProvider.System;
         Logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<OpcUaServer>();
         AddressSpace = new AddressSpace(options, Time);
-        Sessions = new SessionManager(options, Time);
+        Sessions = new SessionManager(this);
         Channels = new ServerChannels(options.MaxSecureChannels);
         var connections = new ConnectionServerOptions(OptionsSection)
         {
@@ -87,24 +93,31 @@ public sealed class OpcUaServer : IAsyncDisposable
     public Task StartAsync(CancellationToken cancellationToken = default)
     {
         // Passwords are encrypted with the server's key also where messages are not.
-        if (Options.ValidateUser is not null || Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
+        if (Options.ValidateUser is not null || Options.ValidateUserCertificate is not null
+            || Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
         {
             string[] hosts = [Environment.MachineName, "localhost", .. Options.Endpoints.Select(static url => Endpoint.Parse(url).Host)];
             _certificates ??= new ApplicationCertificates(
                 Options.Certificates, Options.ApplicationUri, Options.ApplicationName, hosts, Time, Logger);
         }
 
+        Sessions.Start();
         return _server.StartAsync(cancellationToken);
     }
 
     /// <summary>Stops accepting, and ends all channels and sessions.</summary>
     /// <param name="cancellationToken">Ends the stop at once.</param>
-    public Task StopAsync(CancellationToken cancellationToken = default) => _server.StopAsync(cancellationToken);
+    public async Task StopAsync(CancellationToken cancellationToken = default)
+    {
+        await _server.StopAsync(cancellationToken).ConfigureAwait(false);
+        Sessions.Dispose();
+    }
 
     /// <summary>Stops the server.</summary>
     public async ValueTask DisposeAsync()
     {
         await _server.DisposeAsync().ConfigureAwait(false);
+        Sessions.Dispose();
         _certificates?.Dispose();
     }
 
@@ -149,23 +162,6 @@ public sealed class OpcUaServer : IAsyncDisposable
             ]),
     ];
 
-    private UserTokenPolicy[] DescribeUsers(OpcUaSecurityPolicy policy) =>
-    [
-        .. Options.AllowAnonymous
-            ? (UserTokenPolicy[])[new UserTokenPolicy { PolicyId = UserIdentity.Anonymous, TokenType = UserTokenType.Anonymous }]
-            : [],
-        .. Options.ValidateUser is null
-            ? (UserTokenPolicy[])[]
-            : [
-                new UserTokenPolicy
-                {
-                    PolicyId = UserIdentity.UserName,
-                    TokenType = UserTokenType.UserName,
-                    SecurityPolicyUri = policy == OpcUaSecurityPolicy.None ? SecurityPolicy.Basic256Sha256.Uri : null,
-                },
-            ],
-    ];
-
     private EndpointDescription DescribeEndpoint(string? url, OpcUaSecurityPolicy policy, MessageSecurityMode mode) => new()
     {
         EndpointUrl = url,
@@ -173,7 +169,7 @@ public sealed class OpcUaServer : IAsyncDisposable
         ServerCertificate = _certificates?.Own.Der,
         SecurityMode = mode,
         SecurityPolicyUri = SecurityPolicy.Of(policy).Uri,
-        UserIdentityTokens = DescribeUsers(policy),
+        UserIdentityTokens = UserTokens.Describe(Options, policy),
         TransportProfileUri = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
 
         // Stronger policies, and encryption before signing alone.

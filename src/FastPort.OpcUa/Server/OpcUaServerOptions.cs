@@ -1,3 +1,6 @@
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Transports;
+
 namespace FastPort.OpcUa.Server;
 
 /// <summary>Options of an <see cref="OpcUaServer"/>.</summary>
@@ -33,6 +36,13 @@ public sealed class OpcUaServerOptions
     public Func<string, string, CancellationToken, ValueTask<bool>>? ValidateUser { get; set; }
 
     /// <summary>
+    /// Decides whether the owner of a certificate is a user. It has shown that it has the key, which must be RSA, and the certificate is in
+    /// its time; who has issued it is for the callback to check. The certificate is disposed when the callback has completed. Null for no
+    /// such users. Defaults to null (OPC 10000-4, 7.41.5).
+    /// </summary>
+    public Func<X509Certificate2, CancellationToken, ValueTask<bool>>? ValidateUserCertificate { get; set; }
+
+    /// <summary>
     /// Most secure channels, connections that have not opened one included. At the limit the oldest one without an activated session is
     /// closed for a new one (OPC 10000-4, 5.5.2). Defaults to 2,000.
     /// </summary>
@@ -44,7 +54,10 @@ public sealed class OpcUaServerOptions
     /// </summary>
     public int? MaxBufferedMegabytes { get; set; }
 
-    /// <summary>Maximum number of sessions. Defaults to 1,000.</summary>
+    /// <summary>
+    /// Maximum number of sessions, with those that have ended and left subscriptions for others to take over: the oldest of these goes when
+    /// there is no room. Defaults to 1,000.
+    /// </summary>
     public int MaxSessions { get; set; } = 1000;
 
     /// <summary>Largest request and response, in bytes; 8 KiB to 1 GiB. Defaults to 16 MiB.</summary>
@@ -131,4 +144,58 @@ public sealed class OpcUaServerOptions
     /// queue of one value. Defaults to 1,000,000.
     /// </summary>
     public int MaxQueuedValuesPerSession { get; set; } = 1_000_000;
+
+    /// <summary>All problems, one sentence each with key, value and what is allowed; empty if there are none.</summary>
+    internal IReadOnlyList<string> Validate()
+    {
+        // Far more than any use of it, and no overflow where two of them meet.
+        const int Most = 10_000_000;
+        var day = TimeSpan.FromDays(1);
+        var second = TimeSpan.FromSeconds(1);
+        var checks = new OptionChecks();
+        if (Endpoints.Count == 0)
+        {
+            checks.Refuse(nameof(Endpoints), "empty", "give a list of URIs: opc.tcp://host:port/path");
+        }
+
+        foreach (string? url in Endpoints)
+        {
+            checks.Text(
+                nameof(Endpoints),
+                url,
+                static text => Endpoint.TryParse(text, out Endpoint? endpoint, out _) && endpoint.Scheme == OpcUaServer.Scheme,
+                "give URIs such as opc.tcp://host:port/path");
+        }
+
+        checks.Text(
+            nameof(ApplicationUri), ApplicationUri, static text => Uri.TryCreate(text, UriKind.Absolute, out _), "give an absolute URI");
+        checks.Text(nameof(ProductUri), ProductUri, static text => Uri.TryCreate(text, UriKind.Absolute, out _), "give an absolute URI");
+        checks.Text(nameof(ApplicationName), ApplicationName, static _ => true, "give a name");
+        checks.Choices(nameof(SecurityPolicies), SecurityPolicies);
+        checks.Text($"{nameof(Certificates)}:{nameof(Certificates.Directory)}", Certificates.Directory, static _ => true, "give a path");
+        checks.Number(nameof(MaxSecureChannels), MaxSecureChannels, 1, 500_000);
+        checks.Number(nameof(MaxBufferedMegabytes), MaxBufferedMegabytes ?? 1, 1, 1_048_576);
+        checks.Number(nameof(MaxSessions), MaxSessions, 1, Most);
+        checks.Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1 << 30);
+        checks.Number(nameof(MaxChunkBytes), MaxChunkBytes, 8192, 1 << 20);
+        checks.Number(nameof(MaxNodesPerRead), MaxNodesPerRead, 1, Most);
+        checks.Number(nameof(MaxNodesPerWrite), MaxNodesPerWrite, 1, Most);
+        checks.Number(nameof(MaxNodesPerBrowse), MaxNodesPerBrowse, 1, Most);
+        checks.Number(nameof(MaxMethodsPerCall), MaxMethodsPerCall, 1, Most);
+        checks.Number(nameof(MaxBrowseContinuationPoints), MaxBrowseContinuationPoints, 0, ushort.MaxValue);
+        checks.Time(nameof(HandshakeTimeout), HandshakeTimeout, TimeSpan.FromMilliseconds(100), day);
+        checks.Time(nameof(MaxTokenLifetime), MaxTokenLifetime, 10 * second, 30 * day);
+        checks.Time(nameof(MaxSessionTimeout), MaxSessionTimeout, second, 30 * day);
+        checks.Number(nameof(MaxSubscriptionsPerSession), MaxSubscriptionsPerSession, 0, Most);
+        checks.Time(nameof(MinPublishingInterval), MinPublishingInterval, TimeSpan.FromMilliseconds(1), day);
+        checks.Time(nameof(MaxSubscriptionLifetime), MaxSubscriptionLifetime, second, 30 * day);
+        checks.Number(nameof(MaxPublishRequestsPerSession), MaxPublishRequestsPerSession, 1, Most);
+        checks.Number(nameof(MaxNotificationsPerPublish), MaxNotificationsPerPublish, 1, Most);
+        checks.Number(nameof(MaxUnacknowledgedMessages), MaxUnacknowledgedMessages, 1, Most);
+        checks.Number(nameof(MaxMonitoredItemsPerCall), MaxMonitoredItemsPerCall, 1, Most);
+        checks.Number(nameof(MaxMonitoredItemsPerSession), MaxMonitoredItemsPerSession, 0, Most);
+        checks.Number(nameof(MaxQueueSize), MaxQueueSize, 1, Most);
+        checks.Number(nameof(MaxQueuedValuesPerSession), MaxQueuedValuesPerSession, 1, int.MaxValue);
+        return checks.Problems;
+    }
 }

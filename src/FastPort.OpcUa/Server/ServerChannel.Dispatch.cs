@@ -55,7 +55,6 @@ internal sealed partial class ServerChannel
             _sessions.Add(session);
         }
 
-        session.Channel = this;
         _session = session;
         if (session.IsActivated)
         {
@@ -63,17 +62,18 @@ internal sealed partial class ServerChannel
         }
     }
 
-    /// <summary>The connection, whose loop the sessions' timers run on.</summary>
+    /// <summary>The connection.</summary>
     internal Connection Loop => Connection;
 
-    /// <summary>Forgets a session that has ended.</summary>
-    internal void Detach(ServerSession session)
+    /// <summary>Forgets a session that has ended, or that another channel has taken over. On any thread.</summary>
+    internal void DetachSoon(ServerSession session) => Post(() =>
     {
-        session.Subscriptions?.Close(tells: true);
-        session.Subscriptions = null;
-        _sessions.Remove(session);
-        _session = _session == session ? null : _session;
-    }
+        if (session.Channel != this)
+        {
+            _sessions.Remove(session);
+            _session = _session == session ? null : _session;
+        }
+    });
 
     /// <summary>Sends a response.</summary>
     internal void Send<T>(uint requestId, uint requestHandle, in T body)
@@ -201,7 +201,7 @@ internal sealed partial class ServerChannel
                 SessionServices.Activate(call, ref decoder);
                 return;
             case CloseSessionRequest.EncodingIdNumber:
-                SessionServices.Close(call);
+                SessionServices.Close(call, ref decoder);
                 return;
         }
 
@@ -219,6 +219,40 @@ internal sealed partial class ServerChannel
             case WriteRequest.EncodingIdNumber:
                 AttributeServices.Write(call, ref decoder);
                 break;
+            case CallRequest.EncodingIdNumber:
+                MethodServices.Call(call, ref decoder);
+                break;
+            case TransferSubscriptionsRequest.EncodingIdNumber:
+                SubscriptionTransfer.Transfer(call, ref decoder);
+                break;
+            default:
+                DispatchLocked(service, call, ref decoder);
+                break;
+        }
+    }
+
+    // Services that work on what the session has. Another channel may take the session over at any time.
+    private static void DispatchLocked(uint service, in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        lock (call.Session!.Gate)
+        {
+            if (call.Session.Channel != call.Channel)
+            {
+                call.Fault(StatusCodes.BadSecureChannelIdInvalid);
+                return;
+            }
+
+            DispatchToSession(service, call, ref decoder);
+        }
+    }
+
+    private static void DispatchToSession(uint service, in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        switch (service)
+        {
+            case CancelRequest.EncodingIdNumber:
+                SessionServices.Cancel(call, ref decoder);
+                break;
             case BrowseRequest.EncodingIdNumber:
                 ViewServices.Browse(call, ref decoder);
                 break;
@@ -234,9 +268,6 @@ internal sealed partial class ServerChannel
             case UnregisterNodesRequest.EncodingIdNumber:
                 ViewServices.Unregister(call, ref decoder);
                 break;
-            case CallRequest.EncodingIdNumber:
-                MethodServices.Call(call, ref decoder);
-                break;
             case PublishRequest.EncodingIdNumber:
                 SubscriptionServices.Publish(call, ref decoder);
                 break;
@@ -251,9 +282,6 @@ internal sealed partial class ServerChannel
                 break;
             case RepublishRequest.EncodingIdNumber:
                 SubscriptionServices.Republish(call, ref decoder);
-                break;
-            case TransferSubscriptionsRequest.EncodingIdNumber:
-                SubscriptionServices.Transfer(call, ref decoder);
                 break;
             case DeleteSubscriptionsRequest.EncodingIdNumber:
                 SubscriptionServices.Delete(call, ref decoder);

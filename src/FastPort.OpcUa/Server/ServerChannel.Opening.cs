@@ -77,8 +77,7 @@ internal sealed partial class ServerChannel
             certificate.Dispose();
 
             // A stranger is not told more than that (OPC 10000-4, 6.1.3).
-            bool tells = status != StatusCodes.BadCertificateUntrusted && status != StatusCodes.BadCertificateRevoked
-                && status != StatusCodes.BadCertificateInvalid;
+            bool tells = status == StatusCodes.BadCertificateTimeInvalid || status == StatusCodes.BadCertificateUseNotAllowed;
             return new ChannelFault(tells ? status : StatusCodes.BadSecurityChecksFailed, "The client's certificate is not accepted.");
         }
 

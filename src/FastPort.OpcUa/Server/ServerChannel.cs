@@ -85,13 +85,7 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
 
     public override void OnClosed(CloseReason reason)
     {
-        foreach (ServerSession session in _sessions.Where(session => session.Channel == this))
-        {
-            // Subscriptions belong to this loop, so they end with the channel. The session can be activated on another one.
-            session.Subscriptions?.Close(tells: false);
-            session.Subscriptions = null;
-            session.Channel = null;
-        }
+        _sessions.ForEach(session => session.OnChannelClosed(this));
 
         _server.Channels.Leave(this);
 
@@ -174,6 +168,9 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
         };
         Writer.WriteTransportMessage(MessageType.Error, error);
         Connection.Close(reason);
+
+        // The close may take a while.
+        Incoming.Clear();
     }
 
     // Of a client with a session.

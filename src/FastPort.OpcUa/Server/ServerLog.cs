@@ -28,6 +28,9 @@ internal static partial class ServerLog
     [LoggerMessage(5002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]
     public static partial void MethodThrew(ILogger logger, Exception exception, NodeId method);
 
-    [LoggerMessage(5003, LogLevel.Error, "Reading the monitored variable {Variable} threw; its value is BadInternalError")]
+    [LoggerMessage(5007, LogLevel.Error, "Reading the monitored variable {Variable} threw; its value is BadInternalError")]
     public static partial void ReadThrew(ILogger logger, Exception exception, NodeId variable);
+
+    [LoggerMessage(5006, LogLevel.Error, "A cycle of subscription {Subscription} threw; the next one comes as usual")]
+    public static partial void CycleThrew(ILogger logger, Exception exception, uint subscription);
 }

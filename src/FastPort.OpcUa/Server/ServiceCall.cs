@@ -14,7 +14,7 @@ internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestI
     /// <summary>Why the session cannot be used here; null if it can. Counts as a sign of life.</summary>
     public StatusCode? CheckSession()
     {
-        if (Session is null)
+        if (Session is null || Session.IsEnded)
         {
             return StatusCodes.BadSessionIdInvalid;
         }
@@ -29,14 +29,14 @@ internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestI
             return StatusCodes.BadSessionNotActivated;
         }
 
-        if (Server.Time.GetElapsedTime(Session.LastRequest) > Session.Timeout)
+        long now = Server.Time.GetTimestamp();
+        if (Server.Time.GetElapsedTime(Session.LastRequest, now) > Session.Timeout)
         {
-            Server.Sessions.Remove(Session);
-            Channel.Detach(Session);
+            Session.End(deletesSubscriptions: false);
             return StatusCodes.BadSessionIdInvalid;
         }
 
-        Session.LastRequest = Server.Time.GetTimestamp();
+        Session.LastRequest = now;
         return null;
     }
 

@@ -7,7 +7,7 @@ namespace FastPort.OpcUa.Server;
 /// <summary>CreateSession, ActivateSession and CloseSession (OPC 10000-4, 5.7).</summary>
 internal static class SessionServices
 {
-    private const int NonceBytes = 32;
+    private const int NonceBytes = ChannelCredentials.NonceBytes;
 
     public static void Create(in ServiceCall call, ref BinaryDecoder decoder)
     {
@@ -31,8 +31,6 @@ internal static class SessionServices
             return;
         }
 
-        session.ClientCertificate = credentials?.PeerCertificate.ToArray();
-        session.Nonce = Nonce();
         call.Channel.Attach(session);
         call.Reply(new CreateSessionResponse
         {
@@ -66,46 +64,48 @@ internal static class SessionServices
             return;
         }
 
-        // On another channel a client shows by its certificate that the session is its own (OPC 10000-4, 5.7.3).
+        // On another channel a client shows by its certificate that the session is its own (OPC 10000-4, 5.7.3); without security by the
+        // session's secret token alone.
         ChannelCredentials? credentials = call.Channel.Credentials;
-        // The one before must have ended, as what the session does there belongs to another loop.
-        bool isSameClient = session.Channel is null && credentials is not null && session.IsActivated
-            && session.ClientCertificate is { } certificate && credentials.IsPeer(certificate);
-        if (session.Channel != call.Channel && !isSameClient)
+        bool isSameClient = session.ClientCertificate is { } certificate
+            ? credentials is not null && credentials.IsPeer(certificate)
+            : credentials is null;
+        if (session.Channel != call.Channel && (!isSameClient || !call.Channel.AllowsSessions))
         {
             call.Fault(StatusCodes.BadSecureChannelIdInvalid);
             return;
         }
 
-        if (credentials is not null && !credentials.VerifyPeer(session.Nonce, request.ClientSignature.Signature.Span))
+        byte[] nonce = session.Nonce;
+        if (credentials is not null && !credentials.VerifyPeer(nonce, request.ClientSignature.Signature.Span))
         {
             call.Fault(StatusCodes.BadApplicationSignatureInvalid);
             return;
         }
 
-        StatusCode status = UserIdentity.TryRead(call, session, request.UserIdentityToken, out string? user, out string? password);
+        StatusCode status = UserTokens.TryRead(call, nonce, request, out UserIdentity? user, out UserTokens.UserCheck? check);
         if (status.IsBad)
         {
             call.Fault(status);
-            return;
         }
-
-        if (user is null)
+        else if (check is null)
         {
             Activate(call, session, user);
-            return;
         }
-
-        _ = ActivateUserAsync(call, session, user, password!);
+        else
+        {
+            _ = ActivateUserAsync(call, session, user, check);
+        }
     }
 
     // Nothing awaits this: every failure becomes a response. The user is checked wherever the application does so, the rest is the loop's.
-    private static async Task ActivateUserAsync(ServiceCall call, ServerSession session, string user, string password)
+    private static async Task ActivateUserAsync(
+        ServiceCall call, ServerSession session, UserIdentity? user, UserTokens.UserCheck check)
     {
         bool isValid = false;
         try
         {
-            isValid = await call.Server.Options.ValidateUser!(user, password, call.Channel.Ended).ConfigureAwait(false);
+            isValid = await check(call.Channel.Ended).ConfigureAwait(false);
         }
         catch (Exception e)
         {
@@ -130,27 +130,55 @@ internal static class SessionServices
         });
     }
 
-    private static void Activate(in ServiceCall call, ServerSession session, string? user)
+    private static void Activate(in ServiceCall call, ServerSession session, UserIdentity? user)
     {
-        session.IsActivated = true;
-        session.User = user;
-        session.Nonce = Nonce();
-        session.LastRequest = call.Server.Time.GetTimestamp();
-        call.Channel.Attach(session);
-        call.Reply(new ActivateSessionResponse { ServerNonce = session.Nonce });
+        StatusCode status = session.Activate(call.Channel, user, call.Server.Time.GetTimestamp(), out byte[] nonce);
+        if (status.IsBad)
+        {
+            call.Fault(status);
+            return;
+        }
+
+        call.Reply(new ActivateSessionResponse { ServerNonce = nonce });
     }
 
-    public static void Close(in ServiceCall call)
+    public static void Close(in ServiceCall call, ref BinaryDecoder decoder)
     {
+        CloseSessionRequest request = decoder.ReadStructure<CloseSessionRequest>();
         if (call.Session is not { } session || session.Channel != call.Channel)
         {
             call.Fault(StatusCodes.BadSessionIdInvalid);
             return;
         }
 
-        call.Server.Sessions.Remove(session);
-        call.Channel.Detach(session);
+        session.End(deletesSubscriptions: !decoder.Error.IsGood || request.DeleteSubscriptions);
         call.Reply(default(CloseSessionResponse));
+    }
+
+    /// <summary>Ends Publish requests that wait, and calls of methods that heed it (OPC 10000-4, 5.7.5); under the session's gate.</summary>
+    public static void Cancel(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        CancelRequest request = decoder.ReadStructure<CancelRequest>();
+        if (!decoder.Error.IsGood)
+        {
+            call.Fault(decoder.Error);
+            return;
+        }
+
+        uint handle = request.RequestHandle;
+        int canceled = call.Session!.Subscriptions.DropRequests(StatusCodes.BadRequestCancelledByClient, handle);
+        foreach (RunningCall running in call.Session.Calls)
+        {
+            if (running.RequestHandle == handle)
+            {
+                canceled++;
+
+                // Asynchronously: the loop must not run the methods' callbacks.
+                _ = running.Cancellation.CancelAsync();
+            }
+        }
+
+        call.Reply(new CancelResponse { CancelCount = (uint)canceled });
     }
 
     private static StatusCode? Refuse(ServerChannel channel, in CreateSessionRequest request)
@@ -170,6 +198,4 @@ internal static class SessionServices
             : credentials.PeerApplicationUri != request.ClientDescription.ApplicationUri ? StatusCodes.BadCertificateUriInvalid
             : null;
     }
-
-    private static byte[] Nonce() => System.Security.Cryptography.RandomNumberGenerator.GetBytes(NonceBytes);
 }

@@ -105,6 +105,34 @@ public sealed class ClientServiceTests
         Assert.Equal(expected, await canceled.Task.InTimeAsync());
     }
 
+    [Fact]
+    public async Task A_browse_that_is_given_up_leaves_no_continuation_point()
+    {
+        await using var server = new ScriptedServer();
+        byte[] point = [1, 2, 3];
+        using var given = new CancellationTokenSource();
+        var released = new TaskCompletionSource<ByteString>(TaskCreationOptions.RunContinuationsAsynchronously);
+        server.On<BrowseRequest>(call => call.ReplyAsync(
+            new BrowseResponse { Results = [new BrowseResult { ContinuationPoint = point }] }));
+        server.On<BrowseNextRequest>(call =>
+        {
+            var request = call.Request<BrowseNextRequest>();
+            if (!request.ReleaseContinuationPoints)
+            {
+                return given.CancelAsync();
+            }
+
+            released.TrySetResult(request.ContinuationPoints![0]);
+            return call.ReplyAsync(new BrowseNextResponse { Results = [default] });
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => client.BrowseAsync(Number, cancellationToken: given.Token).InTimeAsync());
+
+        Assert.Equal(new ByteString(point), await released.Task.InTimeAsync());
+    }
+
     [Theory]
     [InlineData(100)]
     [InlineData(5_000_000)]

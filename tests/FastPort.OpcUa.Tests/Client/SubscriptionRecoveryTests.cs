@@ -1,3 +1,4 @@
+using System.Threading.Channels;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Services;
@@ -176,6 +177,41 @@ public sealed class SubscriptionRecoveryTests : IAsyncLifetime
         Assert.Equal([11], await _subscription.NumbersAsync(1));
         Assert.Equal([StatusCodes.BadTimeout], _lost);
         Assert.Equal([_item], _subscription.Items);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_is_disposed_while_it_is_made_again_does_not_stay_at_the_server()
+    {
+        var creating = new TaskCompletionSource<ScriptedCall>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var deleted = Channel.CreateUnbounded<uint>();
+        _server.On<CreateSubscriptionRequest>(call =>
+        {
+            creating.TrySetResult(call);
+            return Task.CompletedTask;
+        });
+        _server.On<DeleteSubscriptionsRequest>(call =>
+        {
+            deleted.Writer.TryWrite(call.Request<DeleteSubscriptionsRequest>().SubscriptionIds![0]);
+            return call.ReplyAsync(new DeleteSubscriptionsResponse { Results = [StatusCodes.Good] });
+        });
+        await _script.PublishAsync(ScriptedSubscription.StatusChange(1, StatusCodes.BadTimeout));
+        ScriptedCall create = await creating.Task.InTimeAsync();
+
+        await _subscription.DisposeAsync();
+        Assert.Equal(1u, await deleted.Reader.ReadAsync(Patience.Token));
+        await create.ReplyAsync(new CreateSubscriptionResponse { SubscriptionId = 77, RevisedPublishingInterval = 1000 });
+
+        Assert.Equal(77u, await deleted.Reader.ReadAsync(Patience.Token));
+    }
+
+    [Fact]
+    public async Task Items_of_another_subscription_are_refused()
+    {
+        await using OpcUaSubscription other = await _client.SubscribeAsync();
+
+        await Assert.ThrowsAsync<ArgumentException>(async () => await other.RemoveItemsAsync([_item]));
+        await Assert.ThrowsAsync<ArgumentException>(async () => await other.ModifyItemsAsync([new(_item, _item.Options)]));
+        await Assert.ThrowsAsync<ArgumentException>(async () => await other.SetTriggeringAsync(_item, []));
     }
 
     [Fact]

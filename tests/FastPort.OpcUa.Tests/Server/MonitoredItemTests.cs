@@ -283,7 +283,7 @@ public sealed class MonitoredItemTests : IAsyncLifetime
         await ExpectAsync(StatusCodes.BadMonitoredItemFilterUnsupported, Number, unknown);
         await ExpectAsync(StatusCodes.BadMonitoredItemFilterInvalid, Number, broken);
         await ExpectAsync(StatusCodes.BadMonitoredItemFilterInvalid, Number, RawSession.Filter((DataChangeTrigger)9));
-        await ExpectAsync(StatusCodes.BadDeadbandFilterInvalid, Number, RawSession.Filter(Any, 2, 5));
+        await ExpectAsync(StatusCodes.BadMonitoredItemFilterUnsupported, Number, RawSession.Filter(Any, 2, 5));
         await ExpectAsync(StatusCodes.BadDeadbandFilterInvalid, Number, RawSession.Filter(Any, 9, 5));
         await ExpectAsync(StatusCodes.BadDeadbandFilterInvalid, Number, RawSession.Filter(Any, 1, -1));
         await ExpectAsync(StatusCodes.BadDeadbandFilterInvalid, Number, RawSession.Filter(Any, 1, double.NaN));

@@ -170,58 +170,6 @@ public sealed class SubscriptionTests : IAsyncLifetime
         Assert.Equal(StatusCodes.BadNoSubscription, (await _session.TryAsync<PublishRequest, PublishResponse>(default)).Status);
     }
 
-    [Theory]
-    [InlineData(true)]
-    [InlineData(false)]
-    public async Task Closing_the_session_ends_its_subscriptions(bool deletes)
-    {
-        uint id = await _session.SubscribeAsync(Long);
-        await _session.MonitorAsync(id, 1);
-        Assert.True(_number.IsWatched);
-        await _session.SendPublishAsync();
-
-        await _session.CallAsync<CloseSessionRequest, CloseSessionResponse>(new CloseSessionRequest { DeleteSubscriptions = deletes });
-
-        Assert.Equal(StatusCodes.BadSessionClosed, (await _session.NextAsync()).Status);
-        Assert.False(_number.IsWatched);
-    }
-
-    [Theory]
-    [InlineData(10)]
-    [InlineData(Long)]
-    public async Task A_session_whose_client_says_nothing_ends_with_its_subscriptions(double interval)
-    {
-        using RawSession quiet = await RawSession.OpenAsync(_server, timeout: 1000);
-        await quiet.MonitorAsync(await quiet.SubscribeAsync(interval), 1);
-        Assert.True(_number.IsWatched);
-
-        // By the subscription's own cycle, or when another client comes.
-        await Patience.UntilAsync(
-            () =>
-            {
-                if (interval == Long)
-                {
-                    _server.Server.Sessions.RemoveExpired();
-                }
-
-                return !_number.IsWatched;
-            },
-            "the session has expired");
-        Assert.Equal(1, _server.Server.SessionCount);
-    }
-
-    [Fact]
-    public async Task The_end_of_the_connection_ends_the_subscriptions()
-    {
-        await _session.MonitorAsync(await _session.SubscribeAsync(), 1);
-        Assert.True(_number.IsWatched);
-
-        _session.Dispose();
-
-        await Patience.UntilAsync(() => !_number.IsWatched, "the subscription is gone");
-        _number.Value = new DataValue(1);
-    }
-
     [Fact]
     public async Task Publishing_can_be_switched_off_and_loses_nothing()
     {
@@ -321,9 +269,6 @@ public sealed class SubscriptionTests : IAsyncLifetime
             StatusCodes.BadTooManyOperations,
             (await _session.TryAsync<PublishRequest, PublishResponse>(
                 new() { SubscriptionAcknowledgements = new SubscriptionAcknowledgement[7] })).Status);
-        var transfer = await _session.CallAsync<TransferSubscriptionsRequest, TransferSubscriptionsResponse>(
-            new TransferSubscriptionsRequest { SubscriptionIds = [id] });
-        Assert.Equal(StatusCodes.BadSubscriptionIdInvalid, Assert.Single(transfer.Results!).StatusCode);
         await _session.MonitorAsync(id, 1);
     }
 

@@ -11,8 +11,10 @@ namespace FastPort.OpcUa.Tests.Support;
 /// <summary>A client that sends what it likes, chunk by chunk.</summary>
 internal sealed class RawChannel : IDisposable
 {
-    private readonly TcpClient _client = new();
+    private readonly TcpClient _client;
     private uint _sequence;
+
+    private RawChannel(TcpClient client) => _client = client;
 
     public uint ChannelId { get; set; }
 
@@ -24,10 +26,13 @@ internal sealed class RawChannel : IDisposable
     public static async Task<RawChannel> ConnectAsync(TestServer server)
     {
         Endpoint endpoint = server.Server.Endpoints[0];
-        var channel = new RawChannel();
+        var channel = new RawChannel(new TcpClient());
         await channel._client.ConnectAsync(endpoint.Host, endpoint.Port);
         return channel;
     }
+
+    /// <summary>The server's end, played by the test.</summary>
+    public static async Task<RawChannel> AcceptAsync(TcpListener listener) => new(await listener.AcceptTcpClientAsync(Patience.Token));
 
     /// <summary>Connects, says Hello and opens a channel without security.</summary>
     public static async Task<RawChannel> OpenAsync(TestServer server, uint maxMessageBytes = 0)
@@ -36,14 +41,21 @@ internal sealed class RawChannel : IDisposable
         await channel.SendHelloAsync(maxMessageBytes: maxMessageBytes);
         await channel.ReceiveAsync();
         await channel.SendOpenAsync();
-        (_, byte[] chunk) = await channel.ReceiveAsync();
+        (channel.ChannelId, channel.TokenId) = await channel.ReceiveTokenAsync();
+        return channel;
+    }
+
+    /// <summary>Receives the response to <see cref="SendOpenAsync"/>.</summary>
+    public async Task<(uint ChannelId, uint TokenId)> ReceiveTokenAsync()
+    {
+        (uint type, byte[] chunk) = await ReceiveAsync();
+        Xunit.Assert.Equal(MessageType.Open, type);
         AsymmetricHeader.TryRead(chunk, out _, out int clear);
         var decoder = new BinaryDecoder(chunk.AsSpan(clear + 8), EncodingLimits.Default);
         decoder.ReadNodeId();
         decoder.ReadStructure<ResponseHeader>();
         ChannelSecurityToken token = decoder.ReadStructure<OpenSecureChannelResponse>().SecurityToken;
-        (channel.ChannelId, channel.TokenId) = (token.ChannelId, token.TokenId);
-        return channel;
+        return (token.ChannelId, token.TokenId);
     }
 
     public Task SendHelloAsync(uint bufferSize = 65_535, string? url = "opc.tcp://127.0.0.1/test", uint maxMessageBytes = 0)
@@ -68,6 +80,26 @@ internal sealed class RawChannel : IDisposable
         byte[] request = Request(new OpenSecureChannelRequest { RequestType = type, SecurityMode = mode, RequestedLifetime = 60_000 });
         await SendAsync(MessageType.Open, [.. buffer.Written[8..], .. UInt32s(++_sequence, 1), .. request]);
     }
+
+    /// <summary>As a server: receives an OpenSecureChannel request, and answers with the channel's id and a token.</summary>
+    public async Task AnswerOpenAsync(uint lifetime)
+    {
+        (uint type, byte[] chunk) = await ReceiveAsync();
+        Xunit.Assert.Equal(MessageType.Open, type);
+        AsymmetricHeader.TryRead(chunk, out _, out int clear);
+        uint requestId = BinaryPrimitives.ReadUInt32LittleEndian(chunk.AsSpan(clear + 4));
+        using var buffer = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
+        new AsymmetricHeader(ChannelId, SecurityPolicy.None.Uri, default, default).Write(buffer);
+        byte[] response = Response(new OpenSecureChannelResponse
+        {
+            SecurityToken = new ChannelSecurityToken { ChannelId = ChannelId, TokenId = TokenId, RevisedLifetime = lifetime },
+        });
+        await SendAsync(MessageType.Open, [.. buffer.Written[8..], .. UInt32s(++_sequence, requestId), .. response]);
+    }
+
+    /// <summary>A response with its type and header.</summary>
+    public static byte[] Response<T>(T body)
+        where T : struct, IServiceMessage => [.. UInt32s(1u | ((uint)T.EncodingId << 16)), .. Encode(default(ResponseHeader)), .. Encode(body)];
 
     /// <summary>A request with its type and header.</summary>
     public static byte[] Request<T>(T body, NodeId token = default, uint timeoutHint = 0)
@@ -135,7 +167,7 @@ internal sealed class RawChannel : IDisposable
     private static byte[] UInt32s(params ReadOnlySpan<uint> numbers) =>
         System.Runtime.InteropServices.MemoryMarshal.AsBytes(numbers).ToArray();
 
-    private static byte[] Encode<T>(T value)
+    public static byte[] Encode<T>(T value)
         where T : struct, IStructure
     {
         using var buffer = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);

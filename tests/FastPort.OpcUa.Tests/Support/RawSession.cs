@@ -20,14 +20,43 @@ internal sealed class RawSession : IDisposable
 
     private RawSession(RawChannel channel) => _channel = channel;
 
+    /// <summary>Sends and receives chunks.</summary>
+    public RawChannel Channel => _channel;
+
+    /// <summary>The session's secret token.</summary>
+    public NodeId Token => _token;
+
     /// <summary>Opens a channel, and creates and activates a session.</summary>
     public static async Task<RawSession> OpenAsync(TestServer server, double timeout = 60_000, uint maxMessageBytes = 0)
+    {
+        (RawSession session, _) = await CreateAsync(server, timeout, maxMessageBytes);
+        await session.CallAsync<ActivateSessionRequest, ActivateSessionResponse>(default);
+        return session;
+    }
+
+    /// <summary>Opens a channel, and creates a session.</summary>
+    public static async Task<(RawSession Session, CreateSessionResponse Created)> CreateAsync(
+        TestServer server, double timeout = 60_000, uint maxMessageBytes = 0)
     {
         var session = new RawSession(await RawChannel.OpenAsync(server, maxMessageBytes));
         var created = await session.CallAsync<CreateSessionRequest, CreateSessionResponse>(
             new CreateSessionRequest { RequestedSessionTimeout = timeout });
         session._token = created.AuthenticationToken;
-        await session.CallAsync<ActivateSessionRequest, ActivateSessionResponse>(default);
+        return (session, created);
+    }
+
+    /// <summary>Opens another channel for a session, and activates it there.</summary>
+    public static async Task<(StatusCode Status, RawSession Session)> TryTakeOverAsync(TestServer server, NodeId token)
+    {
+        var session = new RawSession(await RawChannel.OpenAsync(server)) { _token = token };
+        return ((await session.TryAsync<ActivateSessionRequest, ActivateSessionResponse>(default)).Status, session);
+    }
+
+    /// <summary>Opens another channel for a session, which is activated there.</summary>
+    public static async Task<RawSession> TakeOverAsync(TestServer server, NodeId token)
+    {
+        (StatusCode status, RawSession session) = await TryTakeOverAsync(server, token);
+        Assert.Equal(StatusCodes.Good, status);
         return session;
     }
 
@@ -38,6 +67,16 @@ internal sealed class RawSession : IDisposable
         uint id = ++_lastRequest;
         await _channel.SendMessageAsync(RawChannel.Request(request, _token, timeoutHint), requestId: id);
         return id;
+    }
+
+    /// <summary>Sends a request with any body, and waits for the status of its response.</summary>
+    public async Task<StatusCode> SendRawAsync(ushort encodingId, byte[] body)
+    {
+        uint id = ++_lastRequest;
+        byte[] type = BitConverter.GetBytes(1u | ((uint)encodingId << 16));
+        byte[] header = RawChannel.Encode(new RequestHeader { AuthenticationToken = _token, RequestHandle = id });
+        await _channel.SendMessageAsync([.. type, .. header, .. body], requestId: id);
+        return (await ReceiveAsync<ServiceFault>(id)).Status;
     }
 
     /// <summary>The message of a request of this session.</summary>

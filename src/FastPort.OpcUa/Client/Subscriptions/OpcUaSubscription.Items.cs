@@ -64,9 +64,9 @@ public sealed partial class OpcUaSubscription
                     TimestampsToReturn = _options.Timestamps,
                     ItemsToModify =
                     [
-                        .. part.Select(static one => new MonitoredItemModifyRequest
+                        .. part.Select(one => new MonitoredItemModifyRequest
                         {
-                            MonitoredItemId = one.Key.Id,
+                            MonitoredItemId = IdOf(one.Key),
                             RequestedParameters = one.Value.ParametersOf(one.Key.Handle),
                         }),
                     ],
@@ -165,14 +165,16 @@ public sealed partial class OpcUaSubscription
             StatusCode[] results = Complete(response.Results, part.Length, "DeleteMonitoredItems");
             lock (_gate)
             {
-                foreach ((_, OpcUaMonitoredItem item) in part.Index().Where(one => !results[one.Index].IsBad))
+                OpcUaMonitoredItem[] removed = [.. part.Where((_, i) => !results[i].IsBad)];
+                foreach (OpcUaMonitoredItem item in removed)
                 {
                     _items.TryRemove(item.Handle, out _);
                     item.Remove();
-                    foreach (OpcUaMonitoredItem other in _items.Values)
-                    {
-                        other.Triggered.Remove(item);
-                    }
+                }
+
+                foreach (OpcUaMonitoredItem trigger in _items.Values.Where(static item => item.Triggered.Count != 0))
+                {
+                    trigger.Triggered.ExceptWith(removed);
                 }
             }
 
@@ -180,11 +182,15 @@ public sealed partial class OpcUaSubscription
         });
     }
 
-    private static uint[] IdsOf(IEnumerable<OpcUaMonitoredItem> items) => [.. items.Select(static item => item.Id)];
+    // Ids mean something in their subscription only.
+    private uint[] IdsOf(IEnumerable<OpcUaMonitoredItem> items) => [.. items.Select(IdOf)];
+
+    private uint IdOf(OpcUaMonitoredItem item) =>
+        item.Subscription == this ? item.Id : throw new ArgumentException("The item belongs to another subscription.", nameof(item));
 
     private SetTriggeringRequest TriggeringRequest(
         OpcUaMonitoredItem trigger, IEnumerable<OpcUaMonitoredItem> add, IEnumerable<OpcUaMonitoredItem> remove) =>
-        new() { SubscriptionId = Id, TriggeringItemId = trigger.Id, LinksToAdd = IdsOf(add), LinksToRemove = IdsOf(remove) };
+        new() { SubscriptionId = Id, TriggeringItemId = IdOf(trigger), LinksToAdd = IdsOf(add), LinksToRemove = IdsOf(remove) };
 
     private CreateMonitoredItemsRequest ItemsRequest(IEnumerable<OpcUaMonitoredItem> items) => new()
     {

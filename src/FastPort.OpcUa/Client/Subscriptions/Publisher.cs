@@ -104,6 +104,12 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         {
             // The connection has ended.
         }
+        catch (Exception e)
+        {
+            // A defect here must not leave a client that has a session and hears nothing.
+            ClientLog.PublishingThrew(logger, e, endpointUrl);
+            link.Break("the client failed to publish.");
+        }
 
         // They have ended with the connection.
         foreach (Task<ServiceResult<PublishResponse>> rest in waiting)
@@ -284,6 +290,12 @@ internal sealed class Publisher(string endpointUrl, OpcUaClientOptions options, 
         try
         {
             await subscription.CreateAgainAsync(link, why, cancellationToken).ConfigureAwait(false);
+            if (!Snapshot().Contains(subscription))
+            {
+                // Disposed meanwhile, under its old id.
+                await link.SendOnceAsync<DeleteSubscriptionsRequest, DeleteSubscriptionsResponse>(
+                    new DeleteSubscriptionsRequest { SubscriptionIds = [subscription.Id] }, cancellationToken).ConfigureAwait(false);
+            }
         }
         catch (OpcUaException e) when (!e.MayHaveExecuted && !link.Connection.IsClosing && !SessionLink.IsSessionLost(e.Status))
         {

@@ -19,7 +19,7 @@ internal sealed class ApplicationCertificates : IDisposable
         ILogger logger)
     {
         _trustsAll = options.UnsafeTrustAll;
-        _store = new CertificateStore(options.Directory, time);
+        _store = new CertificateStore(options.Directory, options.RequireRevocationLists, time);
         if (_trustsAll)
         {
             CertificateLog.TrustsAll(logger);

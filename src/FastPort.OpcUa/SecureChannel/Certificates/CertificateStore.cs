@@ -5,25 +5,29 @@ using System.Security.Cryptography.X509Certificates;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// The certificates that this application trusts: DER or PEM files in <c>trusted</c>, their issuers in <c>issuers</c>. A certificate that
-/// is not trusted is saved in <c>rejected</c>, from where an administrator moves it to <c>trusted</c>. The folders are read at each check,
-/// so a change needs no restart. Thread-safe.
+/// The certificates that this application trusts: DER or PEM files in <c>trusted</c>, their issuers in <c>issuers</c>, and in both of them
+/// revocation lists, <c>*.crl</c>. A certificate that is not trusted is saved in <c>rejected</c>, from where an administrator moves it to
+/// <c>trusted</c>. The folders are read at each check, so a change needs no restart. Thread-safe.
 /// </summary>
 internal sealed class CertificateStore
 {
     private const int MinKeyBits = 2048;
     private const int MaxKeyBits = 4096;
     private const int MaxRejected = 100;
-    private static readonly string[] Extensions = [".der", ".crt", ".cer", ".pem"];
 
     private readonly string _trusted;
     private readonly string _issuers;
     private readonly string _rejected;
     private readonly TimeProvider _time;
+    private readonly bool _requiresLists;
 
-    public CertificateStore(string directory, TimeProvider time)
+    /// <param name="directory">The directory of the folders.</param>
+    /// <param name="requireRevocationLists">Whether each authority must have a revocation list.</param>
+    /// <param name="time">The present time, for validity.</param>
+    public CertificateStore(string directory, bool requireRevocationLists, TimeProvider time)
     {
         _time = time;
+        _requiresLists = requireRevocationLists;
         _trusted = Path.Combine(directory, "trusted");
         _issuers = Path.Combine(directory, "issuers");
         _rejected = Path.Combine(directory, "rejected");
@@ -60,14 +64,23 @@ internal sealed class CertificateStore
             return StatusCodes.BadCertificateInvalid;
         }
 
-        if (!IsTrusted(certificate))
+        StatusCode trust;
+        using (var list = new TrustList(_trusted, _issuers))
         {
-            Reject(certificate);
-            return StatusCodes.BadCertificateUntrusted;
+            trust = list.Check(certificate, _time.GetUtcNow(), _requiresLists);
         }
 
-        DateTime now = _time.GetUtcNow().UtcDateTime;
-        if (now < certificate.NotBefore.ToUniversalTime() || now > certificate.NotAfter.ToUniversalTime())
+        if (trust.IsBad)
+        {
+            if (trust == StatusCodes.BadCertificateUntrusted)
+            {
+                Reject(certificate);
+            }
+
+            return trust;
+        }
+
+        if (!TrustList.IsInTime(certificate, _time.GetUtcNow()))
         {
             return StatusCodes.BadCertificateTimeInvalid;
         }
@@ -113,59 +126,6 @@ internal sealed class CertificateStore
         }
 
         return null;
-    }
-
-    // Trusted itself, or signed by a chain of issuers of which one is trusted.
-    private bool IsTrusted(X509Certificate2 certificate)
-    {
-        List<X509Certificate2> trusted = Load(_trusted);
-        List<X509Certificate2> issuers = Load(_issuers);
-        try
-        {
-            if (trusted.Any(one => one.RawDataMemory.Span.SequenceEqual(certificate.RawDataMemory.Span)))
-            {
-                return true;
-            }
-
-            X509Certificate2[] known = [.. trusted, .. issuers];
-            using var chain = new X509Chain();
-            chain.ChainPolicy.TrustMode = X509ChainTrustMode.CustomRootTrust;
-            chain.ChainPolicy.RevocationMode = X509RevocationMode.NoCheck;
-            chain.ChainPolicy.VerificationTime = _time.GetUtcNow().UtcDateTime;
-            chain.ChainPolicy.CustomTrustStore.AddRange(known);
-            chain.ChainPolicy.ExtraStore.AddRange(known);
-            return chain.Build(certificate)
-                && chain.ChainElements.Skip(1).Any(element =>
-                    trusted.Any(one => one.RawDataMemory.Span.SequenceEqual(element.Certificate.RawDataMemory.Span)));
-        }
-        finally
-        {
-            trusted.ForEach(static one => one.Dispose());
-            issuers.ForEach(static one => one.Dispose());
-        }
-    }
-
-    private static List<X509Certificate2> Load(string folder)
-    {
-        List<X509Certificate2> found = [];
-        foreach (string file in Directory.EnumerateFiles(folder))
-        {
-            if (!Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase))
-            {
-                continue;
-            }
-
-            try
-            {
-                found.Add(X509CertificateLoader.LoadCertificateFromFile(file));
-            }
-            catch (CryptographicException)
-            {
-                // Not a certificate: nothing that it could vouch for.
-            }
-        }
-
-        return found;
     }
 
     // A stranger can send any number of certificates: the folder does not grow without bound.

@@ -30,13 +30,13 @@ public sealed partial class AddressSpace
         lock (_gate)
         {
             MethodNode method = Add(new MethodNode(id, browseName, inputs, outputs, handler), parent, NodeIds.HasComponent, 0);
-            AddArguments(method, "InputArguments", inputs);
-            AddArguments(method, "OutputArguments", outputs);
+            AddArguments(method, "InputArguments", new NodeId(id.NamespaceIndex, $"{id}/InputArguments"), inputs);
+            AddArguments(method, "OutputArguments", new NodeId(id.NamespaceIndex, $"{id}/OutputArguments"), outputs);
             return method;
         }
     }
 
-    private void AddArguments(MethodNode method, string name, IReadOnlyList<MethodArgument> arguments)
+    private void AddArguments(MethodNode method, string name, NodeId id, IReadOnlyList<MethodArgument> arguments)
     {
         if (arguments.Count == 0)
         {
@@ -44,7 +44,7 @@ public sealed partial class AddressSpace
         }
 
         var node = new VariableNode(
-            new NodeId(method.Id.NamespaceIndex, $"{method.Id}/{name}"),
+            id,
             name,
             BuiltInType.ExtensionObject,
             new NodeId(0, NodeIds.Argument),

@@ -30,6 +30,7 @@ public sealed partial class AddressSpace
         AddStatus(options, time);
         AddServerProperties(options);
         AddLimits(options);
+        AddServerMethods();
     }
 
     // Computed when they are read: the structure and its components agree, and nobody has to keep them up to date.

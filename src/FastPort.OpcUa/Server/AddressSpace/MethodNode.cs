@@ -27,7 +27,7 @@ public readonly record struct MethodResult(StatusCode Status, params Variant[] O
 /// Serves a method. Begins on the loop of the client's connection, so it must not block; it may return a task that completes later.
 /// </summary>
 /// <param name="inputs">The input arguments, which have the types that were declared.</param>
-/// <param name="cancellationToken">Canceled when the client's connection ends.</param>
+/// <param name="cancellationToken">Canceled when the client's connection ends, or the client cancels the call.</param>
 public delegate ValueTask<MethodResult> MethodHandler(ReadOnlyMemory<Variant> inputs, CancellationToken cancellationToken);
 
 /// <summary>A method (OPC 10000-3, 5.7).</summary>
@@ -53,6 +53,9 @@ public sealed class MethodNode : Node
     public IReadOnlyList<MethodArgument> Outputs { get; }
 
     internal MethodHandler Handler { get; }
+
+    /// <summary>Serves a method that is about the session that calls it, instead of <see cref="Handler"/>. Null for others.</summary>
+    internal Func<ServerSession, ReadOnlyMemory<Variant>, MethodResult>? SessionHandler { get; init; }
 
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
     {

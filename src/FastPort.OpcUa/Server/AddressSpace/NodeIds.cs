@@ -117,6 +117,11 @@ internal static class NodeIds
     public const uint ServerRedundancy = 2296;
     public const uint RedundancySupportValue = 3709;
     public const uint NamespacesObject = 11715;
+    public const uint GetMonitoredItems = 11492;
+    public const uint GetMonitoredItemsInputs = 11493;
+    public const uint GetMonitoredItemsOutputs = 11494;
+    public const uint ResendData = 12873;
+    public const uint ResendDataInputs = 12874;
 
     public const uint ServerCapabilities = 2268;
     public const uint ServerProfileArray = 2269;

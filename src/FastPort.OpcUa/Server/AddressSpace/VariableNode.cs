@@ -17,6 +17,9 @@ public sealed class VariableNode : Node
     private int _version;
     private DataValue _value;
 
+    // Whether the value is an array that was made here and that nobody else has: then a part of it can be replaced in place. Under the gate.
+    private bool _isPrivate;
+
     // The monitored items that get each new value, in no order; null until there was one. Under the gate.
     private List<MonitoredItem>? _watchers;
 
@@ -82,6 +85,7 @@ public sealed class VariableNode : Node
             _version++;
             Volatile.WriteBarrier();
             _value = value;
+            _isPrivate = false;
             Volatile.Write(ref _version, _version + 1);
             if (_watchers is null)
             {
@@ -116,6 +120,7 @@ public sealed class VariableNode : Node
             _watchers ??= [];
             item.WatchIndex = _watchers.Count;
             _watchers.Add(item);
+            _isPrivate = false;
             item.OnValue(_value);
         }
     }
@@ -137,28 +142,47 @@ public sealed class VariableNode : Node
         }
     }
 
-    /// <summary>Writes a part of the value, whose type was checked. Writes of other parts are not lost.</summary>
-    internal StatusCode SetPart(NumericRange range, in DataValue part)
+    /// <summary>
+    /// Writes a part of the value, whose type was checked. Writes of other parts are not lost. The first part makes a copy of an array; as
+    /// long as nobody gets that, further parts go into it.
+    /// </summary>
+    internal StatusCode SetPart(NumericRange range, in DataValue part, ref PartBudget budget)
     {
         lock (_gate)
         {
-            StatusCode status = range.Replace(_value.Value, part.Value, out Variant whole);
+            if (!_isPrivate && !budget.TryCopy(_value.Value))
+            {
+                return StatusCodes.BadTooManyOperations;
+            }
+
+            StatusCode status = range.Replace(_value.Value, part.Value, out Variant whole, inPlace: _isPrivate);
             if (status.IsGood)
             {
                 Set(part with { Value = whole });
+                _isPrivate = whole.IsArray && _watchers is not { Count: > 0 };
             }
 
             return status;
         }
     }
 
-    /// <summary>Copies the value, without a lock.</summary>
+    /// <summary>Copies the value; of a scalar without a lock.</summary>
     internal void Read(out DataValue value)
     {
         if (OnRead is not null)
         {
             value = OnRead();
             return;
+        }
+
+        if (ValueRank >= 0)
+        {
+            lock (_gate)
+            {
+                _isPrivate = false;
+                value = _value;
+                return;
+            }
         }
 
         var wait = new SpinWait();

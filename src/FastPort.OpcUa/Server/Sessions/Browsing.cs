@@ -4,7 +4,7 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// Browses nodes for a session, and keeps its continuation points (OPC 10000-4, 7.9). Belongs to the loop of the session's channel.
+/// Browses nodes for a session, and keeps its continuation points (OPC 10000-4, 7.9). Under the session's gate.
 /// </summary>
 internal sealed class Browsing(int maxContinuationPoints)
 {

@@ -4,20 +4,32 @@ using FastPort.OpcUa.SecureChannel;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// A session of a client (OPC 10000-4, 5.7). It outlives its channel and can be activated on another one. The fields that change belong to
-/// the loop of the channel that it is active on; <see cref="SessionManager"/> hands it from one to the next.
+/// A session of a client (OPC 10000-4, 5.7). It outlives its channel and can be activated on another one.
+/// <para>
+/// Its state, with its subscriptions and continuation points, is under <see cref="Gate"/>: requests come on the loop of its channel, cycles
+/// of its subscriptions on timers, and another channel may take it over at any time. The lock is nearly always free. Read and Write do
+/// without it.
+/// </para>
+/// <para>Order of locks: gates of two sessions by their numbers, then a variable's, then a monitored item's, then the connection's.</para>
 /// </summary>
 internal sealed class ServerSession
 {
-    // Written last when a channel ends, so that another channel finds a session that nobody works on.
-    private ServerChannel? _channel;
+    private readonly SessionManager _manager;
 
-    public ServerSession(NodeId id, NodeId token, TimeSpan timeout, int maxContinuationPoints)
+    // Written under the gate; read without it where only the present moment matters.
+    private ServerChannel? _channel;
+    private long _lastRequest;
+
+    public ServerSession(OpcUaServer server, SessionManager manager, uint number, NodeId token, TimeSpan timeout, ServerChannel channel)
     {
-        Browsing = new Browsing(maxContinuationPoints);
-        Id = id;
+        _manager = manager;
+        _channel = channel;
+        Number = number;
+        Browsing = new Browsing(server.Options.MaxBrowseContinuationPoints);
+        Subscriptions = new SessionSubscriptions(server, this);
         Token = token;
         Timeout = timeout;
+        LastRequest = server.Time.GetTimestamp();
         using var buffer = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
         var encoder = new BinaryEncoder(buffer);
         encoder.WriteNodeId(token);
@@ -25,7 +37,13 @@ internal sealed class ServerSession
         EncodedToken = buffer.Written.ToArray();
     }
 
-    public NodeId Id { get; }
+    /// <summary>Guards the session and what belongs to it.</summary>
+    public Lock Gate { get; } = new();
+
+    /// <summary>A number that no other session of the server has had.</summary>
+    public uint Number { get; }
+
+    public NodeId Id => new(1, Number);
 
     /// <summary>The secret that requests carry.</summary>
     public NodeId Token { get; }
@@ -37,28 +55,153 @@ internal sealed class ServerSession
     public TimeSpan Timeout { get; }
 
     /// <summary>The channel that created the session or activated it last; null once that has ended.</summary>
-    public ServerChannel? Channel
-    {
-        get => Volatile.Read(ref _channel);
-        set => Volatile.Write(ref _channel, value);
-    }
+    public ServerChannel? Channel => Volatile.Read(ref _channel);
 
     public Browsing Browsing { get; }
 
-    /// <summary>Its subscriptions; null until there is one.</summary>
-    public SessionSubscriptions? Subscriptions { get; set; }
+    public SessionSubscriptions Subscriptions { get; }
 
-    public bool IsActivated { get; set; }
+    /// <summary>Method calls that have not ended; a Cancel ends those that can be.</summary>
+    public List<RunningCall> Calls { get; } = [];
+
+    public bool IsActivated { get; private set; }
+
+    /// <summary>Whether the session has ended. It is kept while it has subscriptions that another session may take over.</summary>
+    public bool IsEnded { get; private set; }
 
     /// <summary>The certificate of the client that created the session; null without security.</summary>
-    public byte[]? ClientCertificate { get; set; }
+    public byte[]? ClientCertificate { get; init; }
 
-    /// <summary>The user's name; null for anonymous.</summary>
-    public string? User { get; set; }
+    /// <summary>The user; null for anonymous, and before the session is activated.</summary>
+    public UserIdentity? User { get; private set; }
 
     /// <summary>What the client signs to activate the session; another one after each activation.</summary>
-    public byte[] Nonce { get; set; } = [];
+    public byte[] Nonce { get; private set; } = NewNonce();
 
     /// <summary>When the last request came, as a timestamp of the server's time provider.</summary>
-    public long LastRequest { get; set; }
+    public long LastRequest
+    {
+        get => Volatile.Read(ref _lastRequest);
+        set => Volatile.Write(ref _lastRequest, value);
+    }
+
+    /// <summary>
+    /// Gives the session its user and, if it is another one, its channel (OPC 10000-4, 5.7.3); on that channel's loop. The one before is
+    /// answered no more: requests that wait there end. Returns what the client signs next time, or why that cannot be.
+    /// </summary>
+    public StatusCode Activate(ServerChannel channel, UserIdentity? user, long now, out byte[] nonce)
+    {
+        nonce = [];
+        ServerChannel? before;
+        lock (Gate)
+        {
+            before = Channel;
+            if (IsEnded)
+            {
+                return StatusCodes.BadSessionIdInvalid;
+            }
+
+            // A client may change its user, but not while it shows that the session is its own.
+            if (before != channel && (!IsActivated || !Equals(User, user)))
+            {
+                return IsActivated ? StatusCodes.BadIdentityChangeNotSupported : StatusCodes.BadSecureChannelIdInvalid;
+            }
+
+            IsActivated = true;
+            User = user;
+            Nonce = nonce = NewNonce();
+            LastRequest = now;
+            if (before != channel)
+            {
+                Subscriptions.DropRequests(StatusCodes.BadSecureChannelClosed);
+                Volatile.Write(ref _channel, channel);
+            }
+        }
+
+        channel.Attach(this);
+        if (before is not null && before != channel)
+        {
+            before.DetachSoon(this);
+        }
+
+        return StatusCodes.Good;
+    }
+
+    /// <summary>A channel has ended. One that was activated lives on until its timeout.</summary>
+    public void OnChannelClosed(ServerChannel channel)
+    {
+        bool isUsed;
+        lock (Gate)
+        {
+            if (Channel != channel)
+            {
+                return;
+            }
+
+            isUsed = IsActivated;
+            Subscriptions.DropRequests(StatusCodes.BadSecureChannelClosed);
+            Volatile.Write(ref _channel, null);
+        }
+
+        if (!isUsed)
+        {
+            End(deletesSubscriptions: true);
+        }
+    }
+
+    /// <summary>Ends the session. Subscriptions that are not deleted live on until their lifetime, or until they are transferred.</summary>
+    public void End(bool deletesSubscriptions)
+    {
+        lock (Gate)
+        {
+            EndLocked(deletesSubscriptions);
+        }
+    }
+
+    /// <summary>Ends the session with all it has if nobody has activated it, or if it has ended. False if it is in use.</summary>
+    public bool TryEndUnused()
+    {
+        lock (Gate)
+        {
+            if (IsActivated && !IsEnded)
+            {
+                return false;
+            }
+
+            EndLocked(deletesSubscriptions: true);
+            return true;
+        }
+    }
+
+    /// <summary>The last subscription is gone; under the gate.</summary>
+    public void OnSubscriptionsGone()
+    {
+        if (IsEnded)
+        {
+            _manager.Remove(this);
+        }
+    }
+
+    private void EndLocked(bool deletesSubscriptions)
+    {
+        if (!IsEnded)
+        {
+            IsEnded = true;
+            Subscriptions.DropRequests(StatusCodes.BadSessionClosed);
+            Channel?.DetachSoon(this);
+            Volatile.Write(ref _channel, null);
+        }
+
+        if (deletesSubscriptions)
+        {
+            Subscriptions.Clear();
+        }
+
+        if (Subscriptions.Count == 0)
+        {
+            _manager.Remove(this);
+        }
+    }
+
+    private static byte[] NewNonce() => ChannelCredentials.CreateNonce();
 }

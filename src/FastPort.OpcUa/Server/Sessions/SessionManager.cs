@@ -2,45 +2,58 @@ using System.Collections.Concurrent;
 
 namespace FastPort.OpcUa.Server;
 
-/// <summary>The sessions of a server by their tokens. Thread-safe.</summary>
-internal sealed class SessionManager(OpcUaServerOptions options, TimeProvider time)
+/// <summary>
+/// The sessions of a server by their tokens, and all their subscriptions. Thread-safe. A timer ends sessions whose clients say nothing.
+/// </summary>
+internal sealed class SessionManager(OpcUaServer server) : IDisposable
 {
     private static readonly TimeSpan ShortestTimeout = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
 
+    // With those that have ended and whose subscriptions still live: they count, so that nobody can pile them up.
     private readonly ConcurrentDictionary<NodeId, ServerSession> _sessions = new();
-    private uint _lastId;
+    private ITimer? _timer;
+    private uint _lastNumber;
     private int _count;
 
-    public int Count => Volatile.Read(ref _count);
+    /// <summary>Number of sessions that have not ended.</summary>
+    public int Count => _sessions.Count(static session => !session.Value.IsEnded);
+
+    /// <summary>The subscriptions of all sessions by their ids.</summary>
+    public ConcurrentDictionary<uint, Subscription> Subscriptions { get; } = new();
+
+    /// <summary>Begins to look for sessions whose clients say nothing.</summary>
+    public void Start() => _timer = server.Time.CreateTimer(
+        static manager => ((SessionManager)manager!).EndExpired(), this, CheckInterval, CheckInterval);
 
     /// <summary>Creates a session; null if there are too many.</summary>
     public ServerSession? TryCreate(ServerChannel channel, double requestedTimeout)
     {
-        RemoveExpired();
-        if (Interlocked.Increment(ref _count) > options.MaxSessions && !TryRemoveUnused())
+        EndExpired();
+        if (Interlocked.Increment(ref _count) > server.Options.MaxSessions && !TryEndUnused())
         {
             Interlocked.Decrement(ref _count);
             return null;
         }
 
         // A NaN or a negative wish gets the longest time.
-        double longest = options.MaxSessionTimeout.TotalMilliseconds;
+        double longest = server.Options.MaxSessionTimeout.TotalMilliseconds;
         double milliseconds = requestedTimeout > 0 ? Math.Clamp(requestedTimeout, ShortestTimeout.TotalMilliseconds, longest) : longest;
         Span<byte> secret = stackalloc byte[16];
         System.Security.Cryptography.RandomNumberGenerator.Fill(secret);
         var session = new ServerSession(
-            new NodeId(1, Interlocked.Increment(ref _lastId)), new NodeId(0, new Guid(secret)), TimeSpan.FromMilliseconds(milliseconds),
-            options.MaxBrowseContinuationPoints)
+            server, this, Interlocked.Increment(ref _lastNumber), new NodeId(0, new Guid(secret)), TimeSpan.FromMilliseconds(milliseconds),
+            channel)
         {
-            Channel = channel,
-            LastRequest = time.GetTimestamp(),
+            ClientCertificate = channel.Credentials?.PeerCertificate.ToArray(),
         };
         _sessions[session.Token] = session;
         return session;
     }
 
-    public ServerSession? Find(NodeId token) => _sessions.GetValueOrDefault(token);
+    public ServerSession? Find(NodeId token) => _sessions.TryGetValue(token, out ServerSession? session) && !session.IsEnded ? session : null;
 
+    /// <summary>Forgets a session that has ended and has no subscriptions any more.</summary>
     public void Remove(ServerSession session)
     {
         if (_sessions.TryRemove(session.Token, out _))
@@ -49,39 +62,43 @@ internal sealed class SessionManager(OpcUaServerOptions options, TimeProvider ti
         }
     }
 
-    /// <summary>Removes sessions whose clients have sent nothing for longer than was agreed on.</summary>
-    public void RemoveExpired()
+    /// <summary>
+    /// Ends sessions whose clients have sent nothing for longer than was agreed on. Their subscriptions have a lifetime of their own.
+    /// </summary>
+    public void EndExpired()
     {
-        foreach (ServerSession session in _sessions.Values)
+        foreach ((_, ServerSession session) in _sessions)
         {
-            if (time.GetElapsedTime(session.LastRequest) > session.Timeout)
+            if (!session.IsEnded && server.Time.GetElapsedTime(session.LastRequest) > session.Timeout)
             {
-                Remove(session);
-                End(session);
+                session.End(deletesSubscriptions: false);
             }
         }
     }
 
-    // Sessions that nobody has activated must not keep others out: the oldest goes.
-    private bool TryRemoveUnused()
+    /// <summary>The server has stopped: ends all sessions and subscriptions.</summary>
+    public void Dispose()
     {
-        ServerSession? unused = _sessions.Values.Where(static one => !one.IsActivated).MinBy(static one => one.LastRequest);
-        if (unused is null)
+        _timer?.Dispose();
+        foreach ((_, ServerSession session) in _sessions)
         {
-            return false;
+            session.End(deletesSubscriptions: true);
         }
-
-        Remove(unused);
-        End(unused);
-        return true;
     }
 
-    // The subscriptions belong to the loop of the session's channel.
-    private static void End(ServerSession session) => session.Channel?.Loop.Post(
-        static state =>
+    // Sessions that have ended or that nobody has activated must not keep others out: the oldest goes.
+    private bool TryEndUnused()
+    {
+        while (_sessions.Values.Where(static one => one.IsEnded || !one.IsActivated)
+            .MinBy(static one => (!one.IsEnded, one.LastRequest)) is { } unused)
         {
-            var session = (ServerSession)state!;
-            session.Channel?.Detach(session);
-        },
-        session);
+            // Unless it has been activated this moment.
+            if (unused.TryEndUnused())
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 }

@@ -11,11 +11,12 @@ internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Dea
     // Values of DeadbandType (OPC 10000-4, 7.22.2).
     private const uint NoDeadband = 0;
     private const uint AbsoluteDeadband = 1;
+    private const uint PercentDeadband = 2;
 
     /// <summary>The filter of an item that asks for none.</summary>
     public static DataFilter Default => new(DataChangeTrigger.StatusValue, Deadband: 0);
 
-    /// <summary>Reads the filter that a client asks for. A percent deadband needs an EURange, which no variable has.</summary>
+    /// <summary>Reads the filter that a client asks for. A deadband in percent is one of the variable's range (OPC 10000-8, 6.2).</summary>
     public static StatusCode TryRead(
         ExtensionObject? filter, Node node, AttributeId attribute, EncodingLimits limits, out DataFilter result)
     {
@@ -43,21 +44,42 @@ internal readonly record struct DataFilter(DataChangeTrigger Trigger, double Dea
             return StatusCodes.BadMonitoredItemFilterInvalid;
         }
 
-        if (wish.DeadbandType != NoDeadband)
-        {
-            if (variable.Type is < BuiltInType.SByte or > BuiltInType.Double)
-            {
-                return StatusCodes.BadFilterNotAllowed;
-            }
+        StatusCode status = TryReadDeadband(wish, variable, out double deadband);
+        result = new DataFilter(wish.Trigger, deadband);
+        return status;
+    }
 
-            if (wish.DeadbandType != AbsoluteDeadband || !(wish.DeadbandValue >= 0))
-            {
-                return StatusCodes.BadDeadbandFilterInvalid;
-            }
+    private static StatusCode TryReadDeadband(in DataChangeFilter wish, VariableNode variable, out double deadband)
+    {
+        deadband = 0;
+        if (wish.DeadbandType == NoDeadband)
+        {
+            return StatusCodes.Good;
         }
 
-        result = new DataFilter(wish.Trigger, wish.DeadbandType == AbsoluteDeadband ? wish.DeadbandValue : 0);
-        return StatusCodes.Good;
+        if (variable.Type is < BuiltInType.SByte or > BuiltInType.Double)
+        {
+            return StatusCodes.BadFilterNotAllowed;
+        }
+
+        if (wish.DeadbandType > PercentDeadband || !(wish.DeadbandValue >= 0))
+        {
+            return StatusCodes.BadDeadbandFilterInvalid;
+        }
+
+        deadband = wish.DeadbandValue;
+        if (wish.DeadbandType == AbsoluteDeadband)
+        {
+            return StatusCodes.Good;
+        }
+
+        if (variable.EuRange is not { } range)
+        {
+            return StatusCodes.BadMonitoredItemFilterUnsupported;
+        }
+
+        deadband = deadband / 100 * (range.High - range.Low);
+        return wish.DeadbandValue <= 100 ? StatusCodes.Good : StatusCodes.BadDeadbandFilterInvalid;
     }
 
     public bool IsChange(in DataValue last, in DataValue next) =>

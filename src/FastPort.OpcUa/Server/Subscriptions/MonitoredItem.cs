@@ -1,14 +1,16 @@
+using FastPort.OpcUa.Encoding;
+
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
 /// An attribute that a subscription watches (OPC 10000-4, 5.13.1). A variable hands over each value that it is given, on any thread: what
-/// becomes of it is under the item's lock. Everything else belongs to the loop of the session's channel.
+/// becomes of it is under the item's lock. Everything else is under the session's gate.
 /// <para>
 /// Samples need no timer: the value of a sampling interval is the last one that was set in it, and it is taken when a later one comes or
 /// the subscription publishes, whatever is first. Variables that are read by a callback are polled instead.
 /// </para>
 /// </summary>
-internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute)
+internal sealed class MonitoredItem(Subscription subscription, uint id, Node node, AttributeId attribute, NumericRange? range)
 {
     private readonly Lock _gate = new();
     private readonly TimeProvider _time = subscription.Time;
@@ -151,13 +153,13 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
 
             if (_interval == 0 || !_hasLast)
             {
-                Sample(value);
+                Sample(Select(value));
                 return;
             }
 
             long now = _time.GetTimestamp();
             SamplePending(now);
-            _pending = value;
+            _pending = Select(value);
             _pendingSince = now;
             _hasPending = true;
             Mark();
@@ -190,7 +192,19 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         {
             if (_isActive)
             {
-                Sample(value);
+                Sample(Select(value));
+            }
+        }
+    }
+
+    /// <summary>Reports the present value once more, unless one waits (OPC 10000-5, 9.2).</summary>
+    public void Resend()
+    {
+        lock (_gate)
+        {
+            if (_hasLast && _queue.Count == 0)
+            {
+                Enqueue(_last);
             }
         }
     }
@@ -239,6 +253,9 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         }
     }
 
+    // The part that the client asks for; what lies outside it does not count as a change.
+    private DataValue Select(in DataValue value) => range is { } part ? AttributeServices.SelectPart(value, part) : value;
+
     // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.
     private void SamplePending(long now)
     {
@@ -259,6 +276,11 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         _last = value;
         _hasLast = true;
         _hasSampled = true;
+        Enqueue(value);
+    }
+
+    private void Enqueue(in DataValue value)
+    {
         _queue.Add(AttributeServices.Stamp(value, _timestamps, _time.GetUtcNow().UtcDateTime));
         Mark();
     }

@@ -127,13 +127,13 @@ internal static class MonitoredItemServices
         in ServiceCall call, Subscription subscription, in MonitoredItemCreateRequest request, TimestampsToReturn timestamps)
     {
         var attribute = (AttributeId)request.ItemToMonitor.AttributeId;
-        StatusCode status = Check(call, request, out Node? node);
+        StatusCode status = Check(call, request, out Node? node, out NumericRange? range);
         if (status.IsGood)
         {
             status = DataFilter.TryRead(request.RequestedParameters.Filter, node!, attribute, FilterLimits, out DataFilter filter);
             if (status.IsGood)
             {
-                MonitoredItem item = subscription.AddItem(node!, attribute);
+                MonitoredItem item = subscription.AddItem(node!, attribute, range);
                 (TimeSpan interval, int size) = Configure(call, subscription, item, request.RequestedParameters, filter, timestamps);
                 subscription.SetMode(item, request.MonitoringMode);
                 return new MonitoredItemCreateResult
@@ -148,8 +148,10 @@ internal static class MonitoredItemServices
         return new MonitoredItemCreateResult { StatusCode = status };
     }
 
-    private static StatusCode Check(in ServiceCall call, in MonitoredItemCreateRequest request, out Node? node)
+    private static StatusCode Check(
+        in ServiceCall call, in MonitoredItemCreateRequest request, out Node? node, out NumericRange? range)
     {
+        range = null;
         if (AttributeServices.Find(call.Server.AddressSpace, request.ItemToMonitor, out node) is { } refused)
         {
             return refused;
@@ -159,10 +161,19 @@ internal static class MonitoredItemServices
         bool hasAttribute = attribute == AttributeId.Value
             ? node is VariableNode
             : attribute != AttributeId.EventNotifier && node!.TryReadAttribute(attribute, out _);
+        if (request.ItemToMonitor.IndexRange is { Length: > 0 } text)
+        {
+            if (!NumericRange.TryParse(text, out NumericRange parsed))
+            {
+                return StatusCodes.BadIndexRangeInvalid;
+            }
+
+            range = parsed;
+        }
+
         return !hasAttribute ? StatusCodes.BadAttributeIdInvalid
-            : request.ItemToMonitor.IndexRange is { Length: > 0 } ? StatusCodes.BadIndexRangeInvalid
             : !IsValid(request.MonitoringMode) ? StatusCodes.BadMonitoringModeInvalid
-            : call.Session!.Subscriptions!.ItemCount >= call.Server.Options.MaxMonitoredItemsPerSession
+            : call.Session!.Subscriptions.ItemCount >= call.Server.Options.MaxMonitoredItemsPerSession
                 ? StatusCodes.BadTooManyMonitoredItems
             : StatusCodes.Good;
     }
@@ -195,7 +206,7 @@ internal static class MonitoredItemServices
             interval = SubscriptionTerms.ShortestInterval(options);
         }
 
-        int size = call.Session!.Subscriptions!.ReserveQueue(item.QueueSize, wish.QueueSize);
+        int size = call.Session!.Subscriptions.ReserveQueue(item.QueueSize, wish.QueueSize);
         item.Configure(wish.ClientHandle, timestamps, filter, interval, size, wish.DiscardOldest);
         return (interval, size);
     }

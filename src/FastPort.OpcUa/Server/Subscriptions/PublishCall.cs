@@ -5,18 +5,20 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>A Publish request that waits for something to tell (OPC 10000-4, 5.14.5).</summary>
+/// <param name="Channel">The channel that it came on, which may have ended since.</param>
 /// <param name="RequestId">Its id on the channel.</param>
 /// <param name="RequestHandle">From its header.</param>
 /// <param name="Until">When the client has given it up, as a timestamp of the server's time.</param>
 /// <param name="Results">What became of its acknowledgements; null for none.</param>
-internal readonly record struct PublishCall(uint RequestId, uint RequestHandle, long Until, StatusCode[]? Results)
+internal readonly record struct PublishCall(
+    ServerChannel Channel, uint RequestId, uint RequestHandle, long Until, StatusCode[]? Results)
 {
     /// <summary>Answers with an encoded notification message.</summary>
-    public void Reply(ServerChannel channel, uint subscription, uint[] available, bool hasMore, ReadOnlySpan<byte> message)
+    public void Reply(uint subscription, uint[] available, bool hasMore, ReadOnlySpan<byte> message)
     {
-        MessageBuffer buffer = channel.BeginResponse();
+        MessageBuffer buffer = Channel.BeginResponse();
         var encoder = new BinaryEncoder(buffer);
-        channel.EncodeHeader(ref encoder, PublishResponse.EncodingId, RequestHandle, StatusCodes.Good);
+        Channel.EncodeHeader(ref encoder, PublishResponse.EncodingId, RequestHandle, StatusCodes.Good);
         encoder.Write(subscription);
         encoder.WriteArray(available);
         encoder.WriteBoolean(hasMore);
@@ -24,8 +26,8 @@ internal readonly record struct PublishCall(uint RequestId, uint RequestHandle, 
         encoder.WriteArray(Results);
         encoder.Write(-1);
         encoder.Complete();
-        channel.EndResponse(RequestId, RequestHandle, buffer);
+        Channel.EndResponse(RequestId, RequestHandle, buffer);
     }
 
-    public void Fault(ServerChannel channel, StatusCode status) => channel.SendFault(RequestId, RequestHandle, status);
+    public void Fault(StatusCode status) => Channel.SendFault(RequestId, RequestHandle, status);
 }

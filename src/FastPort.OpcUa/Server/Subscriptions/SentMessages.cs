@@ -4,7 +4,7 @@ namespace FastPort.OpcUa.Server;
 
 /// <summary>
 /// The notification messages of a subscription that its client has not acknowledged, encoded (OPC 10000-4, 5.14.1.2). The oldest one goes
-/// when there are too many. Belongs to the loop of the session's channel.
+/// when there are too many. Under the session's gate.
 /// </summary>
 internal sealed class SentMessages(int maxMessages, long maxBytes)
 {

@@ -5,8 +5,7 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// The subscriptions of a session, and the Publish requests that wait for them (OPC 10000-4, 5.14.1). Belongs to the loop of the session's
-/// channel, and ends with it.
+/// The subscriptions of a session, and the Publish requests that wait for them (OPC 10000-4, 5.14.1). Under the session's gate.
 /// </summary>
 internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession session)
 {
@@ -18,18 +17,22 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
     // Subscriptions that have something to tell, in the order in which they had, and ends that were not told.
     private readonly List<Subscription> _late = [];
-    private readonly Queue<(uint Id, uint Number)> _ends = new();
+    private readonly Queue<(uint Id, uint Number, StatusCode Status)> _ends = new();
 
     // Sum of the queue sizes of all items.
     private long _queueSizes;
 
-    /// <summary>The session's channel; only for calls on its loop.</summary>
-    public ServerChannel Channel => session.Channel!;
+    public ServerSession Session => session;
+
+    public int Count => _subscriptions.Count;
 
     /// <summary>Number of monitored items of all subscriptions.</summary>
     public int ItemCount { get; private set; }
 
     public Subscription? Find(uint id) => _subscriptions.GetValueOrDefault(id);
+
+    /// <summary>Whether another session has a subscription of this id.</summary>
+    public bool IsOfOther(uint id) => Find(id) is null && server.Sessions.Subscriptions.ContainsKey(id);
 
     /// <summary>Creates a subscription; null if there are too many.</summary>
     public Subscription? Create(in SubscriptionTerms terms, bool isPublishing)
@@ -41,18 +44,44 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
         var subscription = new Subscription(server, this, server.NextSubscriptionId(), terms, isPublishing);
         _subscriptions.Add(subscription.Id, subscription);
+        server.Sessions.Subscriptions[subscription.Id] = subscription;
         return subscription;
+    }
+
+    /// <summary>
+    /// Takes over a subscription of another session of the same user (OPC 10000-4, 5.14.7), whose client gets to know it; under both gates.
+    /// </summary>
+    public StatusCode Take(Subscription subscription, SessionSubscriptions from)
+    {
+        int items = subscription.ItemCount;
+        long queueSizes = subscription.QueueSizes;
+        if (_subscriptions.Count >= server.Options.MaxSubscriptionsPerSession
+            || ItemCount + items > server.Options.MaxMonitoredItemsPerSession
+            || _queueSizes + queueSizes > server.Options.MaxQueuedValuesPerSession)
+        {
+            return StatusCodes.BadTooManySubscriptions;
+        }
+
+        from.Forget(subscription, StatusCodes.GoodSubscriptionTransferred);
+        from.ItemCount -= items;
+        from._queueSizes -= queueSizes;
+        from.Serve();
+        ItemCount += items;
+        _queueSizes += queueSizes;
+        _subscriptions.Add(subscription.Id, subscription);
+        subscription.MoveTo(this);
+        return StatusCodes.Good;
     }
 
     public bool Delete(uint id)
     {
-        if (!_subscriptions.Remove(id, out Subscription? subscription))
+        if (Find(id) is not { } subscription)
         {
             return false;
         }
 
-        _late.Remove(subscription);
         subscription.Close();
+        Forget(subscription);
         return true;
     }
 
@@ -80,13 +109,13 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         StatusCode[]? results = acknowledgements is null ? null : [.. acknowledgements.Select(Acknowledge)];
         if (_requests.Count >= Math.Max(server.Options.MaxPublishRequestsPerSession, 1))
         {
-            _requests.Dequeue().Fault(Channel, StatusCodes.BadTooManyPublishRequests);
+            _requests.Dequeue().Fault(StatusCodes.BadTooManyPublishRequests);
         }
 
         long until = call.Header.TimeoutHint == 0
             ? long.MaxValue
             : server.Time.GetTimestamp() + (long)(call.Header.TimeoutHint / 1000.0 * server.Time.TimestampFrequency);
-        _requests.Enqueue(new PublishCall(call.RequestId, call.Header.RequestHandle, until, results));
+        _requests.Enqueue(new PublishCall(call.Channel, call.RequestId, call.Header.RequestHandle, until, results));
         Serve();
     }
 
@@ -111,7 +140,7 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
                 return true;
             }
 
-            _requests.Dequeue().Fault(Channel, StatusCodes.BadTimeout);
+            _requests.Dequeue().Fault(StatusCodes.BadTimeout);
         }
 
         return false;
@@ -120,37 +149,19 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
     /// <summary>A subscription's client has sent no Publish for too long. The next one gets to know it.</summary>
     public void Expire(Subscription subscription)
     {
-        uint number = subscription.NextNumber;
-        Delete(subscription.Id);
-        if (_ends.Count < server.Options.MaxSubscriptionsPerSession)
-        {
-            _ends.Enqueue((subscription.Id, number));
-        }
-
+        subscription.Close();
+        Forget(subscription, StatusCodes.BadTimeout);
         Serve();
-    }
-
-    /// <summary>Ends the session if its client has sent nothing for longer than was agreed on.</summary>
-    public bool EndSessionIfExpired()
-    {
-        if (server.Time.GetElapsedTime(session.LastRequest) <= session.Timeout)
-        {
-            return false;
-        }
-
-        server.Sessions.Remove(session);
-        Channel.Detach(session);
-        return true;
     }
 
     /// <summary>Answers the requests for which there is something to tell, and those for which there never will be.</summary>
     public void Serve()
     {
-        while (HasRequest() && Channel.Loop.PendingBytes <= MaxPendingBytes)
+        while (HasRequest() && _requests.Peek().Channel.Loop.PendingBytes <= MaxPendingBytes)
         {
-            if (_ends.TryDequeue(out (uint Id, uint Number) end))
+            if (_ends.TryDequeue(out (uint Id, uint Number, StatusCode Status) end))
             {
-                TellEnd(_requests.Dequeue(), end.Id, end.Number);
+                TellEnd(_requests.Dequeue(), end.Id, end.Number, end.Status);
             }
             else if (TakeLate() is { } subscription)
             {
@@ -167,13 +178,34 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
 
         while (_subscriptions.Count == 0 && _ends.Count == 0 && _requests.TryDequeue(out PublishCall call))
         {
-            call.Fault(Channel, StatusCodes.BadNoSubscription);
+            call.Fault(StatusCodes.BadNoSubscription);
         }
     }
 
-    /// <summary>The session ends.</summary>
-    /// <param name="tells">Whether requests that wait are answered.</param>
-    public void Close(bool tells)
+    /// <summary>Answers the requests that wait: their channel or the session has ended. Returns how many there were.</summary>
+    /// <param name="status">Why.</param>
+    /// <param name="handle">The number of those that their client cancels; null for all.</param>
+    public int DropRequests(StatusCode status, uint? handle = null)
+    {
+        int dropped = 0;
+        for (int left = _requests.Count; left > 0; left--)
+        {
+            PublishCall call = _requests.Dequeue();
+            if (handle is not null && call.RequestHandle != handle)
+            {
+                _requests.Enqueue(call);
+                continue;
+            }
+
+            call.Fault(status);
+            dropped++;
+        }
+
+        return dropped;
+    }
+
+    /// <summary>Ends all subscriptions.</summary>
+    public void Clear()
     {
         foreach (Subscription subscription in _subscriptions.Values)
         {
@@ -183,12 +215,21 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         _subscriptions.Clear();
         _late.Clear();
         _ends.Clear();
-        while (_requests.TryDequeue(out PublishCall call))
+    }
+
+    // A subscription has ended or belongs to another session. Its client gets to know why, if there is a reason.
+    private void Forget(Subscription subscription, StatusCode? tells = null)
+    {
+        _subscriptions.Remove(subscription.Id);
+        _late.Remove(subscription);
+        if (tells is { } status && !session.IsEnded && _ends.Count < server.Options.MaxSubscriptionsPerSession)
         {
-            if (tells)
-            {
-                call.Fault(Channel, StatusCodes.BadSessionClosed);
-            }
+            _ends.Enqueue((subscription.Id, subscription.NextNumber, status));
+        }
+
+        if (_subscriptions.Count == 0)
+        {
+            session.OnSubscriptionsGone();
         }
     }
 
@@ -209,11 +250,11 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         return next;
     }
 
-    private void TellEnd(in PublishCall call, uint id, uint number)
+    private void TellEnd(in PublishCall call, uint id, uint number, StatusCode status)
     {
         using var body = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
         var encoder = new BinaryEncoder(body);
-        encoder.WriteStructure(new StatusChangeNotification { Status = StatusCodes.BadTimeout });
+        encoder.WriteStructure(new StatusChangeNotification { Status = status });
         encoder.Complete();
         var type = new ExpandedNodeId(new NodeId(0, StatusChangeNotification.EncodingId));
         var message = new NotificationMessage
@@ -226,6 +267,6 @@ internal sealed class SessionSubscriptions(OpcUaServer server, ServerSession ses
         var whole = new BinaryEncoder(buffer);
         whole.WriteStructure(message);
         whole.Complete();
-        call.Reply(Channel, id, [], hasMore: false, buffer.Written);
+        call.Reply(id, [], hasMore: false, buffer.Written);
     }
 }

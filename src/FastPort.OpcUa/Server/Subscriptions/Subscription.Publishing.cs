@@ -35,7 +35,7 @@ internal sealed partial class Subscription
         var encoder = new BinaryEncoder(message);
         if (hasData)
         {
-            EncodeData(ref encoder, number, now);
+            EncodeData(ref encoder, number, now, call.Channel.LargestResponse / 2);
             _nextNumber = number == uint.MaxValue ? 1 : number + 1;
         }
         else
@@ -53,7 +53,7 @@ internal sealed partial class Subscription
         }
 
         bool hasMore = HasNotifications();
-        call.Reply(_owner.Channel, Id, _sent.Numbers, hasMore, message.Written);
+        call.Reply(Id, _sent.Numbers, hasMore, message.Written);
         if (!hasData)
         {
             message.Dispose();
@@ -64,11 +64,6 @@ internal sealed partial class Subscription
 
     private void OnCycle(long now)
     {
-        if (_owner.EndSessionIfExpired())
-        {
-            return;
-        }
-
         Collect(now);
         if (_owner.HasRequest())
         {
@@ -152,7 +147,7 @@ internal sealed partial class Subscription
         return false;
     }
 
-    private void EncodeData(ref BinaryEncoder encoder, uint number, DateTime now)
+    private void EncodeData(ref BinaryEncoder encoder, uint number, DateTime now, int maxBytes)
     {
         encoder.Write(number);
         encoder.WriteDateTime(now);
@@ -163,7 +158,7 @@ internal sealed partial class Subscription
         // The length of the body and the number of values are known at the end.
         var body = new MessageBuffer(System.Buffers.ArrayPool<byte>.Shared);
         var values = new BinaryEncoder(body);
-        int count = EncodeValues(ref values);
+        int count = EncodeValues(ref values, Math.Min(MaxNotificationBytes, maxBytes));
         values.Write(-1);
         values.Complete();
         encoder.Write(sizeof(int) + body.Length);
@@ -173,12 +168,10 @@ internal sealed partial class Subscription
         body.Dispose();
     }
 
-    private int EncodeValues(ref BinaryEncoder encoder)
+    // The value that reaches the limit is in the message too.
+    private int EncodeValues(ref BinaryEncoder encoder, int maxBytes)
     {
         int count = 0;
-
-        // The value that reaches the limit is in the message too.
-        int maxBytes = Math.Min(MaxNotificationBytes, _owner.Channel.LargestResponse / 2);
         while (_ready.TryPeek(out MonitoredItem? item))
         {
             // Values that come meanwhile wait for the next cycle.

@@ -1,18 +1,19 @@
 using System.Collections.Concurrent;
+using FastPort.OpcUa.Encoding;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// A subscription (OPC 10000-4, 5.14.1): its items, and the cycle in which it publishes. Belongs to the loop of the session's channel, but
-/// <see cref="Mark"/> and <see cref="Slot"/>, which items call on any thread.
+/// A subscription (OPC 10000-4, 5.14.1): its items, and the cycle in which it publishes. Under the gate of the session that it belongs to,
+/// but <see cref="Mark"/> and <see cref="Slot"/>, which items call on any thread. Cycles are timers of its own, so they go on while the
+/// session has no channel.
 /// </summary>
 internal sealed partial class Subscription
 {
     private readonly OpcUaServer _server;
-    private readonly SessionSubscriptions _owner;
-    private readonly LoopTimer _cycle;
-    private readonly LoopTimer _polling;
+    private readonly CycleTimer _cycle;
+    private readonly CycleTimer _polling;
     private readonly Dictionary<uint, MonitoredItem> _items = [];
     private readonly HashSet<MonitoredItem> _polled = [];
     private readonly ConcurrentQueue<MonitoredItem> _marked = new();
@@ -21,6 +22,9 @@ internal sealed partial class Subscription
     private uint _lastItem;
     private int _links;
     private SubscriptionTerms _terms;
+
+    // Changes under the gates of both sessions.
+    private volatile SessionSubscriptions _owner;
 
     public Subscription(OpcUaServer server, SessionSubscriptions owner, uint id, in SubscriptionTerms terms, bool isPublishing)
     {
@@ -34,12 +38,22 @@ internal sealed partial class Subscription
         _cyclesWithoutMessage = terms.KeepAliveCount;
         _epoch = server.Time.GetTimestamp();
         _sent = new SentMessages(server.Options.MaxUnacknowledgedMessages, server.Options.MaxMessageBytes);
-        _cycle = new LoopTimer(server.Time, OnCycle);
-        _polling = new LoopTimer(server.Time, OnPoll);
-        _cycle.Start(owner.Channel.Loop, terms.Interval);
+        _cycle = new CycleTimer(server.Time, () => RunDue(_cycle!, OnCycle));
+        _polling = new CycleTimer(server.Time, () => RunDue(_polling!, OnPoll));
+        _cycle.Start(terms.Interval);
     }
 
     public uint Id { get; }
+
+    /// <summary>The session that it belongs to, at this moment.</summary>
+    public SessionSubscriptions Owner => _owner;
+
+    public int ItemCount => _items.Count;
+
+    public IEnumerable<MonitoredItem> Items => _items.Values;
+
+    /// <summary>Sum of the queue sizes of all items.</summary>
+    public long QueueSizes => _items.Values.Sum(static item => (long)item.QueueSize);
 
     public byte Priority => _terms.Priority;
 
@@ -60,15 +74,16 @@ internal sealed partial class Subscription
         ResetLifetime();
         if (isNewInterval)
         {
-            _cycle.Start(_owner.Channel.Loop, terms.Interval);
+            _cycle.Start(terms.Interval);
         }
     }
 
     /// <summary>Ends everything. The owner has forgotten the subscription.</summary>
     public void Close()
     {
-        _cycle.Stop();
-        _polling.Stop();
+        _server.Sessions.Subscriptions.TryRemove(Id, out _);
+        _cycle.Dispose();
+        _polling.Dispose();
         foreach (MonitoredItem item in _items.Values)
         {
             item.Stop();
@@ -82,17 +97,40 @@ internal sealed partial class Subscription
         _sent.Clear();
     }
 
+    /// <summary>Another session has it now; under both gates. What there is to tell is told there.</summary>
+    public void MoveTo(SessionSubscriptions owner)
+    {
+        _owner = owner;
+        ResetLifetime();
+        if (HasNotifications())
+        {
+            owner.PublishSoon(this);
+        }
+    }
+
+    /// <summary>Reports the present value of all reporting items once more, behind those that wait (OPC 10000-5, 9.2).</summary>
+    public void Resend()
+    {
+        foreach (MonitoredItem item in _items.Values)
+        {
+            if (item.Mode == MonitoringMode.Reporting)
+            {
+                item.Resend();
+            }
+        }
+    }
+
     public MonitoredItem? FindItem(uint id) => _items.GetValueOrDefault(id);
 
     /// <summary>Adds an item, which is disabled until its mode is set.</summary>
-    public MonitoredItem AddItem(Node node, AttributeId attribute)
+    public MonitoredItem AddItem(Node node, AttributeId attribute, NumericRange? range)
     {
         do
         {
             _lastItem++;
         }
         while (_lastItem == 0 || _items.ContainsKey(_lastItem));
-        var item = new MonitoredItem(this, _lastItem, node, attribute);
+        var item = new MonitoredItem(this, _lastItem, node, attribute, range);
         _items.Add(item.Id, item);
         _owner.OnItemAdded();
         return item;
@@ -168,7 +206,34 @@ internal sealed partial class Subscription
         if (_pollInterval == default || interval < _pollInterval)
         {
             _pollInterval = interval;
-            _polling.Start(_owner.Channel.Loop, interval);
+            _polling.Start(interval);
+        }
+    }
+
+    // On a timer's thread: under the gate of the session that has the subscription by then. Nothing may leave it.
+    private void RunDue(CycleTimer timer, Action<long> action)
+    {
+        while (true)
+        {
+            SessionSubscriptions owner = _owner;
+            lock (owner.Session.Gate)
+            {
+                if (owner != _owner)
+                {
+                    continue;
+                }
+
+                try
+                {
+                    timer.Run(action);
+                }
+                catch (Exception e)
+                {
+                    ServerLog.CycleThrew(Logger, e, Id);
+                }
+
+                return;
+            }
         }
     }
 

@@ -19,9 +19,7 @@ internal static class SubscriptionServices
         SubscriptionTerms terms = SubscriptionTerms.Revise(
             call.Server.Options, request.RequestedPublishingInterval, request.RequestedLifetimeCount, request.RequestedMaxKeepAliveCount,
             request.MaxNotificationsPerPublish, request.Priority);
-        ServerSession session = call.Session!;
-        session.Subscriptions ??= new SessionSubscriptions(call.Server, session);
-        if (session.Subscriptions.Create(terms, request.PublishingEnabled) is not { } subscription)
+        if (call.Session!.Subscriptions.Create(terms, request.PublishingEnabled) is not { } subscription)
         {
             call.Fault(StatusCodes.BadTooManySubscriptions);
             return;
@@ -64,11 +62,11 @@ internal static class SubscriptionServices
             return;
         }
 
-        SessionSubscriptions? subscriptions = call.Session!.Subscriptions;
+        SessionSubscriptions subscriptions = call.Session!.Subscriptions;
         var results = new StatusCode[request.SubscriptionIds!.Length];
         for (int i = 0; i < results.Length; i++)
         {
-            if (subscriptions?.Find(request.SubscriptionIds[i]) is not { } subscription)
+            if (subscriptions.Find(request.SubscriptionIds[i]) is not { } subscription)
             {
                 results[i] = StatusCodes.BadSubscriptionIdInvalid;
                 continue;
@@ -89,7 +87,6 @@ internal static class SubscriptionServices
         StatusCode? refused = !decoder.Error.IsGood ? decoder.Error
             : acknowledgements?.Length > (long)options.MaxSubscriptionsPerSession * options.MaxUnacknowledgedMessages
                 ? StatusCodes.BadTooManyOperations
-            : call.Session!.Subscriptions is null ? StatusCodes.BadNoSubscription
             : null;
         if (refused is { } status)
         {
@@ -97,7 +94,7 @@ internal static class SubscriptionServices
             return;
         }
 
-        call.Session!.Subscriptions!.Publish(call, acknowledgements is { Length: > 0 } ? acknowledgements : null);
+        call.Session!.Subscriptions.Publish(call, acknowledgements is { Length: > 0 } ? acknowledgements : null);
     }
 
     public static void Republish(in ServiceCall call, ref BinaryDecoder decoder)
@@ -123,18 +120,6 @@ internal static class SubscriptionServices
         call.Channel.EndResponse(call.RequestId, call.Header.RequestHandle, buffer);
     }
 
-    /// <summary>Not supported yet: a subscription ends with its session's channel, so there is none to take over.</summary>
-    public static void Transfer(in ServiceCall call, ref BinaryDecoder decoder)
-    {
-        TransferSubscriptionsRequest request = decoder.ReadStructure<TransferSubscriptionsRequest>();
-        if (!RefuseIds(call, decoder.Error, request.SubscriptionIds))
-        {
-            var results = new TransferResult[request.SubscriptionIds!.Length];
-            Array.Fill(results, new TransferResult { StatusCode = StatusCodes.BadSubscriptionIdInvalid });
-            call.Reply(new TransferSubscriptionsResponse { Results = results });
-        }
-    }
-
     public static void Delete(in ServiceCall call, ref BinaryDecoder decoder)
     {
         DeleteSubscriptionsRequest request = decoder.ReadStructure<DeleteSubscriptionsRequest>();
@@ -143,22 +128,22 @@ internal static class SubscriptionServices
             return;
         }
 
-        SessionSubscriptions? subscriptions = call.Session!.Subscriptions;
+        SessionSubscriptions subscriptions = call.Session!.Subscriptions;
         var results = new StatusCode[request.SubscriptionIds!.Length];
         for (int i = 0; i < results.Length; i++)
         {
-            bool isDeleted = subscriptions?.Delete(request.SubscriptionIds[i]) == true;
+            bool isDeleted = subscriptions.Delete(request.SubscriptionIds[i]);
             results[i] = isDeleted ? StatusCodes.Good : StatusCodes.BadSubscriptionIdInvalid;
         }
 
         call.Reply(new DeleteSubscriptionsResponse { Results = results });
-        subscriptions?.Serve();
+        subscriptions.Serve();
     }
 
     /// <summary>The subscription of a request; null if the request was answered with a fault.</summary>
     public static Subscription? Find(in ServiceCall call, StatusCode decoding, uint id)
     {
-        Subscription? subscription = decoding.IsGood ? call.Session!.Subscriptions?.Find(id) : null;
+        Subscription? subscription = decoding.IsGood ? call.Session!.Subscriptions.Find(id) : null;
         if (subscription is null)
         {
             call.Fault(decoding.IsGood ? StatusCodes.BadSubscriptionIdInvalid : decoding);
@@ -167,8 +152,8 @@ internal static class SubscriptionServices
         return subscription;
     }
 
-    // True if the request was answered with a fault.
-    private static bool RefuseIds(in ServiceCall call, StatusCode decoding, uint[]? ids)
+    /// <summary>True if the request was answered with a fault.</summary>
+    public static bool RefuseIds(in ServiceCall call, StatusCode decoding, uint[]? ids)
     {
         StatusCode? refused = !decoding.IsGood ? decoding
             : ids is not { Length: > 0 } ? StatusCodes.BadNothingToDo

@@ -1,5 +1,5 @@
-// node-opcua as a server with 2,000 variables and a method; prints its URL as JSON, and ends with its input.
-//   node opcua/server.mjs
+// node-opcua as a server with 2,000 variables, an analog one and a method; prints its port as JSON, and ends with its input.
+//   node opcua/server.mjs [port]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolic
 
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
 const server = new OPCUAServer({
-  port: 0,
+  port: Number(process.argv[2] ?? 0),
   securityModes: [MessageSecurityMode.None, MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt],
   securityPolicies: [
     SecurityPolicy.None,
@@ -39,6 +39,15 @@ for (let i = 0; i < 2000; i++) {
     minimumSamplingInterval: 0,
   });
 }
+own.addAnalogDataItem({
+  componentOf: folder,
+  nodeId: "i=5000",
+  browseName: "Level",
+  dataType: "Double",
+  engineeringUnitsRange: { low: 0, high: 200 },
+  value: new Variant({ dataType: DataType.Double, value: 0 }),
+  minimumSamplingInterval: 0,
+});
 const method = own.addMethod(folder, {
   nodeId: "i=90001",
   browseName: "Sum",

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
 
-namespace FastPort.OpcUa.Tests.Client;
+namespace FastPort.OpcUa.Tests.Support;
 
 /// <summary>A network between client and server that a test can cut, and in which bytes can get stuck.</summary>
 internal sealed class Relay : IAsyncDisposable

@@ -1,0 +1,116 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+
+namespace FastPort.OpcUa.SecureChannel;
+
+/// <summary>
+/// What the folders held when they were read: trusted certificates, issuers and their revocation lists. Says whether a certificate can be
+/// trusted (OPC 10000-4, 6.1.3). Not thread-safe.
+/// </summary>
+internal sealed class TrustList : IDisposable
+{
+    private static readonly string[] Extensions = [".der", ".crt", ".cer", ".pem"];
+
+    private readonly List<X509Certificate2> _trusted;
+    private readonly List<X509Certificate2> _issuers;
+    private readonly List<RevocationList> _revocations;
+
+    /// <exception cref="IOException">A folder cannot be read.</exception>
+    public TrustList(string trusted, string issuers)
+    {
+        _trusted = Load(trusted);
+        _issuers = Load(issuers);
+        _revocations = [.. LoadRevocations(trusted), .. LoadRevocations(issuers)];
+    }
+
+    /// <summary>Good if the certificate is trusted itself or through a chain of issuers, and nothing of the chain is revoked.</summary>
+    /// <param name="certificate">The certificate.</param>
+    /// <param name="now">The present time.</param>
+    /// <param name="requireLists">Whether each authority of the chain must have a revocation list.</param>
+    public StatusCode Check(X509Certificate2 certificate, DateTimeOffset now, bool requireLists)
+    {
+        X509Certificate2[] known = [.. _trusted, .. _issuers];
+        using var chain = new X509Chain();
+        chain.ChainPolicy.TrustMode = X509ChainTrustMode.CustomRootTrust;
+        chain.ChainPolicy.RevocationMode = X509RevocationMode.NoCheck;
+        chain.ChainPolicy.DisableCertificateDownloads = true;
+        chain.ChainPolicy.VerificationTime = now.UtcDateTime;
+
+        // Times have statuses of their own.
+        chain.ChainPolicy.VerificationFlags = X509VerificationFlags.IgnoreNotTimeValid;
+        chain.ChainPolicy.CustomTrustStore.AddRange(known);
+        chain.ChainPolicy.ExtraStore.AddRange(known);
+        bool isWhole = chain.Build(certificate);
+        X509Certificate2[] path = [.. chain.ChainElements.Select(static element => element.Certificate)];
+        bool isTrusted = IsTrusted(certificate) || (isWhole && path.Skip(1).Any(IsTrusted));
+        return !isTrusted ? StatusCodes.BadCertificateUntrusted
+            : path.Skip(1).All(one => IsInTime(one, now)) ? CheckRevocation(path, now, requireLists)
+            : StatusCodes.BadCertificateIssuerTimeInvalid;
+    }
+
+    public static bool IsInTime(X509Certificate2 certificate, DateTimeOffset now) =>
+        now.UtcDateTime >= certificate.NotBefore.ToUniversalTime() && now.UtcDateTime <= certificate.NotAfter.ToUniversalTime();
+
+    public void Dispose()
+    {
+        _trusted.ForEach(static one => one.Dispose());
+        _issuers.ForEach(static one => one.Dispose());
+    }
+
+    // The path begins with the certificate; each is issued by the next one.
+    private StatusCode CheckRevocation(X509Certificate2[] path, DateTimeOffset now, bool requireLists)
+    {
+        for (int i = 0; i < path.Length; i++)
+        {
+            bool isSelfSigned = path[i].SubjectName.RawData.AsSpan().SequenceEqual(path[i].IssuerName.RawData);
+            if (isSelfSigned)
+            {
+                continue;
+            }
+
+            RevocationList[] lists = i + 1 < path.Length ? [.. _revocations.Where(list => list.IsOf(path[i + 1], now))] : [];
+            if (lists.Any(list => list.Revokes(path[i])))
+            {
+                return i == 0 ? StatusCodes.BadCertificateRevoked : StatusCodes.BadCertificateIssuerRevoked;
+            }
+
+            if (requireLists && lists.Length == 0)
+            {
+                return i == 0 ? StatusCodes.BadCertificateRevocationUnknown : StatusCodes.BadCertificateIssuerRevocationUnknown;
+            }
+        }
+
+        return StatusCodes.Good;
+    }
+
+    private bool IsTrusted(X509Certificate2 certificate) =>
+        _trusted.Any(one => one.RawDataMemory.Span.SequenceEqual(certificate.RawDataMemory.Span));
+
+    private static List<X509Certificate2> Load(string folder)
+    {
+        List<X509Certificate2> found = [];
+        foreach (string file in Directory.EnumerateFiles(folder))
+        {
+            if (!Extensions.Contains(Path.GetExtension(file), StringComparer.OrdinalIgnoreCase))
+            {
+                continue;
+            }
+
+            try
+            {
+                found.Add(X509CertificateLoader.LoadCertificateFromFile(file));
+            }
+            catch (CryptographicException)
+            {
+                // Not a certificate: nothing that it could vouch for.
+            }
+        }
+
+        return found;
+    }
+
+    private static IEnumerable<RevocationList> LoadRevocations(string folder) => Directory.EnumerateFiles(folder)
+        .Where(static file => Path.GetExtension(file).Equals(".crl", StringComparison.OrdinalIgnoreCase))
+        .Select(static file => RevocationList.TryRead(File.ReadAllBytes(file)))
+        .OfType<RevocationList>();
+}

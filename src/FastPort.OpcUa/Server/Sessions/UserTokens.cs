@@ -1,0 +1,147 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// Reads the identity tokens of users (OPC 10000-4, 7.41), and has the application decide. A token that proves nothing does not get there.
+/// </summary>
+internal static class UserTokens
+{
+    // Policies that an endpoint can offer (OPC 10000-4, 7.42).
+    private const string Anonymous = "anonymous";
+    private const string UserName = "username";
+    private const string Certificate = "certificate";
+
+    /// <summary>Decides whether a user is accepted; completes anywhere.</summary>
+    public delegate ValueTask<bool> UserCheck(CancellationToken cancellationToken);
+
+    /// <summary>What the endpoints of a policy offer to users.</summary>
+    public static UserTokenPolicy[] Describe(OpcUaServerOptions options, OpcUaSecurityPolicy policy)
+    {
+        // Without security a password still is encrypted, and a user's proof signed.
+        string? uri = policy == OpcUaSecurityPolicy.None ? SecurityPolicy.Basic256Sha256.Uri : null;
+        List<UserTokenPolicy> policies = [];
+        if (options.AllowAnonymous)
+        {
+            policies.Add(new UserTokenPolicy { PolicyId = Anonymous, TokenType = UserTokenType.Anonymous });
+        }
+
+        if (options.ValidateUser is not null)
+        {
+            policies.Add(new UserTokenPolicy { PolicyId = UserName, TokenType = UserTokenType.UserName, SecurityPolicyUri = uri });
+        }
+
+        if (options.ValidateUserCertificate is not null)
+        {
+            policies.Add(new UserTokenPolicy { PolicyId = Certificate, TokenType = UserTokenType.Certificate, SecurityPolicyUri = uri });
+        }
+
+        return [.. policies];
+    }
+
+    /// <summary>Reads the user of a request. Both are null for anonymous.</summary>
+    public static StatusCode TryRead(
+        in ServiceCall call, byte[] nonce, in ActivateSessionRequest request, out UserIdentity? user, out UserCheck? check)
+    {
+        (user, check) = (null, null);
+        OpcUaServerOptions options = call.Server.Options;
+        ExtensionObject? token = request.UserIdentityToken;
+        NodeId type = token?.TypeId.NodeId ?? NodeId.Null;
+        if (type.IsNull || type == new NodeId(0, AnonymousIdentityToken.EncodingId))
+        {
+            return options.AllowAnonymous ? StatusCodes.Good : StatusCodes.BadIdentityTokenRejected;
+        }
+
+        if (type == new NodeId(0, UserNameIdentityToken.EncodingId) && options.ValidateUser is not null)
+        {
+            return TryReadName(call, nonce, token!, options.ValidateUser, out user, out check);
+        }
+
+        if (type == new NodeId(0, X509IdentityToken.EncodingId) && options.ValidateUserCertificate is not null)
+        {
+            return TryReadCertificate(
+                call, nonce, token!, request.UserTokenSignature, options.ValidateUserCertificate, out user, out check);
+        }
+
+        return StatusCodes.BadIdentityTokenRejected;
+    }
+
+    private static StatusCode TryReadName(
+        in ServiceCall call, byte[] nonce, ExtensionObject token, Func<string, string, CancellationToken, ValueTask<bool>> validate,
+        out UserIdentity? user, out UserCheck? check)
+    {
+        (user, check) = (null, null);
+        var decoder = new BinaryDecoder(token.Body.Span, EncodingLimits.Default);
+        UserNameIdentityToken name = decoder.ReadStructure<UserNameIdentityToken>();
+        if (!decoder.Error.IsGood || name.PolicyId != UserName || name.UserName is not { Length: > 0 }
+            || !TryReadPassword(call, nonce, name, out byte[] secret))
+        {
+            return StatusCodes.BadIdentityTokenInvalid;
+        }
+
+        string password = System.Text.Encoding.UTF8.GetString(secret);
+        user = new UserIdentity(name.UserName, Certificate: null);
+        check = cancellationToken => validate(name.UserName, password, cancellationToken);
+        return StatusCodes.Good;
+    }
+
+    // Without encryption of its own only on an encrypted channel.
+    private static bool TryReadPassword(in ServiceCall call, byte[] nonce, in UserNameIdentityToken token, out byte[] secret)
+    {
+        if (string.IsNullOrEmpty(token.EncryptionAlgorithm))
+        {
+            secret = token.Password.ToArray() ?? [];
+            return call.Channel.SecurityMode == MessageSecurityMode.SignAndEncrypt;
+        }
+
+        secret = [];
+        return SecurityPolicy.FindEncryption(token.EncryptionAlgorithm) is { } policy
+            && call.Server.Certificates is { } certificates
+            && EncryptedSecret.TryDecrypt(policy, certificates.Own.PrivateKey, token.Password.Span, nonce, out secret);
+    }
+
+    // The user has signed the server's certificate and nonce, so it has the key (OPC 10000-4, 7.41.5).
+    private static StatusCode TryReadCertificate(
+        in ServiceCall call, byte[] nonce, ExtensionObject token, in SignatureData signature,
+        Func<X509Certificate2, CancellationToken, ValueTask<bool>> validate, out UserIdentity? user, out UserCheck? check)
+    {
+        (user, check) = (null, null);
+        var decoder = new BinaryDecoder(token.Body.Span, EncodingLimits.Default);
+        X509IdentityToken x509 = decoder.ReadStructure<X509IdentityToken>();
+        if (!decoder.Error.IsGood || x509.PolicyId != Certificate
+            || CertificateStore.TryReadLeaf(x509.CertificateData.Span) is not { } certificate)
+        {
+            return StatusCodes.BadIdentityTokenInvalid;
+        }
+
+        DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
+        SecurityPolicy policy = call.Channel.Credentials?.Policy ?? SecurityPolicy.Basic256Sha256;
+        using RSA? key = certificate.GetRSAPublicKey();
+        StatusCode status = key is null ? StatusCodes.BadIdentityTokenInvalid
+            : signature.Algorithm != policy.SignatureUri || !key.VerifyData(
+                [.. call.Server.Certificates!.Own.Der, .. nonce], signature.Signature.Span, HashAlgorithmName.SHA256, policy.Signature)
+                ? StatusCodes.BadUserSignatureInvalid
+            : now < certificate.NotBefore.ToUniversalTime() || now > certificate.NotAfter.ToUniversalTime()
+                ? StatusCodes.BadIdentityTokenRejected
+            : StatusCodes.Good;
+        if (!status.IsGood)
+        {
+            certificate.Dispose();
+            return status;
+        }
+
+        user = new UserIdentity(Name: null, certificate.GetCertHashString(HashAlgorithmName.SHA256));
+        check = async cancellationToken =>
+        {
+            using (certificate)
+            {
+                return await validate(certificate, cancellationToken).ConfigureAwait(false);
+            }
+        };
+        return StatusCodes.Good;
+    }
+}

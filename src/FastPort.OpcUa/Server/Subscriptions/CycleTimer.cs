@@ -1,0 +1,67 @@
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// A timer with a fixed rate. Cycles that were missed are left out. Its members are used under one lock; only <c>onDue</c> is called on a
+/// timer's thread, without it.
+/// </summary>
+internal sealed class CycleTimer : IDisposable
+{
+    private readonly TimeProvider _time;
+    private readonly ITimer _timer;
+    private long _interval;
+    private long _due;
+
+    /// <param name="time">The server's time.</param>
+    /// <param name="onDue">Takes the lock and calls <see cref="Run"/>; nobody else does. Must not throw.</param>
+    public CycleTimer(TimeProvider time, Action onDue)
+    {
+        _time = time;
+        _timer = time.CreateTimer(static due => ((Action)due!)(), onDue, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>Starts, or starts anew: the first call comes after one interval.</summary>
+    public void Start(TimeSpan interval)
+    {
+        _interval = Math.Max((long)(interval.TotalSeconds * _time.TimestampFrequency), 1);
+        _due = _time.GetTimestamp() + _interval;
+        Arm();
+    }
+
+    public void Stop() => _interval = 0;
+
+    /// <summary>Calls back with the present time, which is not before the time that was due, unless the timer was stopped meanwhile.</summary>
+    public void Run(Action<long> action)
+    {
+        if (_interval == 0)
+        {
+            return;
+        }
+
+        // One shot each: a cycle that takes longer than the interval is not overtaken by the next one.
+        long now = Math.Max(_time.GetTimestamp(), _due);
+        _due += (((now - _due) / _interval) + 1) * _interval;
+        try
+        {
+            action(now);
+        }
+        finally
+        {
+            if (_interval != 0)
+            {
+                Arm();
+            }
+        }
+    }
+
+    public void Dispose()
+    {
+        Stop();
+        _timer.Dispose();
+    }
+
+    private void Arm()
+    {
+        long now = _time.GetTimestamp();
+        _timer.Change(now < _due ? _time.GetElapsedTime(now, _due) : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+    }
+}

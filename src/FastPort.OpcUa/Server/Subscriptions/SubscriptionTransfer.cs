@@ -1,0 +1,78 @@
+using FastPort.OpcUa.Encoding;
+using FastPort.OpcUa.Services;
+
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// TransferSubscriptions (OPC 10000-4, 5.14.7): a client that has lost its session goes on where it was. Timers and queues stay as they are;
+/// only the owner changes.
+/// </summary>
+internal static class SubscriptionTransfer
+{
+    /// <summary>Serves the request; not under the session's gate, since the other session's may come first.</summary>
+    public static void Transfer(in ServiceCall call, ref BinaryDecoder decoder)
+    {
+        TransferSubscriptionsRequest request = decoder.ReadStructure<TransferSubscriptionsRequest>();
+        if (SubscriptionServices.RefuseIds(call, decoder.Error, request.SubscriptionIds))
+        {
+            return;
+        }
+
+        var results = new TransferResult[request.SubscriptionIds!.Length];
+        for (int i = 0; i < results.Length; i++)
+        {
+            results[i] = Transfer(call, request.SubscriptionIds[i], request.SendInitialValues);
+        }
+
+        call.Reply(new TransferSubscriptionsResponse { Results = results });
+    }
+
+    private static TransferResult Transfer(in ServiceCall call, uint id, bool sendsInitialValues)
+    {
+        ServerSession session = call.Session!;
+        while (call.Server.Sessions.Subscriptions.TryGetValue(id, out Subscription? subscription))
+        {
+            SessionSubscriptions owner = subscription.Owner;
+            bool isFirst = owner.Session.Number < session.Number;
+            lock (isFirst ? owner.Session.Gate : session.Gate)
+            {
+                lock (isFirst ? session.Gate : owner.Session.Gate)
+                {
+                    if (subscription.Owner == owner)
+                    {
+                        return Transfer(call, subscription, owner, sendsInitialValues);
+                    }
+                }
+            }
+        }
+
+        return new TransferResult { StatusCode = StatusCodes.BadSubscriptionIdInvalid };
+    }
+
+    // Under the gates of both sessions.
+    private static TransferResult Transfer(in ServiceCall call, Subscription subscription, SessionSubscriptions from, bool sendsInitialValues)
+    {
+        ServerSession session = call.Session!;
+        StatusCode status = session.Channel != call.Channel ? StatusCodes.BadSecureChannelIdInvalid
+            : from.Find(subscription.Id) is null ? StatusCodes.BadSubscriptionIdInvalid
+            : !IsSameUser(from.Session, session) ? StatusCodes.BadUserAccessDenied
+            : from.Session == session ? StatusCodes.Good
+            : session.Subscriptions.Take(subscription, from);
+        if (!status.IsGood)
+        {
+            return new TransferResult { StatusCode = status };
+        }
+
+        if (sendsInitialValues)
+        {
+            subscription.Resend();
+        }
+
+        return new TransferResult { AvailableSequenceNumbers = subscription.Sent.Numbers };
+    }
+
+    // Anonymous clients are told apart by their certificates, if they have any.
+    private static bool IsSameUser(ServerSession one, ServerSession other) =>
+        Equals(one.User, other.User)
+        && (one.User is not null || one.ClientCertificate.AsSpan().SequenceEqual(other.ClientCertificate));
+}

@@ -1,0 +1,233 @@
+using System.Numerics;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.SecureChannel;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.SecureChannel;
+
+/// <summary>Which certificates are trusted, and why others are not (OPC 10000-4, 6.1.3).</summary>
+public sealed class CertificateStoreTests : IDisposable
+{
+    private const string Uri = "urn:test:application";
+
+    // Keys take long to make.
+    private static readonly RSA AuthorityKey = RSA.Create(2048);
+    private static readonly RSA MiddleKey = RSA.Create(2048);
+    private static readonly RSA Key = RSA.Create(2048);
+
+    private readonly string _folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+    private readonly FakeTimeProvider _time = new();
+    private readonly DateTimeOffset _start;
+    private readonly X509Certificate2 _authority;
+    private readonly X509Certificate2 _middle;
+    private readonly X509Certificate2 _leaf;
+
+    public CertificateStoreTests()
+    {
+        _time.Advance(TimeSpan.FromDays(365 * 20));
+        _start = _time.GetUtcNow();
+        _authority = Authority("authority", AuthorityKey).CreateSelfSigned(_start, _start.AddDays(1000));
+        _middle = Authority("middle", MiddleKey).Create(_authority, _start, _start.AddDays(900), [1, 2]).CopyWithPrivateKey(MiddleKey);
+        _leaf = Application().Create(_middle, _start, _start.AddDays(100), [0x80, 3]);
+    }
+
+    public void Dispose()
+    {
+        Directory.Delete(_folder, recursive: true);
+        _authority.Dispose();
+        _middle.Dispose();
+        _leaf.Dispose();
+    }
+
+    [Fact]
+    public void A_stranger_is_saved_and_not_trusted_until_it_is_moved()
+    {
+        Assert.Equal(StatusCodes.BadCertificateUntrusted, Check());
+        string saved = Assert.Single(Directory.GetFiles(Path.Combine(_folder, "rejected")));
+        File.Move(saved, Path.Combine(_folder, "trusted", "leaf.der"));
+        Assert.Equal(StatusCodes.Good, Check());
+    }
+
+    [Fact]
+    public void An_authority_of_the_chain_is_trusted_if_the_others_are_known()
+    {
+        Put("trusted", _authority);
+        Assert.Equal(StatusCodes.BadCertificateUntrusted, Check());
+        Put("issuers", _middle);
+        Assert.Equal(StatusCodes.Good, Check());
+    }
+
+    [Fact]
+    public void Issuers_alone_are_not_trusted()
+    {
+        Put("issuers", _authority);
+        Put("issuers", _middle);
+        Assert.Equal(StatusCodes.BadCertificateUntrusted, Check());
+    }
+
+    [Fact]
+    public void A_certificate_before_and_after_its_time()
+    {
+        PutChain();
+        _time.Advance(TimeSpan.FromDays(101));
+        Assert.Equal(StatusCodes.BadCertificateTimeInvalid, Check());
+        using X509Certificate2 early = Application().Create(_middle, _start.AddDays(200), _start.AddDays(300), [5]);
+        Assert.Equal(StatusCodes.BadCertificateTimeInvalid, Check(early));
+    }
+
+    [Fact]
+    public void An_authority_after_its_time()
+    {
+        using X509Certificate2 old = Authority("old", MiddleKey).Create(_authority, _start, _start.AddDays(50), [9])
+            .CopyWithPrivateKey(MiddleKey);
+        using X509Certificate2 leaf = Application().Create(old, _start, _start.AddDays(50), [7]);
+        Put("trusted", _authority);
+        Put("issuers", old);
+        Assert.Equal(StatusCodes.Good, Check(leaf));
+        _time.Advance(TimeSpan.FromDays(51));
+        Assert.Equal(StatusCodes.BadCertificateIssuerTimeInvalid, Check(leaf));
+    }
+
+    [Fact]
+    public void Another_application_uri_use_and_key_size()
+    {
+        PutChain();
+        Assert.Equal(StatusCodes.BadCertificateUriInvalid, Check(uri: "urn:other"));
+        CertificateRequest useless = Request("application", Key);
+        useless.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.CrlSign, critical: true));
+        using X509Certificate2 wrongUse = useless.Create(_middle, _start, _start.AddDays(100), [6]);
+        Assert.Equal(StatusCodes.BadCertificateUseNotAllowed, Check(wrongUse, uri: null));
+        using var small = RSA.Create(1024);
+        using X509Certificate2 weak = Request("weak", small).CreateSelfSigned(_start, _start.AddDays(1));
+        Assert.Equal(StatusCodes.BadCertificateInvalid, Check(weak));
+    }
+
+    [Fact]
+    public void A_revoked_certificate_and_others_of_its_authority()
+    {
+        PutChain();
+        PutList("issuers", _middle, _leaf);
+        Assert.Equal(StatusCodes.BadCertificateRevoked, Check());
+        using X509Certificate2 other = Application().Create(_middle, _start, _start.AddDays(100), [0x80, 4]);
+        Assert.Equal(StatusCodes.Good, Check(other));
+    }
+
+    [Fact]
+    public void A_revoked_certificate_that_is_trusted_by_itself()
+    {
+        PutChain();
+        Put("trusted", _leaf);
+        Assert.Equal(StatusCodes.Good, Check());
+        PutList("trusted", _middle, _leaf);
+        Assert.Equal(StatusCodes.BadCertificateRevoked, Check());
+    }
+
+    [Fact]
+    public void A_revoked_authority()
+    {
+        PutChain();
+        PutList("trusted", _authority, _middle);
+        Assert.Equal(StatusCodes.BadCertificateIssuerRevoked, Check());
+    }
+
+    [Fact]
+    public void A_list_in_pem()
+    {
+        PutChain();
+        byte[] list = MakeList(_middle, _leaf);
+        File.WriteAllText(Path.Combine(_folder, "issuers", "middle.crl"), PemEncoding.WriteString("X509 CRL", list));
+        Assert.Equal(StatusCodes.BadCertificateRevoked, Check());
+    }
+
+    [Fact]
+    public void A_list_that_is_forged_or_broken_does_not_count()
+    {
+        PutChain();
+        byte[] list = MakeList(_middle, _leaf);
+        list[^1] ^= 1;
+        string file = Path.Combine(_folder, "issuers", "middle.crl");
+        File.WriteAllBytes(file, list);
+        Assert.Equal(StatusCodes.Good, Check());
+        for (int length = 0; length < list.Length; length += 5)
+        {
+            File.WriteAllBytes(file, list[..length]);
+            Assert.Equal(StatusCodes.Good, Check());
+        }
+    }
+
+    [Fact]
+    public void Where_lists_are_required_each_authority_needs_one_that_is_not_out_of_date()
+    {
+        PutChain();
+        Assert.Equal(StatusCodes.BadCertificateRevocationUnknown, Check(requireLists: true));
+        PutList("issuers", _middle);
+        Assert.Equal(StatusCodes.BadCertificateIssuerRevocationUnknown, Check(requireLists: true));
+        PutList("trusted", _authority);
+        Assert.Equal(StatusCodes.Good, Check(requireLists: true));
+        _time.Advance(TimeSpan.FromDays(31));
+        Assert.Equal(StatusCodes.BadCertificateRevocationUnknown, Check(requireLists: true));
+    }
+
+    [Fact]
+    public void Where_lists_are_required_a_certificate_that_is_its_own_authority_needs_none()
+    {
+        using X509Certificate2 own = Application().CreateSelfSigned(_start, _start.AddDays(10));
+        Put("trusted", own);
+        Assert.Equal(StatusCodes.Good, Check(own, requireLists: true));
+    }
+
+    private StatusCode Check(X509Certificate2? certificate = null, string? uri = Uri, bool requireLists = false)
+    {
+        X509Certificate2 checkedOne = certificate ?? _leaf;
+        return Store(requireLists).Validate(checkedOne, uri);
+    }
+
+    private CertificateStore Store(bool requireLists = false) => new(_folder, requireLists, _time);
+
+    private void PutChain()
+    {
+        Put("trusted", _authority);
+        Put("issuers", _middle);
+    }
+
+    private void Put(string folder, X509Certificate2 certificate)
+    {
+        Store();
+        File.WriteAllBytes(Path.Combine(_folder, folder, certificate.Thumbprint + ".der"), certificate.RawData);
+    }
+
+    private void PutList(string folder, X509Certificate2 authority, params X509Certificate2[] revoked) =>
+        File.WriteAllBytes(Path.Combine(_folder, folder, authority.Thumbprint + ".crl"), MakeList(authority, revoked));
+
+    private byte[] MakeList(X509Certificate2 authority, params X509Certificate2[] revoked)
+    {
+        var builder = new CertificateRevocationListBuilder();
+        Array.ForEach(revoked, one => builder.AddEntry(one, _start));
+        return builder.Build(
+            authority, BigInteger.One, _start.AddDays(30), HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1, _start);
+    }
+
+    private static CertificateRequest Request(string name, RSA key) =>
+        new($"CN={name}", key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
+
+    private static CertificateRequest Authority(string name, RSA key)
+    {
+        CertificateRequest request = Request(name, key);
+        request.CertificateExtensions.Add(new X509BasicConstraintsExtension(true, false, 0, critical: true));
+        request.CertificateExtensions.Add(
+            new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, critical: true));
+        request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
+        return request;
+    }
+
+    private static CertificateRequest Application()
+    {
+        CertificateRequest request = Request("application", Key);
+        var names = new SubjectAlternativeNameBuilder();
+        names.AddUri(new System.Uri(Uri));
+        request.CertificateExtensions.Add(names.Build());
+        return request;
+    }
+}

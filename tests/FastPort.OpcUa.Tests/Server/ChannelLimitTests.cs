@@ -1,0 +1,61 @@
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+/// <summary>At the limit the oldest channel without a session makes room (OPC 10000-4, 5.5.2).</summary>
+public sealed class ChannelLimitTests
+{
+    [Fact]
+    public async Task The_oldest_channel_without_a_session_goes_for_a_new_one()
+    {
+        await using TestServer server = await TestServer.StartAsync(configure: static o => o.MaxSecureChannels = 3);
+        await using OpcUaClient client = await server.ConnectAsync();
+        List<RawChannel> strangers = [];
+        for (int i = 0; i < 10; i++)
+        {
+            strangers.Add(await RawChannel.OpenAsync(server));
+            if (i >= 2)
+            {
+                Assert.Equal(StatusCodes.BadSecureChannelClosed, await strangers[i - 2].ReceiveErrorAsync());
+            }
+        }
+
+        await using OpcUaClient other = await server.ConnectAsync();
+        Assert.Equal(StatusCodes.BadSecureChannelClosed, await strangers[8].ReceiveErrorAsync());
+        Assert.Single(await client.ReadAsync([new NodeId(0, 2258)]));
+        Assert.Single(await other.ReadAsync([new NodeId(0, 2258)]));
+        strangers.ForEach(static one => one.Dispose());
+    }
+
+    [Fact]
+    public async Task A_connection_that_says_nothing_counts_as_a_channel()
+    {
+        await using TestServer server = await TestServer.StartAsync(configure: static o => o.MaxSecureChannels = 2);
+        using RawChannel silent = await RawChannel.ConnectAsync(server);
+        await Patience.UntilAsync(() => server.Server.Channels.Count == 1, "it was counted");
+        using RawChannel second = await RawChannel.OpenAsync(server);
+        using RawChannel third = await RawChannel.OpenAsync(server);
+
+        Assert.Equal(StatusCodes.BadSecureChannelClosed, await silent.ReceiveErrorAsync());
+    }
+
+    [Fact]
+    public async Task Where_all_channels_have_sessions_the_new_one_is_refused_until_one_has_ended()
+    {
+        await using TestServer server = await TestServer.StartAsync(configure: static o => o.MaxSecureChannels = 2);
+        await using OpcUaClient first = await server.ConnectAsync();
+        OpcUaClient second = await server.ConnectAsync();
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => server.ConnectAsync());
+
+        Assert.Equal(StatusCodes.BadTcpServerTooBusy, e.Status);
+        await second.DisposeAsync();
+        await Patience.UntilAsync(() => server.Server.Channels.Count == 1, "its place was free");
+        await using OpcUaClient third = await server.ConnectAsync();
+        Assert.Single(await first.ReadAsync([new NodeId(0, 2258)]));
+    }
+}

@@ -1,0 +1,85 @@
+using FastPort.OpcUa.Client;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+/// <summary>Requests with bodies that no client sends: a fault, no effect, little memory, and the session and others go on.</summary>
+public sealed class HostileRequestTests : IAsyncLifetime
+{
+    private static readonly NodeId Variable = new(2, 1);
+
+    private TestServer _server = null!;
+    private OpcUaClient _other = null!;
+    private RawSession _session = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _server = await TestServer.StartAsync(static space =>
+            space.AddVariable(FastPort.OpcUa.Server.AddressSpace.ObjectsFolder, Variable, "v", 5, writable: true));
+        _other = await _server.ConnectAsync();
+        _session = await RawSession.OpenAsync(_server);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        var read = await _session.CallAsync<ReadRequest, ReadResponse>(
+            new ReadRequest { NodesToRead = [new ReadValueId { NodeId = Variable, AttributeId = (uint)AttributeId.Value }] });
+        Assert.Equal(5, Assert.Single(read.Results!).Value.Get<int>());
+        Assert.Equal(5, Assert.Single(await _other.ReadAsync([Variable])).Value.Get<int>());
+        _session.Dispose();
+        await _other.DisposeAsync();
+        await _server.DisposeAsync();
+    }
+
+    [Theory]
+    [InlineData(1_000_000)]
+    [InlineData(int.MaxValue)]
+    public async Task An_array_of_a_million_elements_in_60_bytes(int count)
+    {
+        byte[] body = [.. new byte[12], .. BitConverter.GetBytes(count), .. new byte[44]];
+        long before = GC.GetTotalAllocatedBytes(precise: true);
+
+        Assert.Equal(StatusCodes.BadDecodingError, await _session.SendRawAsync(ReadRequest.EncodingId, body));
+
+        // Other tests allocate meanwhile, but nobody an array of that length.
+        Assert.InRange(GC.GetTotalAllocatedBytes(precise: true) - before, 0, 500_000_000);
+        Assert.Equal(StatusCodes.BadDecodingError, await _session.SendRawAsync(WriteRequest.EncodingId, body[12..]));
+        Assert.Equal(StatusCodes.BadDecodingError, await _session.SendRawAsync(CallRequest.EncodingId, body[12..]));
+        Assert.Equal(StatusCodes.BadDecodingError, await _session.SendRawAsync(CreateMonitoredItemsRequest.EncodingId, body[4..]));
+    }
+
+    [Fact]
+    public async Task A_value_in_a_value_200_times()
+    {
+        byte[] level = [24 | 0x80, 1, 0, 0, 0];
+        byte[] value = [1, .. Enumerable.Repeat(level, 200).SelectMany(static one => one), 6, 1, 0, 0, 0];
+
+        StatusCode status = await _session.SendRawAsync(WriteRequest.EncodingId, [.. BitConverter.GetBytes(1), .. Item(value)]);
+
+        Assert.Contains(status, new[] { StatusCodes.BadDecodingError, StatusCodes.BadEncodingLimitsExceeded });
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(20)]
+    public async Task A_write_whose_last_item_is_broken_writes_nothing(int good)
+    {
+        byte[] item = Item([1, 6, 7, 0, 0, 0]);
+        byte[] items = [.. Enumerable.Repeat(item, good).SelectMany(static one => one)];
+
+        Assert.Equal(
+            StatusCodes.BadDecodingError,
+            await _session.SendRawAsync(WriteRequest.EncodingId, [.. BitConverter.GetBytes(good + 1), .. items, .. item[..^2]]));
+        Assert.Equal(
+            StatusCodes.BadDecodingError,
+            await _session.SendRawAsync(
+                WriteRequest.EncodingId, [.. BitConverter.GetBytes(good + 1), .. items, .. Item([1, 63, 1, 2, 3, 4, 5, 6, 7, 8])]));
+    }
+
+    // A WriteValue of the variable, with a DataValue.
+    private static byte[] Item(byte[] value) => [1, 2, 1, 0, 13, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, .. value];
+}

@@ -1,0 +1,175 @@
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Tests.Support;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+/// <summary>Somebody between a client and a server changes, drops or repeats chunks; and a flood of channels that take RSA.</summary>
+public sealed class SecuredChannelFaultTests : IAsyncLifetime
+{
+    private static readonly string Folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+    private static readonly ApplicationCertificate Own =
+        ApplicationCertificate.Create("urn:test:client", "client", [], TimeProvider.System.GetUtcNow());
+
+    private TestServer _server = null!;
+
+    public async ValueTask InitializeAsync() => _server = await TestServer.StartAsync(configure: static o =>
+    {
+        o.SecurityPolicies = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
+        o.Certificates.Directory = Folder;
+        o.Certificates.UnsafeTrustAll = true;
+    });
+
+    public ValueTask DisposeAsync() => _server.DisposeAsync();
+
+    [Theory]
+    [InlineData(16)]
+    [InlineData(40)]
+    [InlineData(-1)]
+    [InlineData(-20)]
+    public async Task A_byte_of_a_request_was_changed(int position)
+    {
+        await using var relay = new ChunkRelay(_server, (type, number, chunk) =>
+        {
+            chunk[position < 0 ? ^-position : position] ^= (byte)(type == MessageType.Message && number == 3 ? 1 : 0);
+            return [chunk];
+        });
+        await AssertRefusedAsync(relay, StatusCodes.BadSecurityChecksFailed);
+    }
+
+    [Fact]
+    public async Task A_request_was_repeated()
+    {
+        await using var relay = new ChunkRelay(
+            _server, static (type, number, chunk) => type == MessageType.Message && number == 3 ? [chunk, chunk] : [chunk]);
+        await using ChannelClient client = await ConnectAsync(relay);
+        await client.Channel.Opened.InTimeAsync();
+        Assert.Equal(StatusCodes.Good, await client.AskAsync());
+        Assert.Equal(StatusCodes.Good, await client.AskAsync());
+
+        // The first of the two may still be answered.
+        Assert.True(await client.AskAsync() is { IsGood: true } or { Value: 0x8013_0000 });
+        await client.Connection.Closed.InTimeAsync();
+        Assert.False((await client.AskAsync()).IsGood);
+    }
+
+    [Fact]
+    public async Task A_request_was_dropped()
+    {
+        await using var relay = new ChunkRelay(
+            _server, static (type, number, chunk) => type == MessageType.Message && number == 3 ? [] : [chunk]);
+        await using ChannelClient client = await ConnectAsync(relay);
+        await client.Channel.Opened.InTimeAsync();
+        Assert.Equal(StatusCodes.Good, await client.AskAsync());
+        Assert.Equal(StatusCodes.Good, await client.AskAsync());
+        Task<StatusCode> dropped = client.AskAsync();
+        Assert.Equal(StatusCodes.BadSecurityChecksFailed, await client.AskAsync());
+        Assert.Equal(StatusCodes.BadSecurityChecksFailed, await dropped);
+    }
+
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(-300)]
+    public async Task A_byte_of_the_opening_was_changed(int position)
+    {
+        await using var relay = new ChunkRelay(_server, (type, number, chunk) =>
+        {
+            chunk[^Math.Min(-position, chunk.Length - 8)] ^= (byte)(type == MessageType.Open ? 1 : 0);
+            return [chunk];
+        });
+        await using ChannelClient client = await ConnectAsync(relay);
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.Channel.Opened.InTimeAsync());
+        Assert.Equal(StatusCodes.BadSecurityChecksFailed, e.Status);
+    }
+
+    [Fact]
+    public async Task The_opening_was_repeated()
+    {
+        await using var relay = new ChunkRelay(
+            _server, static (type, _, chunk) => type == MessageType.Open ? [chunk, chunk] : [chunk]);
+        await using ChannelClient client = await ConnectAsync(relay);
+        await client.Connection.Closed.InTimeAsync();
+        Assert.False((await client.AskAsync()).IsGood);
+    }
+
+    [Fact]
+    public async Task A_channel_whose_opening_waits_for_a_processor_holds_up_nobody_else()
+    {
+        byte[] opening = await RecordOpeningAsync();
+        using var release = new ManualResetEventSlim();
+        HoldSteps(release);
+        using RawChannel secured = await RawChannel.ConnectAsync(_server);
+        await secured.SendHelloAsync();
+        await secured.ReceiveAsync();
+        await secured.SendBytesAsync(opening);
+        Task<(uint Type, byte[] Chunk)> opened = secured.ReceiveAsync();
+        await using ChannelClient plain = await ChannelClient.ConnectAsync(_server.Url);
+        await plain.Channel.Opened.InTimeAsync();
+        for (int i = 0; i < 100; i++)
+        {
+            Assert.Equal(StatusCodes.Good, await plain.AskAsync());
+        }
+
+        Assert.False(opened.IsCompleted);
+        release.Set();
+        Assert.Equal(MessageType.Open, (await opened.InTimeAsync()).Type);
+    }
+
+    [Fact]
+    public async Task A_client_that_leaves_while_its_channel_is_opened_is_forgotten()
+    {
+        byte[] opening = await RecordOpeningAsync();
+        await Patience.UntilAsync(() => _server.Server.Channels.Count == 0, "the first one has left");
+        using var release = new ManualResetEventSlim();
+        HoldSteps(release);
+        using (RawChannel secured = await RawChannel.ConnectAsync(_server))
+        {
+            await secured.SendHelloAsync();
+            await secured.ReceiveAsync();
+            await secured.SendBytesAsync(opening);
+        }
+
+        await Patience.UntilAsync(() => _server.Server.Channels.Count == 0, "it was forgotten");
+        release.Set();
+        await using ChannelClient next = await ChannelClient.ConnectAsync(_server.Url, ChannelClient.Credentials(_server, Own));
+        await next.Channel.Opened.InTimeAsync();
+        Assert.Equal(StatusCodes.Good, await next.AskAsync());
+    }
+
+    // Takes all places for steps.
+    private static void HoldSteps(ManualResetEventSlim release)
+    {
+        for (int i = 0; i < Math.Max(1, Environment.ProcessorCount / 2); i++)
+        {
+            AsideWork.Shared.Run(() => release.Wait(Patience.Limit));
+        }
+    }
+
+    // What a client has sent to open a channel: anybody can send it again on another connection.
+    private async Task<byte[]> RecordOpeningAsync()
+    {
+        byte[] opening = [];
+        await using var relay = new ChunkRelay(_server, (type, _, chunk) =>
+        {
+            opening = type == MessageType.Open ? chunk : opening;
+            return [chunk];
+        });
+        await using ChannelClient client = await ConnectAsync(relay);
+        await client.Channel.Opened.InTimeAsync();
+        return opening;
+    }
+
+    private async Task<ChannelClient> ConnectAsync(ChunkRelay relay) =>
+        await ChannelClient.ConnectAsync(relay.Url, ChannelClient.Credentials(_server, Own));
+
+    private async Task AssertRefusedAsync(ChunkRelay relay, StatusCode status)
+    {
+        await using ChannelClient client = await ConnectAsync(relay);
+        await client.Channel.Opened.InTimeAsync();
+        Assert.Equal(StatusCodes.Good, await client.AskAsync());
+        Assert.Equal(StatusCodes.Good, await client.AskAsync());
+        Assert.Equal(status, await client.AskAsync());
+        await client.Connection.Closed.InTimeAsync();
+    }
+}

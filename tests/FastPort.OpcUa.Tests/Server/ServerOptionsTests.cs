@@ -1,0 +1,56 @@
+using FastPort.Configuration;
+using FastPort.OpcUa.Server;
+using Xunit;
+
+namespace FastPort.OpcUa.Tests.Server;
+
+/// <summary>Options that cannot be used are refused before anything starts, all at once.</summary>
+public sealed class ServerOptionsTests
+{
+    [Fact]
+    public void Defaults_need_an_endpoint_only()
+    {
+        _ = new OpcUaServer(new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" } });
+
+        Assert.Equal(
+            ["OpcUaServerOptions:Endpoints is empty; give a list of URIs: opc.tcp://host:port/path."], Problems(new OpcUaServerOptions()));
+    }
+
+    [Fact]
+    public void Every_problem_is_named()
+    {
+        var options = new OpcUaServerOptions
+        {
+            Endpoints = { "tcp://127.0.0.1:0", "opc.tcp://127.0.0.1:0", "nonsense" },
+            ApplicationUri = "no uri",
+            ApplicationName = " ",
+            SecurityPolicies = [(OpcUaSecurityPolicy)99],
+            MaxSessions = 0,
+            MaxChunkBytes = 8191,
+            MaxMessageBytes = int.MaxValue,
+            HandshakeTimeout = TimeSpan.Zero,
+            MaxSessionTimeout = TimeSpan.FromMilliseconds(1),
+            MaxQueueSize = -1,
+        };
+
+        Assert.Equal(
+            [
+                "OpcUaServerOptions:Endpoints is 'tcp://127.0.0.1:0'; give URIs such as opc.tcp://host:port/path.",
+                "OpcUaServerOptions:Endpoints is 'nonsense'; give URIs such as opc.tcp://host:port/path.",
+                "OpcUaServerOptions:ApplicationUri is 'no uri'; give an absolute URI.",
+                "OpcUaServerOptions:ApplicationName is empty; give a name.",
+                "OpcUaServerOptions:SecurityPolicies is 99; "
+                    + "give some of None, Basic256Sha256, Aes128Sha256RsaOaep, Aes256Sha256RsaPss.",
+                "OpcUaServerOptions:MaxSessions is 0; allowed are 1 to 10000000.",
+                "OpcUaServerOptions:MaxMessageBytes is 2147483647; allowed are 8192 to 1073741824.",
+                "OpcUaServerOptions:MaxChunkBytes is 8191; allowed are 8192 to 1048576.",
+                "OpcUaServerOptions:HandshakeTimeout is 00:00:00; allowed are 00:00:00.1000000 to 1.00:00:00.",
+                "OpcUaServerOptions:MaxSessionTimeout is 00:00:00.0010000; allowed are 00:00:01 to 30.00:00:00.",
+                "OpcUaServerOptions:MaxQueueSize is -1; allowed are 1 to 10000000.",
+            ],
+            Problems(options));
+    }
+
+    private static IReadOnlyList<string> Problems(OpcUaServerOptions options) =>
+        Assert.Throws<FastPortOptionsException>(() => new OpcUaServer(options)).Problems;
+}
