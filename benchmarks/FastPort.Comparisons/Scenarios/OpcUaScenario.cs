@@ -12,14 +12,14 @@ internal sealed class OpcUaScenario : ContestScenario
     private const string RawLockStep = "epoll raw (C), 1 x 16, 80 B";
     private const string RawLoaded = "epoll raw (C), 32 x 16, 64 B";
     private const string EchoMany = "typed Echo, 1 x 16";
-    private const string EchoOne = "typed Echo, one in flight";
+    private const string EchoOne = "typed Echo, 64 B, one in flight";
 
     // A payload that makes a frame of 80 bytes, about what a Read of one tag takes.
     private const int Payload80 = 66;
 
     // The machine that the absolute targets were set on.
     private const double TargetMachineMessages = 2.1e6;
-    private const int RawPayload = 64;
+    private const int SmallPayload = 64;
 
     private static readonly (string Operation, int Count)[] Tags = [("read", 1), ("read", 100), ("read", 2000), ("write", 1), ("write", 200)];
 
@@ -99,7 +99,7 @@ internal sealed class OpcUaScenario : ContestScenario
                 questions.Add(new(Metric.Throughput, OpcUaPeers.FastPort, RawLockStep, Target.AtLeast(0.9)));
                 break;
             case ("read", 1, 1, OpcUaAsk.None):
-                var echo = new EngineLockStepLoad(context.Bench, Payload80, spinMicroseconds: 0) { Cores = server };
+                var echo = new EngineLockStepLoad(context.Bench, SmallPayload, spinMicroseconds: 0) { Cores = server };
                 contestants.Insert(
                     1,
                     new ServerContestant(context.Candidates.FastPort with { Name = EchoOne }, echo, context)
@@ -132,7 +132,7 @@ internal sealed class OpcUaScenario : ContestScenario
         double megabits = ask switch { (_, 1 << 20, _, OpcUaAsk.None) => 15_000, (_, 100 << 20, _, OpcUaAsk.None) => 8_000, _ => 0 };
         if (megabits > 0)
         {
-            AgainstTheMachine(Metric.Mebibits, RawPayload * 8 / Mebi, megabits * 1e6 / Mebi, contestants, questions, context);
+            AgainstTheMachine(Metric.Mebibits, SmallPayload * 8 / Mebi, megabits * 1e6 / Mebi, contestants, questions, context);
         }
 
         return new Workload(Title(ask), contestants, questions);
@@ -157,7 +157,7 @@ internal sealed class OpcUaScenario : ContestScenario
     private static void AgainstTheMachine(
         Metric unit, double perMessage, double target, List<IContestant> contestants, List<RatioQuestion> questions, ScenarioContext context)
     {
-        var load = new EchoLoad(context.Bench, context.Native, connections: 32, Many, RawPayload);
+        var load = new EchoLoad(context.Bench, context.Native, connections: 32, Many, SmallPayload);
         var raw = new ServerContestant(context.Candidates.Raw(RawLoaded, RawWait.Sleep), load, context);
         contestants.Insert(1, new ConvertedContestant(raw, unit, perMessage));
         questions.Add(new(unit, OpcUaPeers.FastPort, RawLoaded, Target.AtLeast(target / (TargetMachineMessages * perMessage))));

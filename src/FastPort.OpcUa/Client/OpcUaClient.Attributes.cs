@@ -73,8 +73,7 @@ public sealed partial class OpcUaClient
             _pooledReads,
             "Read",
             cancellationToken,
-            new RequestTerms(BorrowsBytes: true))
-            .ConfigureAwait(false);
+            new RequestTerms(BorrowsBytes: true)).ConfigureAwait(false);
         if (result.Response.Results is not { } values || values.Length != nodes.Count)
         {
             result.Owner?.Dispose();

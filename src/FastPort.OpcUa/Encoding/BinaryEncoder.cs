@@ -12,6 +12,9 @@ internal ref partial struct BinaryEncoder(IBufferWriter<byte> writer) : ICodec
     // A text of more UTF-16 units is measured before it is encoded; for a shorter one room for the longest encoding is cheaper.
     private const int MeasuredText = 256;
 
+    // A longer byte string is not copied if the writer can do without.
+    private const int LentBytes = 64 * 1024;
+
     private Span<byte> _free = default;
     private int _regionBytes = 0;
     private long _committed = 0;
@@ -83,6 +86,16 @@ internal ref partial struct BinaryEncoder(IBufferWriter<byte> writer) : ICodec
     public void WriteByteString(in ByteString value)
     {
         Write(value.IsNull ? -1 : value.Length);
+        if (value.Length >= LentBytes && writer is ILendingWriter lender)
+        {
+            Complete();
+            if (lender.TryLend(value.Memory))
+            {
+                _committed += value.Length;
+                return;
+            }
+        }
+
         WriteBytes(value.Span);
     }
 

@@ -17,8 +17,11 @@ internal sealed class ChunkWriter(Connection connection)
     // Type, size, channel and token.
     private const int SymmetricHeaderBytes = 16;
 
-    // From here on the body of an unprotected chunk is sent from the message's own memory.
+    // From here on the body of an unprotected chunk is sent from where it lies.
     private const int BorrowFrom = 32 * 1024;
+
+    // Below this a piece of such a body is copied.
+    private const int BorrowPieceFrom = 16 * 1024;
 
     private readonly Lock _gate = new();
 
@@ -139,8 +142,8 @@ internal sealed class ChunkWriter(Connection connection)
                 }
 
                 int perChunk = security.MaxBodyBytes(_chunkBytes, SymmetricHeaderBytes);
-                int length = message.Length;
-                long chunks = Math.Max(1, (length + (long)perChunk - 1) / perChunk);
+                long length = message.TotalLength;
+                long chunks = Math.Max(1, (length + perChunk - 1) / perChunk);
                 if (length > _maxMessageBytes || chunks > _maxChunks)
                 {
                     return StatusCodes.BadEncodingLimitsExceeded;
@@ -155,7 +158,7 @@ internal sealed class ChunkWriter(Connection connection)
                 if (security.IsPlain && length >= BorrowFrom)
                 {
                     WriteBorrowed(ring, type, requestId, message, perChunk);
-                    message = TakeReturned() ?? new MessageBuffer(message.Pool, length);
+                    message = TakeReturned() ?? new MessageBuffer(message.Pool, message.Length);
                     return StatusCodes.Good;
                 }
 
@@ -188,40 +191,57 @@ internal sealed class ChunkWriter(Connection connection)
 
     private static void Return(MessageBuffer buffer)
     {
-        buffer.Dispose();
+        buffer.Clear(keepBytes: 0);
         lock (buffer.LentBy!)
         {
             buffer.LentBy.Push(buffer);
         }
     }
 
-    // The connection sends the body from the message's array, which returns to its pool with the last chunk.
+    // The connection sends the body from where it lies. With the last piece the message comes back.
     private void WriteBorrowed(ArrayPoolCircularBuffer ring, uint type, uint requestId, MessageBuffer message, int perChunk)
     {
         const int HeaderBytes = SymmetricHeaderBytes + ChunkSecurity.SequenceHeaderBytes;
         message.LentBy = _returned;
-        ReadOnlyMemory<byte> rest = message.Segment;
-        do
+        long total = message.TotalLength;
+        for (long sent = 0; sent < total;)
         {
-            int count = Math.Min(rest.Length, perChunk);
-            bool isLast = count == rest.Length;
+            int left = (int)Math.Min(total - sent, perChunk);
             Span<byte> header = ring.GetSpan(HeaderBytes);
-            SetHeader(header, isLast ? type : MessageType.MessagePart);
-            BinaryPrimitives.WriteInt32LittleEndian(header[sizeof(uint)..], HeaderBytes + count);
+            SetHeader(header, sent + left == total ? type : MessageType.MessagePart);
+            BinaryPrimitives.WriteInt32LittleEndian(header[sizeof(uint)..], HeaderBytes + left);
             BinaryPrimitives.WriteUInt32LittleEndian(header[SymmetricHeaderBytes..], _numbers.Next());
             BinaryPrimitives.WriteUInt32LittleEndian(header[(SymmetricHeaderBytes + sizeof(uint))..], requestId);
             ring.Advance(HeaderBytes);
-            Action<object?>? release = isLast ? static state => Return((MessageBuffer)state!) : null;
-            if (!connection.TryWriteBorrowed(rest[..count], release, message))
+            while (left > 0)
             {
-                // Cannot happen: the room was checked, and only this side adds bytes. A part of a message must not be followed by others.
-                connection.Abort(new CloseReason(CloseKind.Internal, "A message did not fit the bytes that may wait to be sent."));
-                return;
+                ReadOnlyMemory<byte> piece = message.PieceAt(sent, left);
+                (sent, left) = (sent + piece.Length, left - piece.Length);
+                if (!TryWritePiece(ring, piece, isLast: sent == total, message))
+                {
+                    // Cannot happen: the room was checked, and only this side adds bytes. A part of a message must not be followed by others.
+                    connection.Abort(new CloseReason(CloseKind.Internal, "A message did not fit the bytes that may wait to be sent."));
+                    return;
+                }
             }
-
-            rest = rest[count..];
         }
-        while (!rest.IsEmpty);
+    }
+
+    private bool TryWritePiece(ArrayPoolCircularBuffer ring, ReadOnlyMemory<byte> piece, bool isLast, MessageBuffer message)
+    {
+        if (isLast)
+        {
+            return connection.TryWriteBorrowed(piece, static state => Return((MessageBuffer)state!), message);
+        }
+
+        if (piece.Length >= BorrowPieceFrom)
+        {
+            return connection.TryWriteBorrowed(piece, release: null, state: null);
+        }
+
+        piece.Span.CopyTo(ring.GetSpan(piece.Length));
+        ring.Advance(piece.Length);
+        return true;
     }
 
     private void SetHeader(Span<byte> clear, uint type)

@@ -1,17 +1,23 @@
 using System.Buffers;
+using FastPort.OpcUa.Encoding;
 
 namespace FastPort.OpcUa.SecureChannel;
 
-/// <summary>A message in one piece: a growing array from a pool. Not thread-safe; <see cref="Dispose"/> returns the array once.</summary>
+/// <summary>
+/// A message in one piece: a growing array from a pool. A message to be sent may hold one large part that lies elsewhere. Not thread-safe;
+/// <see cref="Dispose"/> returns the array once.
+/// </summary>
 /// <param name="pool">Where arrays come from.</param>
 /// <param name="expectedBytes">Length of the first array. Defaults to 1 KiB.</param>
-internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0) : IBufferWriter<byte>, IDisposable
+internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0) : ILendingWriter, IDisposable
 {
     private const int FirstBytes = 1024;
 
     // A message is often as long as the one before: it need not grow again.
     private int _expected = expectedBytes;
     private byte[] _array = [];
+    private ReadOnlyMemory<byte> _part;
+    private int _partAt;
 
     /// <summary>Where arrays come from.</summary>
     public ArrayPool<byte> Pool => pool;
@@ -19,12 +25,48 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0)
     /// <summary>Where the buffer returns to when its memory, lent to a connection, comes back; null if it was never lent.</summary>
     public Stack<MessageBuffer>? LentBy { get; set; }
 
-    /// <summary>Bytes written.</summary>
+    /// <summary>Whether a large part may stay where it is. Then <see cref="Written"/> is not the whole message. Defaults to false.</summary>
+    public bool AcceptsPart { get; set; }
+
+    /// <summary>Bytes written, without the part that lies elsewhere.</summary>
     public int Length { get; private set; }
+
+    /// <summary>Bytes of the message.</summary>
+    public long TotalLength => (long)Length + _part.Length;
 
     public ReadOnlySpan<byte> Written => _array.AsSpan(0, Length);
 
     public ArraySegment<byte> Segment => new(_array, 0, Length);
+
+    /// <summary>The bytes of the message from a position on, as far as they lie together, and at most so many.</summary>
+    public ReadOnlyMemory<byte> PieceAt(long position, int limit)
+    {
+        if (position < _partAt || _part.IsEmpty)
+        {
+            int end = _part.IsEmpty ? Length : _partAt;
+            return _array.AsMemory((int)position, (int)Math.Min(limit, end - position));
+        }
+
+        long inPart = position - _partAt;
+        if (inPart < _part.Length)
+        {
+            return _part.Slice((int)inPart, (int)Math.Min(limit, _part.Length - inPart));
+        }
+
+        int after = (int)(position - _part.Length);
+        return _array.AsMemory(after, Math.Min(limit, Length - after));
+    }
+
+    public bool TryLend(ReadOnlyMemory<byte> bytes)
+    {
+        if (!AcceptsPart || !_part.IsEmpty)
+        {
+            return false;
+        }
+
+        (_part, _partAt) = (bytes, Length);
+        return true;
+    }
 
     public void Advance(int count)
     {
@@ -61,11 +103,13 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0)
         }
 
         Length = 0;
+        _part = default;
     }
 
     public void Dispose()
     {
         Length = 0;
+        _part = default;
         ReturnArray();
     }
 

@@ -53,7 +53,7 @@ internal static class AttributeServices
         encoder.Complete();
 
         // Checked on the way, too: a large value asked for ten thousand times is not encoded that often.
-        StatusCode failed = buffer.Length > largest ? StatusCodes.BadResponseTooLarge : decoder.Error;
+        StatusCode failed = buffer.TotalLength > largest ? StatusCodes.BadResponseTooLarge : decoder.Error;
         if (!failed.IsGood)
         {
             buffer.Clear(0);

@@ -97,6 +97,7 @@ internal sealed partial class ServerChannel
     {
         MessageBuffer buffer = Interlocked.Exchange(ref _response, null) ?? new MessageBuffer(Pool);
         buffer.Clear(KeepResponseBytes);
+        buffer.AcceptsPart = SecurityMode == MessageSecurityMode.None;
         return buffer;
     }
 

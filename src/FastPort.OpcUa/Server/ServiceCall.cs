@@ -29,13 +29,14 @@ internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestI
             return StatusCodes.BadSessionNotActivated;
         }
 
-        if (Server.Time.GetElapsedTime(Session.LastRequest) > Session.Timeout)
+        long now = Server.Time.GetTimestamp();
+        if (Server.Time.GetElapsedTime(Session.LastRequest, now) > Session.Timeout)
         {
             Session.End(deletesSubscriptions: false);
             return StatusCodes.BadSessionIdInvalid;
         }
 
-        Session.LastRequest = Server.Time.GetTimestamp();
+        Session.LastRequest = now;
         return null;
     }
 
