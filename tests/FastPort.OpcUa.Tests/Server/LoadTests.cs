@@ -158,9 +158,11 @@ public sealed class LoadTests
                 count++;
             }
 
-            uint number = response.NotificationMessage.SequenceNumber;
-            await session.SendPublishAsync(
-                new SubscriptionAcknowledgement { SubscriptionId = response.SubscriptionId, SequenceNumber = number });
+            await session.SendPublishAsync(new SubscriptionAcknowledgement
+            {
+                SubscriptionId = response.SubscriptionId,
+                SequenceNumber = response.NotificationMessage.SequenceNumber,
+            });
         }
 
         return count;
