@@ -42,7 +42,7 @@ public sealed class ReconnectTests
     [Theory]
     [InlineData(OpcUaSecurityPolicy.None)]
     [InlineData(OpcUaSecurityPolicy.Basic256Sha256)]
-    public async Task When_the_network_breaks_the_client_comes_back(OpcUaSecurityPolicy policy)
+    public async Task When_the_network_breaks_the_session_is_resumed(OpcUaSecurityPolicy policy)
     {
         string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
         await using TestServer server = await StartAsync(5, configure: o =>
@@ -61,12 +61,50 @@ public sealed class ReconnectTests
             {
                 Events events = new(client);
                 relay.Cut();
-                await events.Reconnected.InTimeAsync();
+                Assert.Equal(SessionRecovery.Resumed, await events.Reconnected.InTimeAsync());
                 Assert.Equal(5, (await client.ReadAsync([Number]))[0].Value.Get<int>());
             }
+
+            Assert.Equal(1, server.Server.SessionCount);
         }
 
         Directory.Delete(folder, recursive: true);
+    }
+
+    [Fact]
+    public async Task What_changes_while_the_network_is_broken_is_not_lost()
+    {
+        const int Cuts = 5;
+        const int PerCut = 200;
+        VariableNode number = null!;
+        await using TestServer server = await TestServer.StartAsync(
+            space => number = space.AddVariable(AddressSpace.ObjectsFolder, Number, "Number", 0));
+        await using var relay = new Relay(server.Server.Endpoints[0].Port);
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, Quick);
+        await using OpcUaSubscription subscription = await client.SubscribeAsync(
+            new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(10), MaxNotificationsPerPublish = 7 });
+        List<StatusCode> lost = [];
+        subscription.ValuesLost += (_, why) => lost.Add(why);
+        await subscription.AddItemsAsync([new MonitoredItemOptions(Number) { SamplingInterval = TimeSpan.Zero, QueueSize = 1000 }]);
+
+        for (int cut = 0; cut < Cuts; cut++)
+        {
+            Events events = new(client);
+            for (int i = 1; i <= PerCut; i++)
+            {
+                number.Value = new DataValue((cut * PerCut) + i);
+                if (i == PerCut / 2)
+                {
+                    relay.Cut();
+                }
+            }
+
+            Assert.Equal(SessionRecovery.Resumed, await events.Reconnected.InTimeAsync());
+        }
+
+        Assert.Equal(Enumerable.Range(0, (Cuts * PerCut) + 1), await subscription.NumbersAsync((Cuts * PerCut) + 1));
+        Assert.Empty(lost);
+        Assert.Equal(1, server.Server.SessionCount);
     }
 
     [Fact]

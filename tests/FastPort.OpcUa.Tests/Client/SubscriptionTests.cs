@@ -104,6 +104,29 @@ public sealed class SubscriptionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_deadband_can_be_a_part_of_the_variables_range()
+    {
+        VariableNode level = null!;
+        await using TestServer server = await TestServer.StartAsync(space => level = space.AddAnalogVariable(
+            AddressSpace.ObjectsFolder, Id(0), "Level", 0.0, 0, 200));
+        await using OpcUaClient client = await server.ConnectAsync();
+        await using OpcUaSubscription subscription = await client.SubscribeAsync(Fast);
+        IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
+            [Item(0) with { Deadband = Deadband.Percent(10), QueueSize = 10 }]);
+        Assert.Equal(StatusCodes.Good, Assert.Single(items).Status);
+
+        foreach (double value in (double[])[20, 21, 40, 42])
+        {
+            level.Value = new DataValue(value);
+        }
+
+        double[] seen = [await NextAsync(), await NextAsync(), await NextAsync()];
+        Assert.Equal([0, 21, 42], seen.AsEnumerable());
+
+        async Task<double> NextAsync() => (await subscription.NextAsync()).Value.Value.Get<double>();
+    }
+
+    [Fact]
     public async Task An_item_can_be_changed_switched_off_and_removed()
     {
         await using OpcUaSubscription subscription = await _client.SubscribeAsync(Fast);
