@@ -108,6 +108,47 @@ public sealed class ReconnectTests
     }
 
     [Fact]
+    public async Task Of_many_requests_only_those_in_flight_fail_when_the_network_breaks()
+    {
+        const int Cuts = 10;
+        await using TestServer server = await StartAsync(5);
+        await using var relay = new Relay(server.Server.Endpoints[0].Port);
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, Quick);
+        using var enough = new CancellationTokenSource();
+        Task<int>[] readers = [.. Enumerable.Range(0, 8).Select(_ => Task.Run(() => ReadAsync(client, enough.Token)))];
+
+        for (int i = 0; i < Cuts; i++)
+        {
+            Events events = new(client);
+            relay.Cut();
+            await events.Reconnected.InTimeAsync();
+        }
+
+        await enough.CancelAsync();
+        int[] failures = await Task.WhenAll(readers).InTimeAsync();
+        Assert.All(failures, static count => Assert.InRange(count, 0, Cuts));
+
+        static async Task<int> ReadAsync(OpcUaClient client, CancellationToken enough)
+        {
+            int failures = 0;
+            while (!enough.IsCancellationRequested)
+            {
+                try
+                {
+                    Assert.Equal(5, (await client.ReadAsync([Number]))[0].Value.Get<int>());
+                }
+                catch (OpcUaException e)
+                {
+                    Assert.True(e.MayHaveExecuted, e.Message);
+                    failures++;
+                }
+            }
+
+            return failures;
+        }
+    }
+
+    [Fact]
     public async Task A_server_that_no_longer_answers_is_noticed()
     {
         await using TestServer server = await StartAsync(5);
@@ -159,7 +200,6 @@ public sealed class ReconnectTests
         await events.Disconnected.InTimeAsync();
 
         OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.ReadAsync([Number]).InTimeAsync());
-
         Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
         using var given = new CancellationTokenSource();
         await given.CancelAsync();
