@@ -155,7 +155,8 @@ public sealed class LoadTests
 
             await session.SendPublishAsync(new SubscriptionAcknowledgement
             {
-                SubscriptionId = response.SubscriptionId, SequenceNumber = response.NotificationMessage.SequenceNumber,
+                SubscriptionId = response.SubscriptionId,
+                SequenceNumber = response.NotificationMessage.SequenceNumber,
             });
         }
 
