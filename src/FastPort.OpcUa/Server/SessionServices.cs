@@ -184,7 +184,7 @@ internal static class SessionServices
         call.Reply(default(CloseSessionResponse));
     }
 
-    /// <summary>Ends Publish requests that wait, and calls of methods that heed it (OPC 10000-4, 5.7.5); under the session's gate.</summary>
+    /// <summary>Ends Publish requests that wait, and method calls that heed it (OPC 10000-4, 5.7.5); under the session's gate.</summary>
     public static void Cancel(in ServiceCall call, ref BinaryDecoder decoder)
     {
         CancelRequest request = decoder.ReadStructure<CancelRequest>();
