@@ -4,8 +4,8 @@ using FastPort.OpcUa;
 namespace OpcUaPeer;
 
 /// <summary>
-/// The tags of the simulation's address space (src/FastPort.OpcBridge), with values from which anybody can tell the tag's index and how often
-/// it has changed.
+/// The tags of the simulation's address space (src/FastPort.OpcBridge), with values from which anybody can tell the tag's index and how
+/// often it has changed.
 /// </summary>
 internal static class TagValues
 {

@@ -21,7 +21,8 @@ internal sealed class OpcUaScenario : ContestScenario
     private const double TargetMachineMessages = 2.1e6;
     private const int SmallPayload = 64;
 
-    private static readonly (string Operation, int Count)[] Tags = [("read", 1), ("read", 100), ("read", 2000), ("write", 1), ("write", 200)];
+    private static readonly (string Operation, int Count)[] Tags =
+        [("read", 1), ("read", 100), ("read", 2000), ("write", 1), ("write", 200)];
 
     private static readonly int[] Packages = [1 << 10, 1 << 20, 100 << 20];
 
@@ -155,7 +156,8 @@ internal sealed class OpcUaScenario : ContestScenario
 
     // An absolute target of another machine, as the ratio to what the raw loop does: that of this machine scales it.
     private static void AgainstTheMachine(
-        Metric unit, double perMessage, double target, List<IContestant> contestants, List<RatioQuestion> questions, ScenarioContext context)
+        Metric unit, double perMessage, double target, List<IContestant> contestants, List<RatioQuestion> questions,
+        ScenarioContext context)
     {
         var load = new EchoLoad(context.Bench, context.Native, connections: 32, Many, SmallPayload);
         var raw = new ServerContestant(context.Candidates.Raw(RawLoaded, RawWait.Sleep), load, context);

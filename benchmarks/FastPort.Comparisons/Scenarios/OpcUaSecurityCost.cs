@@ -11,8 +11,8 @@ internal sealed class OpcUaSecurityCost(ScenarioContext context)
     private const string Secure = "FastPort, SignAndEncrypt";
     private const string Ciphers = "AES and HMAC of the same bytes";
 
-    // Of 100 tags of type Int32 with node ids of four bytes: headers of the chunk and of the message, then 18 bytes a tag in the request and
-    // 22 in the response, and the signature.
+    // Of 100 tags of type Int32 with node ids of four bytes: headers of the chunk and of the message, then 18 bytes a tag in the request
+    // and 22 in the response, and the signature.
     private const int RequestBytes = 8 + 66 + 16 + (100 * 18) + 32;
     private const int ResponseBytes = 8 + 28 + 4 + (100 * 22) + 4 + 32;
 

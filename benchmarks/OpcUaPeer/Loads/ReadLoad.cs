@@ -6,8 +6,8 @@ using FastPortPeer;
 namespace OpcUaPeer.Loads;
 
 /// <summary>
-/// Reads neighbouring tags, each worker others. Every value must be its tag's, of a generation that is not older than the one seen before, and
-/// less than a second old when it was asked for: no stale answer passes.
+/// Reads neighboring tags, each worker others. Every value must be its tag's, of a generation that is not older than the one seen before,
+/// and less than a second old when it was asked for: no stale answer passes.
 /// </summary>
 internal sealed class ReadLoad(int count, int workers) : ILoad
 {

@@ -6,8 +6,8 @@ using FastPortPeer;
 namespace OpcUaPeer.Loads;
 
 /// <summary>
-/// Writes tags of type Int32: of one tag, each worker another one; of more, all workers the same. Afterwards every tag must hold what its last
-/// writer has written, who is one of the workers.
+/// Writes tags of type Int32: of one tag, each worker another one; of more, all workers the same. Afterwards every tag must hold what its
+/// last writer has written, who is one of the workers.
 /// </summary>
 internal sealed class WriteLoad(int count, int workers) : ILoad
 {

@@ -39,7 +39,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, into the caller's memory: numbers are read without an allocation.
+    /// As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, into the caller's memory: numbers are read without an
+    /// allocation.
     /// </summary>
     /// <param name="nodes">The nodes; do not change them before the call has ended.</param>
     /// <param name="values">

@@ -59,6 +59,9 @@ public sealed partial class OpcUaClient : IAsyncDisposable
 
     internal ClientChannel Channel => _slot.Current!.Channel;
 
+    /// <summary>The connection of now, for tests.</summary>
+    internal Connection Connection => _slot.Current!.Connection;
+
     /// <summary>Connects to a server, opens a secure channel, and creates and activates a session.</summary>
     /// <param name="endpointUrl">The endpoint: <c>opc.tcp://host:4840/path</c>.</param>
     /// <param name="options">Options, which are not changed from now on. Defaults to the default values.</param>

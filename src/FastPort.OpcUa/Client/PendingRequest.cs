@@ -36,7 +36,9 @@ internal sealed class PendingRequest<T>(Stack<PendingRequest<T>> pool) : Pending
 
     /// <summary>Begins to wait.</summary>
     /// <param name="terms">How.</param>
-    /// <param name="into">What the response is decoded into: it may hold memory of the caller, which is written before the task ends.</param>
+    /// <param name="into">
+    /// What the response is decoded into: it may hold memory of the caller, which is written before the task ends.
+    /// </param>
     public ValueTask<ServiceResult<T>> Start(RequestTerms terms, in T into)
     {
         _core.Reset();

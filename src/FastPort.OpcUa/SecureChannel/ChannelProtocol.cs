@@ -38,7 +38,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     protected ArrayPool<byte> Pool => Connection.MessagePool;
 
     /// <summary>The connection; set when it opens.</summary>
-    internal Connection Connection => _connection!;
+    protected Connection Connection => _connection!;
 
     /// <summary>The sending half; set when the connection opens.</summary>
     protected ChunkWriter Writer { get; private set; } = null!;

@@ -221,7 +221,8 @@ internal sealed class ChunkWriter(Connection connection)
                 (sent, left) = (sent + piece.Length, left - piece.Length);
                 if (!TryWritePiece(ring, piece, isLast: sent == total, message))
                 {
-                    // Cannot happen: the room was checked, and only this side adds bytes. A part of a message must not be followed by others.
+                    // Cannot happen: the room was checked, and only this side adds bytes. A part of a message must not be followed by
+                    // others.
                     connection.Abort(new CloseReason(CloseKind.Internal, "A message did not fit the bytes that may wait to be sent."));
                     return;
                 }

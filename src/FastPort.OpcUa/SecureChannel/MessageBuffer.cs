@@ -25,7 +25,9 @@ internal sealed class MessageBuffer(ArrayPool<byte> pool, int expectedBytes = 0)
     /// <summary>Where the buffer returns to when its memory, lent to a connection, comes back; null if it was never lent.</summary>
     public Stack<MessageBuffer>? LentBy { get; set; }
 
-    /// <summary>Whether a large part may stay where it is. Then <see cref="Written"/> is not the whole message. Defaults to false.</summary>
+    /// <summary>
+    /// Whether a large part may stay where it is. Then <see cref="Written"/> is not the whole message. Defaults to false.
+    /// </summary>
     public bool AcceptsPart { get; set; }
 
     /// <summary>Bytes written, without the part that lies elsewhere.</summary>

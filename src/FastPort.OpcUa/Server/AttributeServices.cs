@@ -84,7 +84,7 @@ internal static class AttributeServices
         {
             if (decoder.TryReadValueOperand(out byte index, out ushort number))
             {
-                item = new WriteValue { NodeId = new NodeId(index, number), AttributeId = (uint)AttributeId.Value };
+                (item.NodeId, item.AttributeId, item.IndexRange) = (new NodeId(index, number), (uint)AttributeId.Value, null);
                 decoder.ReadDataValue(out item.Value);
             }
             else

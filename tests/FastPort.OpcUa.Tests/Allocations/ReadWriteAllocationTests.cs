@@ -144,7 +144,7 @@ public sealed class ReadWriteAllocationTests
     private static async Task<long> LeastOfAsync(OpcUaClient client, Func<ValueTask<long>> request)
     {
         var least = new TaskCompletionSource<Task<long>>();
-        client.Channel.Connection.Post(_ => least.SetResult(MeasureAsync(request)), null);
+        client.Connection.Post(_ => least.SetResult(MeasureAsync(request)), null);
         return await await least.Task;
     }
 

@@ -54,14 +54,14 @@ public sealed class CallersMemoryTests
 
         // Asked for on the loop, so that the answer cannot come before it is awaited.
         var continued = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
-        client.Channel.Connection.Post(_ => _ = ReadAsync(), null);
+        client.Connection.Post(_ => _ = ReadAsync(), null);
 
         Assert.Equal(onLoop, await continued.Task);
 
         async Task ReadAsync()
         {
             await client.ReadAsync(Ids, values);
-            continued.SetResult(client.Channel.Connection.IsOnLoop);
+            continued.SetResult(client.Connection.IsOnLoop);
         }
     }
 

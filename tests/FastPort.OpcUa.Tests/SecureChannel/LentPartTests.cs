@@ -5,7 +5,9 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.SecureChannel;
 
-/// <summary>Large byte strings in responses are sent from where they lie, between bytes of the message's own, in chunks of any size.</summary>
+/// <summary>
+/// Large byte strings in responses are sent from where they lie, between bytes of the message's own, in chunks of any size.
+/// </summary>
 public sealed class LentPartTests
 {
     [Theory]

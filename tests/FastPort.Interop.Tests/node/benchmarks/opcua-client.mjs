@@ -1,5 +1,5 @@
-// node-opcua as the client of the OPC UA comparison. Answers a line "run LEAD-IN SECONDS" with a line of JSON, as benchmarks/OpcUaPeer does.
-//   node benchmarks/opcua-client.mjs <folder for certificates> <url> read|write|package <count> <outstanding> <policy> <server's process id>
+// node-opcua as the client of the OPC UA comparison. Answers a line "run LEAD-IN SECONDS" with a line of JSON, as benchmarks/OpcUaPeer.
+//   node benchmarks/opcua-client.mjs <folder for certificates> <url> read|write|package <count> <outstanding> <policy> <server's id>
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { build } from "hdr-histogram-js";
@@ -30,7 +30,7 @@ const id = (number) => `ns=${index};i=${number}`;
 const range = (from, length) => Array.from({ length }, (_, i) => from + i);
 const value = (nodeId) => ({ nodeId, attributeId: AttributeIds.Value });
 
-// As ReadLoad.cs: neighbouring tags, each worker others.
+// As ReadLoad.cs: neighboring tags, each worker others.
 function reads() {
   const blocks = range(0, allTags / count).map((block) => range(block * count, count).map((tag) => value(id(1000 + tag))));
   const next = range(0, outstanding);
@@ -45,7 +45,7 @@ function reads() {
         const tag = block * count + i;
         const generation = one.statusCode === StatusCodes.Good ? generationOf(tag, one.value.value) : -1;
         if (generation < 0) throw new Error(`tag ${tag} has the value ${one}, which is none of its values`);
-        if (one.sourceTimestamp.getTime() < oldest) throw new Error(`the value of tag ${tag} was set at ${one.sourceTimestamp.toISOString()}`);
+        if (one.sourceTimestamp.getTime() < oldest) throw new Error(`the value of tag ${tag} is of ${one.sourceTimestamp.toISOString()}`);
         if (tag >= texts) return;
         if (generation < least) throw new Error(`tag ${tag} has generation ${generation} after ${least + 1} was seen`);
         newest = Math.max(newest, generation);
@@ -74,7 +74,8 @@ function writes() {
         const values = await session.read(nodes[worker].map(value));
         values.forEach((one, i) => {
           const number = one.value.value - i;
-          if (count === 1 ? number !== last[worker] : !last.includes(number)) throw new Error(`a tag has the value ${one}, not the last one`);
+          const wrong = count === 1 ? number !== last[worker] : !last.includes(number);
+          if (wrong) throw new Error(`a tag has the value ${one}, not the last one`);
         });
       }
     },
