@@ -136,7 +136,7 @@ public sealed class ReconnectTests
             {
                 try
                 {
-                    Assert.Equal(5, (await client.ReadAsync([Number]))[0].Value.Get<int>());
+                    Assert.Equal(5, (await client.ReadAsync([Number], CancellationToken.None))[0].Value.Get<int>());
                 }
                 catch (OpcUaException e)
                 {
