@@ -11,6 +11,9 @@ console.log = console.error;
 const { default: opcua } = await import("node-opcua");
 const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, StatusCodes } = opcua;
 
+// By default no byte string may have more than 16 MiB; the largest package has 100.
+opcua.BinaryStream.maxByteStringLength = 256 * 1024 * 1024;
+
 const [root, url, operation, countText, outstandingText, policy, serverId] = process.argv.slice(2);
 const [count, outstanding] = [Number(countText), Number(outstandingText)];
 const client = OPCUAClient.create({
@@ -20,6 +23,7 @@ const client = OPCUAClient.create({
   securityMode: MessageSecurityMode[policy === "None" ? "None" : "SignAndEncrypt"],
   securityPolicy: SecurityPolicy[policy],
   connectionStrategy: { maxRetry: 0 },
+  defaultTransactionTimeout: 60_000,
   transportSettings: { maxMessageSize: 256 * 1024 * 1024, maxChunkCount: 65_536 },
 });
 await client.connect(url);

@@ -9,6 +9,9 @@ console.log = console.error;
 const { default: opcua } = await import("node-opcua");
 const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, StatusCodes } = opcua;
 
+// By default no byte string may have more than 16 MiB; the largest package has 100.
+opcua.BinaryStream.maxByteStringLength = 256 * 1024 * 1024;
+
 const [root, mode] = process.argv.slice(2);
 const periodMs = 250;
 const server = new OPCUAServer({
