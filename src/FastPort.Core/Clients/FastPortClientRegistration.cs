@@ -57,7 +57,8 @@ public static class FastPortClientRegistration
             options.Configure(configure);
         }
 
-        NamedServices.AddSingleton(services, name, provider => builder.Create(provider, NamedServices.Options<FastPortClientOptions>(provider, name)));
+        NamedServices.AddSingleton(
+            services, name, provider => builder.Create(provider, NamedServices.Options<FastPortClientOptions>(provider, name)));
         services.AddSingleton<IHostedService>(provider => new FastPortClientHostedService(
             NamedServices.Get<FastPortClient>(provider, name), NamedServices.Options<FastPortClientOptions>(provider, name).RetryConnect));
         return builder;

@@ -80,7 +80,8 @@ public static class ConnectionServerRegistration
                 components,
                 NamedServices.LoggerFactory(provider));
         });
-        services.AddSingleton<IHostedService>(provider => new ConnectionServerHostedService(NamedServices.Get<ConnectionServer>(provider, name)));
+        services.AddSingleton<IHostedService>(
+            provider => new ConnectionServerHostedService(NamedServices.Get<ConnectionServer>(provider, name)));
         return SectionOptions.Add<ConnectionServerOptions>(services, name, section, section.Path);
     }
 

@@ -6,27 +6,27 @@ namespace FastPort.OpcUa.Client;
 /// <summary>Log messages of the client; event ids 5200 to 5299.</summary>
 internal static partial class ClientLog
 {
-    [LoggerMessage(5200, LogLevel.Warning, "The connection to {Endpoint} has ended: {Reason}")]
+    [LoggerMessage(7100, LogLevel.Warning, "The connection to {Endpoint} has ended: {Reason}")]
     public static partial void Disconnected(ILogger logger, string endpoint, CloseReason reason);
 
-    [LoggerMessage(5201, LogLevel.Information, "Connected to {Endpoint} again: {Recovery}")]
+    [LoggerMessage(7101, LogLevel.Information, "Connected to {Endpoint} again: {Recovery}")]
     public static partial void Reconnected(ILogger logger, string endpoint, SessionRecovery recovery);
 
-    [LoggerMessage(5202, LogLevel.Debug, "Cannot connect to {Endpoint}: {Problem}")]
-    public static partial void ConnectFailed(ILogger logger, string endpoint, string problem);
+    [LoggerMessage(EventId = 7102, Message = "Cannot connect to {Endpoint}: {Problem}")]
+    public static partial void ConnectFailed(ILogger logger, LogLevel level, string endpoint, string problem);
 
-    [LoggerMessage(5203, LogLevel.Error, "A subscriber of {Event} threw")]
+    [LoggerMessage(7103, LogLevel.Error, "A subscriber of {Event} threw")]
     public static partial void SubscriberThrew(ILogger logger, Exception exception, string @event);
 
-    [LoggerMessage(5204, LogLevel.Warning, "Subscription {Subscription} of {Endpoint} is made again: {Status}")]
+    [LoggerMessage(7104, LogLevel.Warning, "Subscription {Subscription} of {Endpoint} is made again: {Status}")]
     public static partial void SubscriptionLost(ILogger logger, string endpoint, uint subscription, StatusCode status);
 
-    [LoggerMessage(5205, LogLevel.Warning, "Subscription {Subscription} of {Endpoint} has lost {Count} notification messages")]
+    [LoggerMessage(7105, LogLevel.Warning, "Subscription {Subscription} of {Endpoint} has lost {Count} notification messages")]
     public static partial void MessagesLost(ILogger logger, string endpoint, uint subscription, long count);
 
-    [LoggerMessage(5207, LogLevel.Error, "Publishing of {Endpoint} threw; the client connects again")]
+    [LoggerMessage(7107, LogLevel.Error, "Publishing of {Endpoint} threw; the client connects again")]
     public static partial void PublishingThrew(ILogger logger, Exception exception, string endpoint);
 
-    [LoggerMessage(5206, LogLevel.Warning, "Publish of {Endpoint} failed: {Status}")]
+    [LoggerMessage(7106, LogLevel.Warning, "Publish of {Endpoint} failed: {Status}")]
     public static partial void PublishFailed(ILogger logger, string endpoint, StatusCode status);
 }

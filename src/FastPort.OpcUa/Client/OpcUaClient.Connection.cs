@@ -107,6 +107,8 @@ public sealed partial class OpcUaClient
     // Null if the client was closed.
     private async Task<SessionLink?> ReconnectAsync(ClientSession? session, ReconnectBackoff delays)
     {
+        // A client that never was connected says so once; that a connection has ended was logged.
+        bool isTold = session is not null;
         while (true)
         {
             try
@@ -135,7 +137,8 @@ public sealed partial class OpcUaClient
                     return null;
                 }
 
-                ClientLog.ConnectFailed(_logger, _endpointUrl, e.Message);
+                ClientLog.ConnectFailed(_logger, isTold ? LogLevel.Debug : LogLevel.Warning, _endpointUrl, e.Message);
+                isTold = true;
             }
         }
     }

@@ -130,10 +130,12 @@ public sealed class OpcUaClientOptions : IDescribedOptions
 
         RetryConnect = section.Flag(nameof(RetryConnect), RetryConnect);
         ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, static text => !string.IsNullOrEmpty(text), "give a URI");
-        ApplicationName = section.Text(nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");
+        ApplicationName = section.Text(
+            nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");
         SecurityPolicy = section.Choice(nameof(SecurityPolicy), SecurityPolicy);
         SecurityMode = section.Choice(nameof(SecurityMode), SecurityMode);
-        if (SecurityPolicy != OpcUaSecurityPolicy.None && SecurityMode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt))
+        if (SecurityPolicy != OpcUaSecurityPolicy.None
+            && SecurityMode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt))
         {
             section.Refuse(nameof(SecurityMode), $"{SecurityMode}", "with a security policy allowed are Sign, SignAndEncrypt");
         }

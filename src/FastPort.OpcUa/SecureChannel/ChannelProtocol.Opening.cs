@@ -48,8 +48,8 @@ internal abstract partial class ChannelProtocol
     }
 
     /// <summary>
-    /// Drops tokens that have expired. Returns how long the oldest one that is left may be used; not above zero if none is left. Not while a
-    /// step runs aside.
+    /// Drops tokens that have expired. Returns how long the oldest one that is left may be used; not above zero if none is left. Not while
+    /// a step runs aside.
     /// </summary>
     protected TimeSpan DropExpiredTokens()
     {

@@ -183,7 +183,8 @@ public sealed class OpcUaServerOptions : ServerOptions
 
         ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, IsUri, "give an absolute URI");
         ProductUri = section.Text(nameof(ProductUri), ProductUri, IsUri, "give an absolute URI");
-        ApplicationName = section.Text(nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");
+        ApplicationName = section.Text(
+            nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");
         SecurityPolicies = section.Choices(nameof(SecurityPolicies), SecurityPolicies);
         SecurityModes = section.Choices(nameof(SecurityModes), SecurityModes);
         if (SecurityModes.Any(static mode => mode is not (MessageSecurityMode.Sign or MessageSecurityMode.SignAndEncrypt)))

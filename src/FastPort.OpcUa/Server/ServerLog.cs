@@ -7,10 +7,10 @@ namespace FastPort.OpcUa.Server;
 /// <summary>Log messages of the server; event ids 5000 to 5099.</summary>
 internal static partial class ServerLog
 {
-    [LoggerMessage(5000, LogLevel.Debug, "Secure channel {Channel} of {Peer} ended: {Fault}")]
+    [LoggerMessage(7000, LogLevel.Debug, "Secure channel {Channel} of {Peer} ended: {Fault}")]
     public static partial void ChannelFailed(ILogger logger, EndPoint? peer, uint channel, ChannelFault fault);
 
-    [LoggerMessage(5001, LogLevel.Error, "Service {Service} of channel {Channel} threw; the client gets BadInternalError")]
+    [LoggerMessage(7001, LogLevel.Error, "Service {Service} of channel {Channel} threw; the client gets BadInternalError")]
     public static partial void ServiceThrew(ILogger logger, Exception exception, uint service, uint channel);
 
     [LoggerMessage(
@@ -19,18 +19,18 @@ internal static partial class ServerLog
         "The certificate {Thumbprint} of {Peer} is refused: {Status}. To trust it, move its file from rejected to trusted")]
     public static partial void CertificateRefused(ILogger logger, EndPoint? peer, string thumbprint, StatusCode status);
 
-    [LoggerMessage(5004, LogLevel.Warning, "A user of {Peer} was refused: the name or the password is wrong")]
+    [LoggerMessage(7004, LogLevel.Warning, "A user of {Peer} was refused: the name or the password is wrong")]
     public static partial void UserRefused(ILogger logger, EndPoint? peer);
 
-    [LoggerMessage(5005, LogLevel.Error, "ValidateUser threw; the user is refused")]
+    [LoggerMessage(7005, LogLevel.Error, "ValidateUser threw; the user is refused")]
     public static partial void UserCheckThrew(ILogger logger, Exception exception);
 
-    [LoggerMessage(5002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]
+    [LoggerMessage(7002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]
     public static partial void MethodThrew(ILogger logger, Exception exception, NodeId method);
 
-    [LoggerMessage(5007, LogLevel.Error, "Reading the monitored variable {Variable} threw; its value is BadInternalError")]
+    [LoggerMessage(7007, LogLevel.Error, "Reading the monitored variable {Variable} threw; its value is BadInternalError")]
     public static partial void ReadThrew(ILogger logger, Exception exception, NodeId variable);
 
-    [LoggerMessage(5006, LogLevel.Error, "A cycle of subscription {Subscription} threw; the next one comes as usual")]
+    [LoggerMessage(7006, LogLevel.Error, "A cycle of subscription {Subscription} threw; the next one comes as usual")]
     public static partial void CycleThrew(ILogger logger, Exception exception, uint subscription);
 }

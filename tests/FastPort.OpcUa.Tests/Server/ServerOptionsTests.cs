@@ -13,7 +13,8 @@ public sealed class ServerOptionsTests
         _ = new OpcUaServer(new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" } });
 
         Assert.Equal(
-            ["OpcUaServer:Endpoints is empty; give a list of URIs such as opc.tcp://0.0.0.0:4840/path."], Problems(new OpcUaServerOptions()));
+            ["OpcUaServer:Endpoints is empty; give a list of URIs such as opc.tcp://0.0.0.0:4840/path."],
+            Problems(new OpcUaServerOptions()));
     }
 
     [Fact]
