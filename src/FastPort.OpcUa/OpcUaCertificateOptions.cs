@@ -5,8 +5,8 @@ public sealed class OpcUaCertificateOptions
 {
     /// <summary>
     /// The directory. <c>own/certificate.pem</c> and <c>own/key.pem</c> are made at the first start. <c>trusted</c> and <c>issuers</c> hold
-    /// certificates in DER or PEM, and the revocation lists of authorities as <c>*.crl</c>; what is not trusted is saved in <c>rejected</c>.
-    /// Defaults to <c>pki</c> beside the program.
+    /// certificates in DER or PEM, and the revocation lists of authorities as <c>*.crl</c>; what is not trusted is saved in
+    /// <c>rejected</c>. Defaults to <c>pki</c> beside the program.
     /// </summary>
     public string Directory { get; set; } = Path.Combine(AppContext.BaseDirectory, "pki");
 

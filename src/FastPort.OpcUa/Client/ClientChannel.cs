@@ -1,4 +1,3 @@
-using System.Buffers;
 using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;

@@ -193,7 +193,7 @@ public sealed partial class OpcUaClient
                 return result;
             }
 
-            if (result.Fate == RequestFate.Unsent && link.Connection.IsClosing)
+            if (SessionLink.IsOver(result.Fate, result.Status))
             {
                 link = await LinkAsync(link, service, cancellationToken).ConfigureAwait(false);
                 continue;

@@ -65,7 +65,7 @@ public sealed partial class OpcUaClient
             link = await LinkAsync(link, service, cancellationToken).ConfigureAwait(false);
             ServiceResult<TResponse> result =
                 await link.SendOnceAsync<TRequest, TResponse>(make(), cancellationToken).ConfigureAwait(false);
-            if (result.Fate == RequestFate.Unsent && link.Connection.IsClosing)
+            if (SessionLink.IsOver(result.Fate, result.Status))
             {
                 continue;
             }

@@ -16,8 +16,8 @@ internal abstract partial class ChannelProtocol
     protected bool IsAside => _isAside;
 
     /// <summary>
-    /// Runs a step on the thread pool while reading pauses, so requests stay in order and the step may use the channel's state. On the loop,
-    /// one step at a time.
+    /// Runs a step on the thread pool while reading pauses, so requests stay in order and the step may use the channel's state. On the
+    /// loop, one step at a time.
     /// </summary>
     /// <param name="step">The step. Returns why the channel must end; null to go on. What it throws ends the connection.</param>
     /// <param name="then">Called on the loop after a step that succeeded, unless the connection has ended.</param>

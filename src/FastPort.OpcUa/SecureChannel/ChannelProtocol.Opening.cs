@@ -47,7 +47,10 @@ internal abstract partial class ChannelProtocol
         Connection.Flush();
     }
 
-    /// <summary>Drops tokens that have expired. Returns when the next one does, or a negative time if none is left. Not while aside.</summary>
+    /// <summary>
+    /// Drops tokens that have expired. Returns how long the oldest one that is left may be used; not above zero if none is left. Not while a
+    /// step runs aside.
+    /// </summary>
     protected TimeSpan DropExpiredTokens()
     {
         while (Tokens.Oldest!.Left(Time) <= TimeSpan.Zero && Tokens.Second is { } next)

@@ -48,7 +48,9 @@ internal sealed class ChunkWriter(Connection connection)
         }
     }
 
-    /// <summary>From the next message on the chunks carry this token. When the call returns, no chunk is protected by another one.</summary>
+    /// <summary>
+    /// From the next message on the chunks carry this token. When the call returns, no chunk is protected by another one.
+    /// </summary>
     public void SetToken(uint channelId, ChannelToken token)
     {
         lock (_gate)

@@ -90,6 +90,7 @@ internal sealed class SymmetricSecurity : ChunkSecurity
     {
         _ownAes.Dispose();
         _peerAes.Dispose();
+        base.Dispose();
     }
 
     // Some peers pad more than the block size asks for.

@@ -1,7 +1,6 @@
 using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
-using FastPort.OpcUa.Services;
 
 namespace FastPort.OpcUa.Server;
 

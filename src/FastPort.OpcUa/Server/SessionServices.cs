@@ -32,21 +32,26 @@ internal static class SessionServices
         }
 
         call.Channel.Attach(session);
-        call.Reply(new CreateSessionResponse
-        {
-            SessionId = session.Id,
-            AuthenticationToken = session.Token,
-            RevisedSessionTimeout = session.Timeout.TotalMilliseconds,
-            ServerNonce = session.Nonce,
-            ServerCertificate = call.Server.Certificates?.Own.Der,
-            ServerEndpoints = call.Server.DescribeEndpoints(request.EndpointUrl),
-            ServerSignature = credentials is null ? default : new SignatureData
+        ServiceCall creating = call;
+        SignatureData signature = default;
+        RunAside(
+            call,
+            () => signature = credentials is null ? default : new SignatureData
             {
                 Algorithm = credentials.Policy.SignatureUri,
                 Signature = credentials.SignPeer(request.ClientNonce.Span),
             },
-            MaxRequestMessageSize = (uint)call.Server.Options.MaxMessageBytes,
-        });
+            () => creating.Reply(new CreateSessionResponse
+            {
+                SessionId = session.Id,
+                AuthenticationToken = session.Token,
+                RevisedSessionTimeout = session.Timeout.TotalMilliseconds,
+                ServerNonce = session.Nonce,
+                ServerCertificate = creating.Server.Certificates?.Own.Der,
+                ServerEndpoints = creating.Server.DescribeEndpoints(request.EndpointUrl),
+                ServerSignature = signature,
+                MaxRequestMessageSize = (uint)creating.Server.Options.MaxMessageBytes,
+            }));
     }
 
     public static void Activate(in ServiceCall call, ref BinaryDecoder decoder)
@@ -76,26 +81,50 @@ internal static class SessionServices
             return;
         }
 
+        ServiceCall activating = call;
         byte[] nonce = session.Nonce;
-        if (credentials is not null && !credentials.VerifyPeer(nonce, request.ClientSignature.Signature.Span))
+        StatusCode status = default;
+        UserIdentity? user = null;
+        UserTokens.UserCheck? check = null;
+        RunAside(
+            call,
+            () => status = credentials?.VerifyPeer(nonce, request.ClientSignature.Signature.Span) == false
+                ? StatusCodes.BadApplicationSignatureInvalid
+                : UserTokens.TryRead(activating, nonce, request, out user, out check),
+            () =>
+            {
+                if (status.IsBad)
+                {
+                    activating.Fault(status);
+                }
+                else if (check is null)
+                {
+                    Activate(activating, session, user);
+                }
+                else
+                {
+                    _ = ActivateUserAsync(activating, session, user, check);
+                }
+            });
+    }
+
+    // Signatures and passwords take RSA, which is not for the loop. A server without a certificate has none of them.
+    private static void RunAside(in ServiceCall call, Action step, Action then)
+    {
+        if (call.Server.Certificates is null)
         {
-            call.Fault(StatusCodes.BadApplicationSignatureInvalid);
+            step();
+            then();
             return;
         }
 
-        StatusCode status = UserTokens.TryRead(call, nonce, request, out UserIdentity? user, out UserTokens.UserCheck? check);
-        if (status.IsBad)
-        {
-            call.Fault(status);
-        }
-        else if (check is null)
-        {
-            Activate(call, session, user);
-        }
-        else
-        {
-            _ = ActivateUserAsync(call, session, user, check);
-        }
+        call.Channel.RunAside(
+            () =>
+            {
+                step();
+                return null;
+            },
+            then);
     }
 
     // Nothing awaits this: every failure becomes a response. The user is checked wherever the application does so, the rest is the loop's.
@@ -155,7 +184,7 @@ internal static class SessionServices
         call.Reply(default(CloseSessionResponse));
     }
 
-    /// <summary>Ends Publish requests that wait, and calls of methods that heed it (OPC 10000-4, 5.7.5); under the session's gate.</summary>
+    /// <summary>Ends Publish requests that wait, and method calls that heed it (OPC 10000-4, 5.7.5); under the session's gate.</summary>
     public static void Cancel(in ServiceCall call, ref BinaryDecoder decoder)
     {
         CancelRequest request = decoder.ReadStructure<CancelRequest>();

@@ -69,8 +69,8 @@ public sealed class NodeOpcUaServerTests
             [StatusCodes.Good, StatusCodes.Good, StatusCodes.Good, StatusCodes.BadNodeIdUnknown], items.Select(static i => i.Status));
         Assert.Equal([0, 0.0, 500.0], (await ReadAsync(subscription, 3)).Select(Number).Order());
 
-        // Of the Doubles only changes of more than 5, and of more than a tenth of 200, are reported. The server samples, so each value stays
-        // until one of the first item, written after it, has come.
+        // Of the Doubles only changes of more than 5, and of more than a tenth of 200, are reported. The server samples, so each value
+        // stays until one of the first item, written after it, has come.
         List<DataChange> changes = [];
         double[] levels = [503, 506, 509, 512];
         double[] analog = [19, 21, 40, 25];

@@ -50,6 +50,13 @@ internal sealed class NodeProcess : IDisposable
         return line is null ? throw await FailureAsync("ended without a line of output") : Parse<T>(line);
     }
 
+    /// <summary>Sends it an empty line: it may go on.</summary>
+    public async Task SendLineAsync()
+    {
+        await _process.StandardInput.WriteLineAsync();
+        await _process.StandardInput.FlushAsync();
+    }
+
     /// <summary>Ends its input, waits for its end and reads the rest of its output, which is the result.</summary>
     public async Task<T> FinishAsync<T>()
     {

@@ -212,6 +212,37 @@ public sealed class ClientServiceTests
     }
 
     [Fact]
+    public async Task A_user_with_a_certificate_gets_a_session_and_keeps_it_over_a_broken_connection()
+    {
+        string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+        using X509Certificate2 user = CreateCertificate("CN=anna");
+        using X509Certificate2 other = CreateCertificate("CN=otto");
+        string known = user.Thumbprint;
+        await using (TestServer server = await TestServer.StartAsync(configure: o =>
+        {
+            o.AllowAnonymous = false;
+            o.Certificates.Directory = folder;
+            o.ValidateUserCertificate = (certificate, _) => ValueTask.FromResult(certificate.Thumbprint == known);
+        }))
+        await using (var relay = new Relay(server.Server.Endpoints[0].Port))
+        {
+            var options = new OpcUaClientOptions { UserCertificate = user, ReconnectDelay = TimeSpan.FromMilliseconds(1) };
+            await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, options);
+            var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
+            client.Reconnected += recovery => back.TrySetResult(recovery);
+
+            relay.Cut();
+
+            Assert.Equal(SessionRecovery.Resumed, await back.Task.InTimeAsync());
+            OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(
+                () => server.ConnectAsync(new OpcUaClientOptions { UserCertificate = other }));
+            Assert.Equal(StatusCodes.BadUserAccessDenied, e.Status);
+        }
+
+        Directory.Delete(folder, recursive: true);
+    }
+
+    [Fact]
     public async Task A_server_that_takes_no_certificates_of_users_is_not_given_one()
     {
         using X509Certificate2 user = CreateCertificate("CN=anna");

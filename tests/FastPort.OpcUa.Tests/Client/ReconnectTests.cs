@@ -42,7 +42,7 @@ public sealed class ReconnectTests
     [Theory]
     [InlineData(OpcUaSecurityPolicy.None)]
     [InlineData(OpcUaSecurityPolicy.Basic256Sha256)]
-    public async Task When_the_network_breaks_the_client_comes_back(OpcUaSecurityPolicy policy)
+    public async Task When_the_network_breaks_the_session_is_resumed(OpcUaSecurityPolicy policy)
     {
         string folder = Directory.CreateTempSubdirectory("opcua-").FullName;
         await using TestServer server = await StartAsync(5, configure: o =>
@@ -61,12 +61,92 @@ public sealed class ReconnectTests
             {
                 Events events = new(client);
                 relay.Cut();
-                await events.Reconnected.InTimeAsync();
+                Assert.Equal(SessionRecovery.Resumed, await events.Reconnected.InTimeAsync());
                 Assert.Equal(5, (await client.ReadAsync([Number]))[0].Value.Get<int>());
             }
+
+            Assert.Equal(1, server.Server.SessionCount);
         }
 
         Directory.Delete(folder, recursive: true);
+    }
+
+    [Fact]
+    public async Task What_changes_while_the_network_is_broken_is_not_lost()
+    {
+        const int Cuts = 5;
+        const int PerCut = 200;
+        VariableNode number = null!;
+        await using TestServer server = await TestServer.StartAsync(
+            space => number = space.AddVariable(AddressSpace.ObjectsFolder, Number, "Number", 0));
+        await using var relay = new Relay(server.Server.Endpoints[0].Port);
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, Quick);
+        await using OpcUaSubscription subscription = await client.SubscribeAsync(
+            new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(10), MaxNotificationsPerPublish = 7 });
+        List<StatusCode> lost = [];
+        subscription.ValuesLost += (_, why) => lost.Add(why);
+        await subscription.AddItemsAsync([new MonitoredItemOptions(Number) { SamplingInterval = TimeSpan.Zero, QueueSize = 1000 }]);
+        Assert.Equal([0], await subscription.NumbersAsync(1));
+
+        for (int cut = 0; cut < Cuts; cut++)
+        {
+            Events events = new(client);
+            for (int i = 1; i <= PerCut; i++)
+            {
+                number.Value = new DataValue((cut * PerCut) + i);
+                if (i == PerCut / 2)
+                {
+                    relay.Cut();
+                }
+            }
+
+            Assert.Equal(SessionRecovery.Resumed, await events.Reconnected.InTimeAsync());
+        }
+
+        Assert.Equal(Enumerable.Range(1, Cuts * PerCut), await subscription.NumbersAsync(Cuts * PerCut));
+        Assert.Empty(lost);
+        Assert.Equal(1, server.Server.SessionCount);
+    }
+
+    [Fact]
+    public async Task Of_many_requests_only_those_in_flight_fail_when_the_network_breaks()
+    {
+        const int Cuts = 10;
+        await using TestServer server = await StartAsync(5);
+        await using var relay = new Relay(server.Server.Endpoints[0].Port);
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(relay.Url, Quick);
+        using var enough = new CancellationTokenSource();
+        Task<int>[] readers = [.. Enumerable.Range(0, 8).Select(_ => Task.Run(() => ReadAsync(client, enough.Token)))];
+
+        for (int i = 0; i < Cuts; i++)
+        {
+            Events events = new(client);
+            relay.Cut();
+            await events.Reconnected.InTimeAsync();
+        }
+
+        await enough.CancelAsync();
+        int[] failures = await Task.WhenAll(readers).InTimeAsync();
+        Assert.All(failures, static count => Assert.InRange(count, 0, Cuts));
+
+        static async Task<int> ReadAsync(OpcUaClient client, CancellationToken enough)
+        {
+            int failures = 0;
+            while (!enough.IsCancellationRequested)
+            {
+                try
+                {
+                    Assert.Equal(5, (await client.ReadAsync([Number], CancellationToken.None))[0].Value.Get<int>());
+                }
+                catch (OpcUaException e)
+                {
+                    Assert.True(e.MayHaveExecuted, e.Message);
+                    failures++;
+                }
+            }
+
+            return failures;
+        }
     }
 
     [Fact]
@@ -121,7 +201,6 @@ public sealed class ReconnectTests
         await events.Disconnected.InTimeAsync();
 
         OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.ReadAsync([Number]).InTimeAsync());
-
         Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
         using var given = new CancellationTokenSource();
         await given.CancelAsync();

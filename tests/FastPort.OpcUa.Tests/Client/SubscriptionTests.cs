@@ -41,12 +41,13 @@ public sealed class SubscriptionTests : IAsyncLifetime
         OpcUaMonitoredItem item = Assert.Single(items);
         Assert.Equal((StatusCodes.Good, 1000u, "tag"), (item.Status, item.QueueSize, item.Options.Tag));
 
+        Assert.Equal([0], await subscription.NumbersAsync(1));
         for (int i = 1; i < 500; i++)
         {
             _numbers[0].Value = new DataValue(i);
         }
 
-        Assert.Equal(Enumerable.Range(0, 500), await subscription.NumbersAsync(500));
+        Assert.Equal(Enumerable.Range(1, 499), await subscription.NumbersAsync(499));
         Assert.Equal(Fast.PublishingInterval, subscription.PublishingInterval);
         Assert.Equal((10u, 1000u), (subscription.KeepAliveCount, subscription.LifetimeCount));
     }
@@ -104,6 +105,29 @@ public sealed class SubscriptionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_deadband_can_be_a_part_of_the_variables_range()
+    {
+        VariableNode level = null!;
+        await using TestServer server = await TestServer.StartAsync(space => level = space.AddAnalogVariable(
+            AddressSpace.ObjectsFolder, Id(0), "Level", 0.0, 0, 200));
+        await using OpcUaClient client = await server.ConnectAsync();
+        await using OpcUaSubscription subscription = await client.SubscribeAsync(Fast);
+        IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
+            [Item(0) with { Deadband = Deadband.Percent(10), QueueSize = 10 }]);
+        Assert.Equal(StatusCodes.Good, Assert.Single(items).Status);
+
+        foreach (double value in (double[])[20, 21, 40, 42])
+        {
+            level.Value = new DataValue(value);
+        }
+
+        double[] seen = [await NextAsync(), await NextAsync(), await NextAsync()];
+        Assert.Equal([0, 21, 42], seen.AsEnumerable());
+
+        async Task<double> NextAsync() => (await subscription.NextAsync()).Value.Value.Get<double>();
+    }
+
+    [Fact]
     public async Task An_item_can_be_changed_switched_off_and_removed()
     {
         await using OpcUaSubscription subscription = await _client.SubscribeAsync(Fast);
@@ -149,12 +173,14 @@ public sealed class SubscriptionTests : IAsyncLifetime
             Fast with { PublishingInterval = TimeSpan.FromSeconds(1000), KeepAliveCount = 1000 });
         await subscription.AddItemsAsync([Item(0) with { QueueSize = 10 }]);
 
+        await subscription.ModifyAsync(Fast);
+        Assert.Equal([0], await subscription.NumbersAsync(1));
         await subscription.ModifyAsync(Fast with { PublishingEnabled = false });
         Assert.Equal(Fast.PublishingInterval, subscription.PublishingInterval);
         _numbers[0].Value = new DataValue(1);
         await subscription.ModifyAsync(Fast);
 
-        Assert.Equal([0, 1], await subscription.NumbersAsync(2));
+        Assert.Equal([1], await subscription.NumbersAsync(1));
         Assert.True(subscription.Options.PublishingEnabled);
     }
 
@@ -191,6 +217,7 @@ public sealed class SubscriptionTests : IAsyncLifetime
         await using OpcUaSubscription subscription = await _client.SubscribeAsync(
             Fast with { Capacity = 10, MaxNotificationsPerPublish = 10 });
         await subscription.AddItemsAsync([Item(0) with { QueueSize = 1000 }]);
+        Assert.Equal([0], await subscription.NumbersAsync(1));
         for (int i = 1; i < 1000; i++)
         {
             _numbers[0].Value = new DataValue(i);
@@ -201,7 +228,7 @@ public sealed class SubscriptionTests : IAsyncLifetime
         await Patience.UntilSteadyAsync(() => subscription.Changes.Count, "nothing more comes");
         Assert.InRange(subscription.Changes.Count, 10, 30);
 
-        Assert.Equal(Enumerable.Range(0, 1000), await subscription.NumbersAsync(1000));
+        Assert.Equal(Enumerable.Range(1, 999), await subscription.NumbersAsync(999));
     }
 
     [Fact]

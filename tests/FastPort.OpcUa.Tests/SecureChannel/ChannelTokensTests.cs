@@ -54,6 +54,10 @@ public sealed class ChannelTokensTests
             ReadOnlySpan<byte> chunk, int clearBytes, MessageBuffer scratch, out ReadOnlySpan<byte> content) =>
             throw new NotSupportedException();
 
-        public override void Dispose() => disposed();
+        public override void Dispose()
+        {
+            disposed();
+            base.Dispose();
+        }
     }
 }

@@ -162,7 +162,8 @@ public sealed class RenewalTests
                 o.Certificates.Directory = folder;
                 o.Certificates.UnsafeTrustAll = true;
             });
-            using ApplicationCertificate own = ApplicationCertificate.Create("urn:test:client", "client", [], TimeProvider.System.GetUtcNow());
+            DateTimeOffset now = TimeProvider.System.GetUtcNow();
+            using ApplicationCertificate own = ApplicationCertificate.Create("urn:test:client", "client", [], now);
             ChannelCredentials? credentials = policy == OpcUaSecurityPolicy.None ? null : ChannelClient.Credentials(server, own);
             await using ChannelClient client = await ChannelClient.ConnectAsync(server.Url, credentials, _time);
             ClientChannel channel = client.Channel;
@@ -181,7 +182,8 @@ public sealed class RenewalTests
             {
                 _time.Advance(TimeSpan.FromSeconds(46));
                 await Patience.UntilAsync(
-                    () => channel.Tokens.Oldest?.Id >= first + i || client.Connection.IsClosing, "the token was renewed, and both sides use it");
+                    () => channel.Tokens.Oldest?.Id >= first + i || client.Connection.IsClosing,
+                    "the token was renewed, and both sides use it");
             }
 
             await renewing.CancelAsync();

@@ -1,6 +1,5 @@
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Client;
-using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 

@@ -18,7 +18,7 @@ public sealed class ChannelMemoryTests
         await using TestServer server = await TestServer.StartAsync();
         using RawChannel channel = await RawChannel.OpenAsync(server);
         await channel.SendMessageAsync(new byte[Chunk], MessageType.MessagePart);
-        await channel.SendMessageAsync(new byte[64 * 1024 - Chunk + 1]);
+        await channel.SendMessageAsync(new byte[(64 * 1024) - Chunk + 1]);
         Assert.Equal(StatusCodes.BadTcpMessageTooLarge, await channel.ReceiveErrorAsync());
     }
 

@@ -1,5 +1,4 @@
 using FastPort.OpcUa.Client;
-using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;

@@ -98,7 +98,8 @@ public sealed class LargeValueTests : IAsyncLifetime
 
     private static ReadRequest Request(NodeId node, Func<int, string?> range, int count) => new()
     {
-        NodesToRead = [.. Enumerable.Range(0, count).Select(i => new ReadValueId { NodeId = node, AttributeId = 13, IndexRange = range(i) })],
+        NodesToRead =
+            [.. Enumerable.Range(0, count).Select(i => new ReadValueId { NodeId = node, AttributeId = 13, IndexRange = range(i) })],
     };
 
     private async Task<DataValue[]> ReadAsync(NodeId node, Func<int, string?> range, int count = Count) =>

@@ -29,8 +29,13 @@ public sealed class LoadTests
                 NodeId folder = space.AddFolder(AddressSpace.ObjectsFolder, new NodeId(2, "all"), "All").Id;
                 for (int i = 0; i < variables.Length; i++)
                 {
-                    NodeId parent = i % 1000 == 0 ? space.AddFolder(folder, new NodeId(2, $"{i}"), $"{i}").Id : new NodeId(2, $"{i / 1000 * 1000}");
-                    variables[i] = space.AddVariable(parent, new NodeId(2, (uint)i), $"v{i}", 0);
+                    var thousand = new NodeId(2, $"{i / 1000}");
+                    if (i % 1000 == 0)
+                    {
+                        space.AddFolder(folder, thousand, $"{i}");
+                    }
+
+                    variables[i] = space.AddVariable(thousand, new NodeId(2, (uint)i), $"v{i}", 0);
                 }
             },
             time: time);
@@ -155,7 +160,8 @@ public sealed class LoadTests
 
             await session.SendPublishAsync(new SubscriptionAcknowledgement
             {
-                SubscriptionId = response.SubscriptionId, SequenceNumber = response.NotificationMessage.SequenceNumber,
+                SubscriptionId = response.SubscriptionId,
+                SequenceNumber = response.NotificationMessage.SequenceNumber,
             });
         }
 

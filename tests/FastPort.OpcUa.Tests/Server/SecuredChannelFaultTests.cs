@@ -97,8 +97,7 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     public async Task A_channel_whose_opening_waits_for_a_processor_holds_up_nobody_else()
     {
         byte[] opening = await RecordOpeningAsync();
-        using var release = new ManualResetEventSlim();
-        HoldSteps(release);
+        TaskCompletionSource release = HoldSteps();
         using RawChannel secured = await RawChannel.ConnectAsync(_server);
         await secured.SendHelloAsync();
         await secured.ReceiveAsync();
@@ -112,7 +111,7 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
         }
 
         Assert.False(opened.IsCompleted);
-        release.Set();
+        release.SetResult();
         Assert.Equal(MessageType.Open, (await opened.InTimeAsync()).Type);
     }
 
@@ -121,8 +120,7 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
     {
         byte[] opening = await RecordOpeningAsync();
         await Patience.UntilAsync(() => _server.Server.Channels.Count == 0, "the first one has left");
-        using var release = new ManualResetEventSlim();
-        HoldSteps(release);
+        TaskCompletionSource release = HoldSteps();
         using (RawChannel secured = await RawChannel.ConnectAsync(_server))
         {
             await secured.SendHelloAsync();
@@ -131,19 +129,22 @@ public sealed class SecuredChannelFaultTests : IAsyncLifetime
         }
 
         await Patience.UntilAsync(() => _server.Server.Channels.Count == 0, "it was forgotten");
-        release.Set();
+        release.SetResult();
         await using ChannelClient next = await ChannelClient.ConnectAsync(_server.Url, ChannelClient.Credentials(_server, Own));
         await next.Channel.Opened.InTimeAsync();
         Assert.Equal(StatusCodes.Good, await next.AskAsync());
     }
 
-    // Takes all places for steps.
-    private static void HoldSteps(ManualResetEventSlim release)
+    // Takes all places for steps until the result is set.
+    private static TaskCompletionSource HoldSteps()
     {
+        var release = new TaskCompletionSource();
         for (int i = 0; i < Math.Max(1, Environment.ProcessorCount / 2); i++)
         {
-            AsideWork.Shared.Run(() => release.Wait(Patience.Limit));
+            AsideWork.Shared.Run(() => release.Task.Wait(Patience.Limit));
         }
+
+        return release;
     }
 
     // What a client has sent to open a channel: anybody can send it again on another connection.

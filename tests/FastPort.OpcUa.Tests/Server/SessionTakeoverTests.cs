@@ -218,7 +218,8 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
         Assert.Equal(StatusCodes.Good, (await TransferAsync(first, id, sendInitialValues: true)).StatusCode);
     }
 
-    private static int[] Numbers(in PublishResponse response) => [.. RawSession.Values(response).Select(static v => v.Value.Value.Get<int>())];
+    private static int[] Numbers(in PublishResponse response) =>
+        [.. RawSession.Values(response).Select(static v => v.Value.Value.Get<int>())];
 
     private static StatusCode ReadEnd(in PublishResponse response)
     {

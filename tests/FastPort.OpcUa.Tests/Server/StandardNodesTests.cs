@@ -155,6 +155,75 @@ public sealed class StandardNodesTests
         Assert.Equal((-10, 90), (range.Low, range.High));
     }
 
+    [Fact]
+    public async Task The_types_declare_what_the_server_object_has()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        AddressSpace space = server.Server.AddressSpace;
+        uint[] types = [2004, 2013, 2020, 2034, 2138, 3051, 11564, 2368];
+        uint[] instances = [2253, 2268, 2274, 2296, 2256, 2260, 11704, 0];
+
+        foreach ((uint type, uint instance) in types.Zip(instances))
+        {
+            Node[] declared = Children(space.Find(new NodeId(0, type))!);
+            Assert.NotEmpty(declared);
+            Assert.All(declared, static node => Assert.Contains(
+                node.References.ToArray(), static r => r.TypeId == new NodeId(0, 37) && r.Target.Id.Number is 78 or 80));
+            if (instance != 0)
+            {
+                Node[] there = Children(space.Find(new NodeId(0, instance))!);
+                Assert.Equal(
+                    there.Select(static n => (n.BrowseName, n.NodeClass, n.TypeDefinition)).ToHashSet(),
+                    declared.Select(static n => (n.BrowseName, n.NodeClass, n.TypeDefinition)).ToHashSet());
+            }
+        }
+
+        static Node[] Children(Node node) =>
+            [.. node.References.ToArray().Where(static r => r.IsForward && r.TypeId.Number is 46 or 47).Select(static r => r.Target)];
+    }
+
+    [Fact]
+    public async Task Structures_and_enumerations_have_their_definitions()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        // ServerStatusDataType, ServerState, and one without.
+        DataValue[] values = await client.ReadAsync(
+            [new NodeId(0, 862), new NodeId(0, 852), new NodeId(0, 12)], AttributeId.DataTypeDefinition);
+
+        ExtensionObject structure = values[0].Value.Get<ExtensionObject>();
+        Assert.Equal(new NodeId(0, 122), structure.TypeId.NodeId);
+        var decoder = new BinaryDecoder(structure.Body.Span, EncodingLimits.Default);
+        Assert.Equal((new NodeId(0, 864), new NodeId(0, 22), 0), (decoder.ReadNodeId(), decoder.ReadNodeId(), decoder.Read<int>()));
+        List<(string?, NodeId, int)> fields = [];
+        for (int left = decoder.Read<int>(); left > 0; left--)
+        {
+            string? name = decoder.ReadString();
+            decoder.ReadLocalizedText();
+            fields.Add((name, decoder.ReadNodeId(), decoder.Read<int>()));
+            Assert.Equal((-1, 0u, false), (decoder.Read<int>(), decoder.Read<uint>(), decoder.Read<byte>() != 0));
+        }
+
+        Assert.Equal((StatusCodes.Good, 0), (decoder.Error, decoder.Left));
+        Assert.Equal(
+            [
+                ("StartTime", new NodeId(0, 294), -1), ("CurrentTime", new NodeId(0, 294), -1), ("State", new NodeId(0, 852), -1),
+                ("BuildInfo", new NodeId(0, 338), -1), ("SecondsTillShutdown", new NodeId(0, 7), -1),
+                ("ShutdownReason", new NodeId(0, 21), -1),
+            ],
+            fields);
+
+        ExtensionObject enumeration = values[1].Value.Get<ExtensionObject>();
+        Assert.Equal(new NodeId(0, 123), enumeration.TypeId.NodeId);
+        decoder = new BinaryDecoder(enumeration.Body.Span, EncodingLimits.Default);
+        Assert.Equal((8, 0L), (decoder.Read<int>(), decoder.Read<long>()));
+        decoder.ReadLocalizedText();
+        decoder.ReadLocalizedText();
+        Assert.Equal("Running", decoder.ReadString());
+        Assert.Equal(StatusCodes.BadAttributeIdInvalid, values[2].Status);
+    }
+
     // The table of each class in OPC 10000-3, 5.
     private static AttributeId[] Mandatory(NodeClass nodeClass) => nodeClass switch
     {

@@ -99,7 +99,8 @@ internal sealed class RawChannel : IDisposable
 
     /// <summary>A response with its type and header.</summary>
     public static byte[] Response<T>(T body)
-        where T : struct, IServiceMessage => [.. UInt32s(1u | ((uint)T.EncodingId << 16)), .. Encode(default(ResponseHeader)), .. Encode(body)];
+        where T : struct, IServiceMessage =>
+        [.. UInt32s(1u | ((uint)T.EncodingId << 16)), .. Encode(default(ResponseHeader)), .. Encode(body)];
 
     /// <summary>A request with its type and header.</summary>
     public static byte[] Request<T>(T body, NodeId token = default, uint timeoutHint = 0)

@@ -29,10 +29,14 @@ internal sealed class Relay : IAsyncDisposable
     /// <summary>Ends the connections of now.</summary>
     public void Cut()
     {
+        // All are taken before one ends: whoever connects again at once is not cut.
+        List<TcpClient> clients = [];
         while (_clients.TryTake(out TcpClient? client))
         {
-            client.Dispose();
+            clients.Add(client);
         }
+
+        clients.ForEach(static client => client.Dispose());
     }
 
     public async ValueTask DisposeAsync()
@@ -68,6 +72,26 @@ internal sealed class Relay : IAsyncDisposable
         to.Dispose();
     }
 
+    private async Task ConnectAsync(TcpClient client)
+    {
+        var server = new TcpClient();
+        _clients.Add(client);
+        _clients.Add(server);
+        CancellationToken flowing = _flowing.Token;
+        try
+        {
+            await server.ConnectAsync(IPAddress.Loopback, _target);
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            // Cut already, or there is no server.
+            client.Dispose();
+            return;
+        }
+
+        await Task.WhenAll(PumpAsync(client, server, flowing), PumpAsync(server, client, flowing));
+    }
+
     private async Task AcceptAsync()
     {
         List<Task> pumps = [];
@@ -76,13 +100,7 @@ internal sealed class Relay : IAsyncDisposable
             while (true)
             {
                 TcpClient client = await _listener.AcceptTcpClientAsync(_stopping.Token);
-                var server = new TcpClient();
-                _clients.Add(client);
-                _clients.Add(server);
-                CancellationToken flowing = _flowing.Token;
-                await server.ConnectAsync(IPAddress.Loopback, _target);
-                pumps.Add(PumpAsync(client, server, flowing));
-                pumps.Add(PumpAsync(server, client, flowing));
+                pumps.Add(ConnectAsync(client));
             }
         }
         catch (Exception e) when (e is OperationCanceledException or SocketException or ObjectDisposedException)

@@ -56,6 +56,13 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
         status == StatusCodes.BadSessionIdInvalid || status == StatusCodes.BadSessionClosed
         || status == StatusCodes.BadSessionNotActivated || status == StatusCodes.BadSecureChannelIdInvalid;
 
+    /// <summary>
+    /// Whether a request was not sent because the channel has ended. Else it was too large, or too much waited to be sent.
+    /// </summary>
+    public static bool IsOver(RequestFate fate, StatusCode status) =>
+        fate == RequestFate.Unsent
+        && status != StatusCodes.BadEncodingLimitsExceeded && status != StatusCodes.BadTcpNotEnoughResources;
+
     /// <summary>Reads what the client has to know of the server. Indexes of namespaces may differ from those before a restart.</summary>
     public async Task ReadServerAsync(CancellationToken cancellationToken)
     {

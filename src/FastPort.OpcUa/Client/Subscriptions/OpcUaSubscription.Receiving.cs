@@ -25,8 +25,7 @@ public sealed partial class OpcUaSubscription
         bool isKeepAlive = message.NotificationData is not { Length: > 0 };
         if (IsBefore(_next, number))
         {
-            await FillGapAsync(link, number, response.AvailableSequenceNumbers ?? [], received).ConfigureAwait(false);
-            if (link.Connection.IsClosing)
+            if (!await TryFillGapAsync(link, number, response.AvailableSequenceNumbers ?? [], received).ConfigureAwait(false))
             {
                 // What is missing is asked for on the next connection; this message too.
                 return StatusCodes.Good;
@@ -52,7 +51,8 @@ public sealed partial class OpcUaSubscription
         // A reader that is slow gets the rest with the next message.
         while (!IsFull)
         {
-            (StatusCode status, NotificationMessage message) = await RepublishAsync(link, _next).ConfigureAwait(false);
+            ServiceResult<RepublishResponse> result = await RepublishAsync(link, _next).ConfigureAwait(false);
+            (StatusCode status, NotificationMessage message) = (result.Status, result.Response.NotificationMessage);
             if (status == StatusCodes.BadSubscriptionIdInvalid || status == StatusCodes.BadNoSubscription)
             {
                 return status;
@@ -76,24 +76,24 @@ public sealed partial class OpcUaSubscription
     // Sequence numbers go round, without 0.
     private static bool IsBefore(uint number, uint other) => (int)(number - other) < 0;
 
-    private async ValueTask FillGapAsync(
+    // False if the server does not answer any more: the connection has ended, or is ended by the keep-alive.
+    private async ValueTask<bool> TryFillGapAsync(
         SessionLink link, uint until, uint[] available, Queue<SubscriptionAcknowledgement> received)
     {
         uint first = _next;
         long missing = until - first - (until < first ? 1 : 0);
         foreach (uint number in available.Where(n => !IsBefore(n, first) && IsBefore(n, until)).OrderBy(n => n - first))
         {
-            (StatusCode status, NotificationMessage message) = await RepublishAsync(link, number).ConfigureAwait(false);
-            if (link.Connection.IsClosing)
+            ServiceResult<RepublishResponse> result = await RepublishAsync(link, number).ConfigureAwait(false);
+            if (result.Fate != RequestFate.Answered)
             {
-                return;
+                return false;
             }
 
-            if (status.IsGood)
+            if (result.Status.IsGood)
             {
-                _next = number;
                 missing--;
-                Take(message, received);
+                Take(result.Response.NotificationMessage with { SequenceNumber = number }, received);
             }
         }
 
@@ -102,14 +102,13 @@ public sealed partial class OpcUaSubscription
             ClientLog.MessagesLost(_client.Logger, _client.EndpointUrl, Id, missing);
             RaiseValuesLost(StatusCodes.BadMessageNotAvailable);
         }
+
+        return true;
     }
 
-    private async ValueTask<(StatusCode Status, NotificationMessage Message)> RepublishAsync(SessionLink link, uint number)
-    {
-        ServiceResult<RepublishResponse> result = await link.SendOnceAsync<RepublishRequest, RepublishResponse>(
-            new RepublishRequest { SubscriptionId = Id, RetransmitSequenceNumber = number }, CancellationToken.None).ConfigureAwait(false);
-        return (result.Status, result.Response.NotificationMessage);
-    }
+    private ValueTask<ServiceResult<RepublishResponse>> RepublishAsync(SessionLink link, uint number) =>
+        link.SendOnceAsync<RepublishRequest, RepublishResponse>(
+            new RepublishRequest { SubscriptionId = Id, RetransmitSequenceNumber = number }, CancellationToken.None);
 
     private StatusCode Acknowledge(uint number, Queue<SubscriptionAcknowledgement> received)
     {

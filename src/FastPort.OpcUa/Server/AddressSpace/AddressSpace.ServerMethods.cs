@@ -45,8 +45,9 @@ public sealed partial class AddressSpace
     {
         lock (session.Gate)
         {
-            return session.Subscriptions.Find(id) is { } subscription ? serve(subscription)
-                : new MethodResult(session.Subscriptions.IsOfOther(id) ? StatusCodes.BadUserAccessDenied : StatusCodes.BadSubscriptionIdInvalid);
+            SessionSubscriptions own = session.Subscriptions;
+            return own.Find(id) is { } subscription ? serve(subscription)
+                : new MethodResult(own.IsOfOther(id) ? StatusCodes.BadUserAccessDenied : StatusCodes.BadSubscriptionIdInvalid);
         }
     }
 }

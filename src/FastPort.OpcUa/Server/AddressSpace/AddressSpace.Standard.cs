@@ -42,6 +42,7 @@ public sealed partial class AddressSpace
 
         AddDataTypeDetails();
         AddServer(options, time);
+        AddDeclarations();
     }
 
     private void AddTypes()
@@ -69,7 +70,10 @@ public sealed partial class AddressSpace
 
         foreach ((uint parent, uint id, string name, bool isAbstract) in StandardTypes.DataTypes)
         {
-            AddType(parent, new TypeNode(new NodeId(0, id), NodeClass.DataType, name, isAbstract));
+            AddType(parent, new TypeNode(new NodeId(0, id), NodeClass.DataType, name, isAbstract)
+            {
+                Definition = DataTypeDefinitions.Find(id),
+            });
         }
     }
 
@@ -115,7 +119,12 @@ public sealed partial class AddressSpace
     {
         Insert(node);
         Link(Standard(parent), referenceType, node);
-        Link(node, NodeIds.HasTypeDefinition, Standard(typeDefinition));
+
+        // Methods have no type.
+        if (typeDefinition != 0)
+        {
+            Link(node, NodeIds.HasTypeDefinition, Standard(typeDefinition));
+        }
     }
 
     private void AddProperty(uint parent, uint id, string name, uint dataType, Variant value) => AddStandard(

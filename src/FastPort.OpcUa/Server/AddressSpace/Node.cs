@@ -129,6 +129,9 @@ internal sealed class TypeNode : Node
     /// <summary>Rank of a variable type's values: -1 for a scalar, -2 for any.</summary>
     public int ValueRank { get; init; }
 
+    /// <summary>What the values of a data type consist of; null for one without a definition.</summary>
+    public ExtensionObject? Definition { get; init; }
+
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
     {
         value = attribute switch
@@ -138,6 +141,7 @@ internal sealed class TypeNode : Node
             AttributeId.InverseName when InverseName is not null => Variant.From<LocalizedText>(InverseName),
             AttributeId.DataType when NodeClass == NodeClass.VariableType => DataType,
             AttributeId.ValueRank when NodeClass == NodeClass.VariableType => ValueRank,
+            AttributeId.DataTypeDefinition when Definition is not null => Variant.From(Definition),
             _ => default(Variant),
         };
         return !value.IsNull || base.TryReadAttribute(attribute, out value);

@@ -72,6 +72,10 @@ internal static class NodeIds
     public const uint OperationLimitsType = 11564;
     public const uint NamespacesType = 11645;
 
+    public const uint Mandatory = 78;
+    public const uint Optional = 80;
+    public const uint AnalogRange = 2369;
+
     public const uint BaseVariableType = 62;
     public const uint BaseDataVariableType = 63;
     public const uint PropertyType = 68;

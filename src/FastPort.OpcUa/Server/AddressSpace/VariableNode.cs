@@ -17,7 +17,7 @@ public sealed class VariableNode : Node
     private int _version;
     private DataValue _value;
 
-    // Whether the value is an array that was made here and that nobody else has: then a part of it can be replaced in place. Under the gate.
+    // Whether the value is an array that was made here and that nobody else has: then its parts can be replaced in place. Under the gate.
     private bool _isPrivate;
 
     // The monitored items that get each new value, in no order; null until there was one. Under the gate.
@@ -44,8 +44,9 @@ public sealed class VariableNode : Node
     public bool IsWritable { get; init; }
 
     /// <summary>
-    /// Called for each read and for each sample of a monitored item, instead of the stored value; on the loop of the client's connection,
-    /// so it must not block. Null for the stored value. Defaults to null.
+    /// Called instead of the stored value: for each read, on the loop of the client's connection, and for each sample of a monitored item,
+    /// on a thread of the pool. It must not block, and may be called by several threads at a time. Null for the stored value. Defaults to
+    /// null.
     /// </summary>
     public Func<DataValue>? OnRead { get; init; }
 

@@ -51,7 +51,7 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
         return session;
     }
 
-    public ServerSession? Find(NodeId token) => _sessions.TryGetValue(token, out ServerSession? session) && !session.IsEnded ? session : null;
+    public ServerSession? Find(NodeId token) => _sessions.GetValueOrDefault(token) is { IsEnded: false } session ? session : null;
 
     /// <summary>Forgets a session that has ended and has no subscriptions any more.</summary>
     public void Remove(ServerSession session)

@@ -16,6 +16,10 @@ internal static class UserTokens
     private const string UserName = "username";
     private const string Certificate = "certificate";
 
+    // Checking a signature with a larger key takes long.
+    private const int MinKeyBits = 2048;
+    private const int MaxKeyBits = 4096;
+
     /// <summary>Decides whether a user is accepted; completes anywhere.</summary>
     public delegate ValueTask<bool> UserCheck(CancellationToken cancellationToken);
 
@@ -121,7 +125,7 @@ internal static class UserTokens
         DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
         SecurityPolicy policy = call.Channel.Credentials?.Policy ?? SecurityPolicy.Basic256Sha256;
         using RSA? key = certificate.GetRSAPublicKey();
-        StatusCode status = key is null ? StatusCodes.BadIdentityTokenInvalid
+        StatusCode status = key is not { KeySize: >= MinKeyBits and <= MaxKeyBits } ? StatusCodes.BadIdentityTokenInvalid
             : signature.Algorithm != policy.SignatureUri || !key.VerifyData(
                 [.. call.Server.Certificates!.Own.Der, .. nonce], signature.Signature.Span, HashAlgorithmName.SHA256, policy.Signature)
                 ? StatusCodes.BadUserSignatureInvalid

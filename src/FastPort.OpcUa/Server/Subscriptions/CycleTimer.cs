@@ -29,7 +29,7 @@ internal sealed class CycleTimer : IDisposable
 
     public void Stop() => _interval = 0;
 
-    /// <summary>Calls back with the present time, which is not before the time that was due, unless the timer was stopped meanwhile.</summary>
+    /// <summary>Calls back with the present time, which is not before the time that was due, unless it was stopped meanwhile.</summary>
     public void Run(Action<long> action)
     {
         if (_interval == 0)

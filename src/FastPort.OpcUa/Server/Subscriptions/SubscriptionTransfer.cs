@@ -4,8 +4,8 @@ using FastPort.OpcUa.Services;
 namespace FastPort.OpcUa.Server;
 
 /// <summary>
-/// TransferSubscriptions (OPC 10000-4, 5.14.7): a client that has lost its session goes on where it was. Timers and queues stay as they are;
-/// only the owner changes.
+/// TransferSubscriptions (OPC 10000-4, 5.14.7): a client that has lost its session goes on where it was. Timers and queues stay as they
+/// are; only the owner changes.
 /// </summary>
 internal static class SubscriptionTransfer
 {
@@ -50,7 +50,8 @@ internal static class SubscriptionTransfer
     }
 
     // Under the gates of both sessions.
-    private static TransferResult Transfer(in ServiceCall call, Subscription subscription, SessionSubscriptions from, bool sendsInitialValues)
+    private static TransferResult Transfer(
+        in ServiceCall call, Subscription subscription, SessionSubscriptions from, bool sendsInitialValues)
     {
         ServerSession session = call.Session!;
         StatusCode status = session.Channel != call.Channel ? StatusCodes.BadSecureChannelIdInvalid

@@ -1,0 +1,96 @@
+namespace FastPort.OpcUa.Server;
+
+/// <summary>
+/// What the types of namespace 0 say about their instances (OPC 10000-3, 6.2): each declaration with the node of the Server object that is
+/// made like it, from which it has name, class and types. Only what the Server object has.
+/// </summary>
+internal static class StandardDeclarations
+{
+    /// <summary>Each stands behind its parent: a type, or another declaration.</summary>
+    public static readonly (uint Parent, uint Id, uint Instance, bool IsMandatory)[] All =
+    [
+        (NodeIds.ServerType, 2005, NodeIds.ServerArray, true),
+        (NodeIds.ServerType, 2006, NodeIds.NamespaceArray, true),
+        (NodeIds.ServerType, 2007, NodeIds.ServerStatus, true),
+        (2007, 3074, NodeIds.StartTime, true),
+        (2007, 3075, NodeIds.CurrentTime, true),
+        (2007, 3076, NodeIds.State, true),
+        (2007, 3077, NodeIds.BuildInfoValue, true),
+        (3077, 3078, NodeIds.ProductUri, true),
+        (3077, 3079, NodeIds.ManufacturerName, true),
+        (3077, 3080, NodeIds.ProductName, true),
+        (3077, 3081, NodeIds.SoftwareVersion, true),
+        (3077, 3082, NodeIds.BuildNumber, true),
+        (3077, 3083, NodeIds.BuildDate, true),
+        (2007, 3084, NodeIds.SecondsTillShutdown, true),
+        (2007, 3085, NodeIds.ShutdownReason, true),
+        (NodeIds.ServerType, 2008, NodeIds.ServiceLevel, true),
+        (NodeIds.ServerType, 2742, NodeIds.Auditing, true),
+        (NodeIds.ServerType, 2009, NodeIds.ServerCapabilities, true),
+        (2009, 3086, NodeIds.ServerProfileArray, true),
+        (2009, 3087, NodeIds.LocaleIdArray, true),
+        (2009, 3088, NodeIds.MinSupportedSampleRate, true),
+        (2009, 3089, NodeIds.MaxBrowseContinuationPoints, true),
+        (2009, 3090, NodeIds.MaxQueryContinuationPoints, true),
+        (2009, 3091, NodeIds.MaxHistoryContinuationPoints, true),
+        (2009, 3093, NodeIds.ModellingRules, true),
+        (2009, 3094, NodeIds.AggregateFunctions, true),
+        (NodeIds.ServerType, 2010, NodeIds.ServerDiagnostics, true),
+        (2010, 3114, NodeIds.EnabledFlag, true),
+        (NodeIds.ServerType, 2011, NodeIds.VendorServerInfo, true),
+        (NodeIds.ServerType, 2012, NodeIds.ServerRedundancy, true),
+        (2012, 3115, NodeIds.RedundancySupportValue, true),
+        (NodeIds.ServerType, 11527, NodeIds.NamespacesObject, false),
+        (NodeIds.ServerType, 11489, NodeIds.GetMonitoredItems, false),
+        (11489, 11490, NodeIds.GetMonitoredItemsInputs, true),
+        (11489, 11491, NodeIds.GetMonitoredItemsOutputs, true),
+        (NodeIds.ServerType, 12871, NodeIds.ResendData, false),
+        (12871, 12872, NodeIds.ResendDataInputs, true),
+
+        (NodeIds.ServerCapabilitiesType, 2014, NodeIds.ServerProfileArray, true),
+        (NodeIds.ServerCapabilitiesType, 2016, NodeIds.LocaleIdArray, true),
+        (NodeIds.ServerCapabilitiesType, 2017, NodeIds.MinSupportedSampleRate, true),
+        (NodeIds.ServerCapabilitiesType, 2732, NodeIds.MaxBrowseContinuationPoints, true),
+        (NodeIds.ServerCapabilitiesType, 2733, NodeIds.MaxQueryContinuationPoints, true),
+        (NodeIds.ServerCapabilitiesType, 2734, NodeIds.MaxHistoryContinuationPoints, true),
+        (NodeIds.ServerCapabilitiesType, 11549, NodeIds.MaxArrayLength, false),
+        (NodeIds.ServerCapabilitiesType, 11550, NodeIds.MaxStringLength, false),
+        (NodeIds.ServerCapabilitiesType, 12910, NodeIds.MaxByteStringLength, false),
+        (NodeIds.ServerCapabilitiesType, 24088, NodeIds.MaxSessions, false),
+        (NodeIds.ServerCapabilitiesType, 11551, NodeIds.OperationLimits, false),
+        (NodeIds.ServerCapabilitiesType, 2019, NodeIds.ModellingRules, true),
+        (NodeIds.ServerCapabilitiesType, 2754, NodeIds.AggregateFunctions, true),
+
+        (NodeIds.OperationLimitsType, 11565, NodeIds.MaxNodesPerRead, false),
+        (NodeIds.OperationLimitsType, 11567, NodeIds.MaxNodesPerWrite, false),
+        (NodeIds.OperationLimitsType, 11569, NodeIds.MaxNodesPerMethodCall, false),
+        (NodeIds.OperationLimitsType, 11570, NodeIds.MaxNodesPerBrowse, false),
+        (NodeIds.OperationLimitsType, 11571, NodeIds.MaxNodesPerRegisterNodes, false),
+        (NodeIds.OperationLimitsType, 11572, NodeIds.MaxNodesPerTranslateBrowsePaths, false),
+        (NodeIds.OperationLimitsType, 11573, NodeIds.MaxNodesPerNodeManagement, false),
+        (NodeIds.OperationLimitsType, 11574, NodeIds.MaxMonitoredItemsPerCall, false),
+
+        (NodeIds.ServerDiagnosticsType, 2025, NodeIds.EnabledFlag, true),
+        (NodeIds.ServerRedundancyType, 2035, NodeIds.RedundancySupportValue, true),
+
+        (NodeIds.ServerStatusType, 2139, NodeIds.StartTime, true),
+        (NodeIds.ServerStatusType, 2140, NodeIds.CurrentTime, true),
+        (NodeIds.ServerStatusType, 2141, NodeIds.State, true),
+        (NodeIds.ServerStatusType, 2142, NodeIds.BuildInfoValue, true),
+        (2142, 3698, NodeIds.ProductUri, true),
+        (2142, 3699, NodeIds.ManufacturerName, true),
+        (2142, 3700, NodeIds.ProductName, true),
+        (2142, 3701, NodeIds.SoftwareVersion, true),
+        (2142, 3702, NodeIds.BuildNumber, true),
+        (2142, 3703, NodeIds.BuildDate, true),
+        (NodeIds.ServerStatusType, 2752, NodeIds.SecondsTillShutdown, true),
+        (NodeIds.ServerStatusType, 2753, NodeIds.ShutdownReason, true),
+
+        (NodeIds.BuildInfoType, 3052, NodeIds.ProductUri, true),
+        (NodeIds.BuildInfoType, 3053, NodeIds.ManufacturerName, true),
+        (NodeIds.BuildInfoType, 3054, NodeIds.ProductName, true),
+        (NodeIds.BuildInfoType, 3055, NodeIds.SoftwareVersion, true),
+        (NodeIds.BuildInfoType, 3056, NodeIds.BuildNumber, true),
+        (NodeIds.BuildInfoType, 3057, NodeIds.BuildDate, true),
+    ];
+}
