@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.OpcUa.Services;
+using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
