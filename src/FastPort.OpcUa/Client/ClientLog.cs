@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Client;
 
-/// <summary>Log messages of the client; event ids 5200 to 5299.</summary>
+/// <summary>Log messages of the client; event ids 7100 to 7199.</summary>
 internal static partial class ClientLog
 {
     [LoggerMessage(7100, LogLevel.Warning, "The connection to {Endpoint} has ended: {Reason}")]

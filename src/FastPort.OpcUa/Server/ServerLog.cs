@@ -4,7 +4,7 @@ using Microsoft.Extensions.Logging;
 
 namespace FastPort.OpcUa.Server;
 
-/// <summary>Log messages of the server; event ids 5000 to 5099.</summary>
+/// <summary>Log messages of the server; event ids 7000 to 7099.</summary>
 internal static partial class ServerLog
 {
     [LoggerMessage(7000, LogLevel.Debug, "Secure channel {Channel} of {Peer} ended: {Fault}")]
@@ -14,7 +14,7 @@ internal static partial class ServerLog
     public static partial void ServiceThrew(ILogger logger, Exception exception, uint service, uint channel);
 
     [LoggerMessage(
-        5003,
+        7003,
         LogLevel.Warning,
         "The certificate {Thumbprint} of {Peer} is refused: {Status}. To trust it, move its file from rejected to trusted")]
     public static partial void CertificateRefused(ILogger logger, EndPoint? peer, string thumbprint, StatusCode status);

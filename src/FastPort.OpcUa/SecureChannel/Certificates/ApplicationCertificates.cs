@@ -45,16 +45,16 @@ internal sealed class ApplicationCertificates : IDisposable
     public void Dispose() => Own.Dispose();
 }
 
-/// <summary>Log messages about certificates; event ids 5100 to 5199.</summary>
+/// <summary>Log messages about certificates; event ids 7200 to 7299.</summary>
 internal static partial class CertificateLog
 {
     [LoggerMessage(
-        5100,
+        7200,
         LogLevel.Warning,
         "UnsafeTrustAll is set: every certificate is accepted, and anybody can pretend to be anybody. Use it in tests only")]
     public static partial void TrustsAll(ILogger logger);
 
     [LoggerMessage(
-        5101, LogLevel.Error, "The own certificate in {Directory} has expired on {NotAfter:u}; delete it to have a new one made")]
+        7201, LogLevel.Error, "The own certificate in {Directory} has expired on {NotAfter:u}; delete it to have a new one made")]
     public static partial void Expired(ILogger logger, string directory, DateTime notAfter);
 }
