@@ -42,6 +42,12 @@ internal static class ComparisonCommand
         Recursive = true,
     };
 
+    private static readonly Option<string?> Only = new("--only")
+    {
+        Description = "Measure only the workloads whose title contains this text; for work on one row.",
+        Recursive = true,
+    };
+
     private static readonly Option<double> Minutes = new("--minutes")
     {
         Description = "How long the soak lasts, 0.1 to 10,000.",
@@ -102,7 +108,7 @@ internal static class ComparisonCommand
         var root = new RootCommand(
             "Compares FastPort with other servers: whole processes, one load client for all, pinned to cores, runs alternating.")
         {
-            Quick, Seconds, Repetitions, Warmup, Sizes, QueuedType, RequirePeers, JsonFile, MarkdownFile,
+            Quick, Seconds, Repetitions, Warmup, Sizes, Only, QueuedType, RequirePeers, JsonFile, MarkdownFile,
         };
         foreach (IScenario scenario in ScenarioCatalog.All)
         {
@@ -147,6 +153,7 @@ internal static class ComparisonCommand
             WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
             LeadInSeconds = quick ? 0.1 : 0.5,
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
+            Only = parsed.GetValue(Only),
             QueuedType = parsed.GetValue(QueuedType),
             SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),

@@ -18,6 +18,9 @@ internal sealed record ComparisonOptions
     /// <summary>Payload sizes in bytes; null for each scenario's own.</summary>
     public required IReadOnlyList<int>? Sizes { get; init; }
 
+    /// <summary>What the titles of the measured workloads contain; null for all.</summary>
+    public string? Only { get; init; }
+
     /// <summary>Message type under which FastPort.Server offers its Queued echo.</summary>
     public required ushort QueuedType { get; init; }
 
@@ -41,6 +44,9 @@ internal sealed record ComparisonOptions
 
     /// <summary>The arguments as typed, without the report files.</summary>
     public required string CommandLine { get; init; }
+
+    /// <summary>Whether a workload is measured.</summary>
+    public bool Selects(string title) => Only is null || title.Contains(Only, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>The sizes asked for, or a scenario's own; of those a quick run takes the first alone.</summary>
     public IReadOnlyList<int> SizesOr(IReadOnlyList<int> own) => Sizes ?? (Quick ? [own[0]] : own);

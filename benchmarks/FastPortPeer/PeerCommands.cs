@@ -32,6 +32,12 @@ internal static class PeerCommands
         Description = "How long a loop looks for work before it sleeps.",
     };
 
+    private static readonly Option<int> InFlight = new("--in-flight")
+    {
+        Description = "Requests in flight, each in lock-step with its reply.",
+        DefaultValueFactory = _ => 1,
+    };
+
     private static readonly Option<double> Duration = new("--duration") { Description = "Measured seconds.", DefaultValueFactory = _ => 3 };
 
     private static readonly Option<double> WarmUp = new("--warmup")
@@ -59,8 +65,8 @@ internal static class PeerCommands
                 SpinMicroseconds));
         root.Add(Create("both", "Messaging: server and client in this process.", ServeBothAsync, Size, LockStepMode, SpinMicroseconds));
         root.Add(
-            Create("lock-step", "Echo, one request in flight.", LockStepAsync, Endpoint, Size, SpinMicroseconds, Duration, WarmUp,
-                ServerId));
+            Create("lock-step", "Echo, each request after the reply before.", LockStepAsync, Endpoint, Size, InFlight, SpinMicroseconds,
+                Duration, WarmUp, ServerId));
         SoakCommands.AddTo(root);
         AttackCommand.AddTo(root);
         return root;
@@ -108,6 +114,7 @@ internal static class PeerCommands
     {
         Endpoint = parsed.GetRequiredValue(Endpoint),
         Size = parsed.GetValue(Size),
+        InFlight = parsed.GetValue(InFlight),
         Duration = TimeSpan.FromSeconds(parsed.GetValue(Duration)),
         WarmUp = TimeSpan.FromSeconds(parsed.GetValue(WarmUp)),
         SpinMicroseconds = parsed.GetValue(SpinMicroseconds),

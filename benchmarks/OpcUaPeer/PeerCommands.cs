@@ -35,6 +35,11 @@ internal static class PeerCommands
 
     private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
 
+    private static readonly Option<int?> SpinMicroseconds = new("--spin-us")
+    {
+        Description = "How long a loop looks for work before it sleeps.",
+    };
+
     private static readonly Option<int> RequestBytes = new("--request-bytes") { Description = "Bytes of a request.", Required = true };
 
     private static readonly Option<int> ResponseBytes = new("--response-bytes") { Description = "Bytes of a response.", Required = true };
@@ -42,10 +47,10 @@ internal static class PeerCommands
     public static RootCommand Create()
     {
         var root = new RootCommand("FastPort's own side of the OPC UA comparison.");
-        root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still));
+        root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still, SpinMicroseconds));
         root.Add(
             Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Outstanding, Policy,
-                ServerId));
+                ServerId, SpinMicroseconds));
         root.Add(Create("ciphers", "AES-256-CBC and HMAC-SHA256 of a request and a response, both ends.", CipherAsync, RequestBytes,
             ResponseBytes));
         return root;
@@ -64,7 +69,8 @@ internal static class PeerCommands
     }
 
     private static Task ServeAsync(ParseResult parsed) =>
-        TagServer.RunAsync(parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Still));
+        TagServer.RunAsync(
+            parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Still), parsed.GetValue(SpinMicroseconds));
 
     private static Task LoadAsync(ParseResult parsed) => LoadClient.RunAsync(new LoadSettings
     {
@@ -75,6 +81,7 @@ internal static class PeerCommands
         Outstanding = parsed.GetValue(Outstanding),
         Policy = parsed.GetValue(Policy),
         ServerId = parsed.GetValue(ServerId),
+        SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
     });
 
     private static Task CipherAsync(ParseResult parsed) =>

@@ -18,9 +18,14 @@ internal static class TagServer
 
     private static byte[] _package = [];
 
-    public static async Task RunAsync(string endpoint, string pki, bool still)
+    public static async Task RunAsync(string endpoint, string pki, bool still, int? spinMicroseconds)
     {
-        var options = new OpcUaServerOptions { ApplicationName = "FastPort comparison", MaxMessageBytes = MaxMessageBytes };
+        var options = new OpcUaServerOptions
+        {
+            ApplicationName = "FastPort comparison",
+            MaxMessageBytes = MaxMessageBytes,
+            SpinMicroseconds = spinMicroseconds,
+        };
         options.Endpoints.Add(endpoint);
         options.Certificates.Directory = pki;
         options.Certificates.UnsafeTrustAll = true;

@@ -30,10 +30,14 @@ internal sealed class Arena(ComparisonOptions options, Action<string> progress)
 
         try
         {
-            await EachAsync(workload, runs, failures, run => StartAsync(workload, run, cancellation));
             for (int repetition = 1; repetition <= options.Repetitions; repetition++)
             {
                 int number = repetition;
+                if (number == 1 || workload.HasNewProcesses)
+                {
+                    await EachAsync(workload, runs, failures, run => StartAsync(workload, run, cancellation));
+                }
+
                 await EachAsync(workload, runs, failures, run => MeasureAsync(workload, run, number, cancellation));
             }
         }
@@ -80,6 +84,7 @@ internal sealed class Arena(ComparisonOptions options, Action<string> progress)
 
     private async Task StartAsync(Workload workload, ContestantRuns run, CancellationToken cancellation)
     {
+        run.Contestant.Dispose();
         progress($"{workload.Title}: starting and warming {run.Contestant.Name}");
         await run.Contestant.StartAsync(cancellation);
     }

@@ -1,6 +1,9 @@
 namespace FastPort.Comparisons.Measuring;
 
-/// <summary>One who takes part in a workload: started once, warmed, measured as often as there are repetitions, then ended.</summary>
+/// <summary>
+/// One who takes part in a workload: started, warmed, measured, then ended. Where each run has new processes, it is started again after its
+/// end.
+/// </summary>
 internal interface IContestant : IDisposable
 {
     /// <summary>Name in the tables, unique in the workload.</summary>

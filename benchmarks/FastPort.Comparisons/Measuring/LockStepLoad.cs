@@ -39,6 +39,9 @@ internal sealed class EngineLockStepLoad(Workbench bench, int payloadBytes, int 
 {
     private readonly string _assembly = bench.Programs.Find("benchmarks", "FastPortPeer");
 
+    /// <summary>Requests in flight, each in lock-step with its reply. Defaults to 1.</summary>
+    public int InFlight { get; init; } = 1;
+
     public IReadOnlyList<int> Cores { get; init; } = bench.Pinning.Client;
 
     public string? Missing() => ProgramLocator.MissingAssembly("FastPort's client", _assembly);
@@ -48,6 +51,7 @@ internal sealed class EngineLockStepLoad(Workbench bench, int payloadBytes, int 
         ProgramLocator.DotNetHost, _assembly, "lock-step",
         "--endpoint", server.Endpoint,
         "--size", Invariant.Text(payloadBytes),
+        "--in-flight", Invariant.Text(InFlight),
         "--spin-us", Invariant.Text(spinMicroseconds),
         "--warmup", Invariant.Text(leadIn),
         "--duration", Invariant.Text(seconds),

@@ -5,8 +5,8 @@ using FastPort.Comparisons.Scenarios;
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
-/// Two sides that send messages to each other: two processes, or one process that is both. They live through all runs; a run is asked
-/// for by a line to the server, and each side answers with what it has counted.
+/// Two sides that send messages to each other: two processes, or one process that is both. They live until the contestant ends; a run is
+/// asked for by a line to the server, and each side answers with what it has counted.
 /// </summary>
 internal sealed class MessagingContestant(MessagingPeer peer, int messageBytes, bool lockStep, ScenarioContext context) : IContestant
 {

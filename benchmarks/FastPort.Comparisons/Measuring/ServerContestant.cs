@@ -4,7 +4,7 @@ using FastPort.Comparisons.Scenarios;
 
 namespace FastPort.Comparisons.Measuring;
 
-/// <summary>A server under a load program's load: one server process for all runs, one client process a run.</summary>
+/// <summary>A server under a load program's load: one server process a start, one client process a run.</summary>
 internal sealed class ServerContestant(Candidate candidate, ILoadProgram load, ScenarioContext context) : IContestant
 {
     /// <summary>What a run may take beyond its load: connecting, its last replies.</summary>

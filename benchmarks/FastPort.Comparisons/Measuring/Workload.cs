@@ -13,6 +13,12 @@ internal sealed record Workload(string Title, IReadOnlyList<IContestant> Contest
     /// brings its own client.
     /// </summary>
     public bool HasOneClient { get; init; }
+
+    /// <summary>
+    /// Whether each run has new processes. Speed differs between processes of the same program by more than between runs of one process:
+    /// memory lies elsewhere, and code was compiled in another order. Defaults to false: processes live through all runs.
+    /// </summary>
+    public bool HasNewProcesses { get; init; }
 }
 
 /// <summary>A ratio to take, subject divided by reference.</summary>

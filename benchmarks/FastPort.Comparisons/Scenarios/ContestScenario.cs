@@ -20,7 +20,7 @@ internal abstract class ContestScenario : IScenario
     {
         var arena = new Arena(context.Options, context.Progress);
         var reports = new List<WorkloadReport>();
-        foreach (Workload workload in Workloads(context))
+        foreach (Workload workload in Workloads(context).Where(workload => context.Options.Selects(workload.Title)))
         {
             reports.Add(await arena.RunAsync(workload, cancellation));
         }

@@ -15,6 +15,9 @@ internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, st
 
     public const string Secure = "Basic256Sha256";
 
+    /// <summary>How long FastPort's loops look for work before they sleep; null for the engine's own choice.</summary>
+    public int? SpinMicroseconds { get; init; }
+
     public int Tags => Operation == "package" ? 0 : Count;
 
     public int PackageBytes => Operation == "package" ? Count : 0;
@@ -48,13 +51,15 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     // What is written must stay until it has been checked.
     private static bool IsStill(OpcUaAsk ask) => ask.Operation == "write";
 
+    private static string[] Spin(OpcUaAsk ask) => ask.SpinMicroseconds is { } spin ? ["--spin-us", Invariant.Text(spin)] : [];
+
     private Candidate OwnServer(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
     {
         Name = "FastPort",
         Command =
         [
             ProgramLocator.DotNetHost, _assembly, "server", "--endpoint", "opc.tcp://127.0.0.1:0", "--pki", Pki("server"),
-            .. IsStill(ask) ? (string[])["--still"] : [],
+            .. IsStill(ask) ? (string[])["--still"] : [], .. Spin(ask),
         ],
         Missing = MissingOwn,
         Cores = cores,
@@ -76,7 +81,7 @@ internal sealed class OpcUaPeers(ScenarioContext context)
         [
             ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", url, "--pki", Pki("client"), "--operation", ask.Operation,
             "--count", Invariant.Text(ask.Count), "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
-            "--server-pid", Invariant.Text(serverId),
+            "--server-pid", Invariant.Text(serverId), .. Spin(ask),
         ],
         MissingOwn)
     {

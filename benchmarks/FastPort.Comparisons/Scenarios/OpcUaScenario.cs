@@ -70,6 +70,7 @@ internal sealed class OpcUaScenario : ContestScenario
         }
 
         yield return OnOneCore(context);
+        yield return Spinning(context);
         yield return security.Workload;
     }
 
@@ -144,14 +145,30 @@ internal sealed class OpcUaScenario : ContestScenario
     {
         IReadOnlyList<int> core = context.Bench.Pinning.Server;
         var ask = new OpcUaAsk("read", 1, Many, OpcUaAsk.None);
-        var echo = new EchoLoad(context.Bench, context.Native, connections: 1, Many, Payload80) { Cores = core };
+        var echo = new EngineLockStepLoad(context.Bench, Payload80, spinMicroseconds: 0) { Cores = core, InFlight = Many };
         return new Workload(
             $"{Title(ask)}, one core",
             [
                 new OpcUaPeers(context).Own(ask, core, core),
-                new ServerContestant(context.Candidates.FastPort with { Name = EchoMany }, echo, context),
+                new ServerContestant(context.Candidates.FastPort with { Name = EchoMany }, echo, context)
+                {
+                    // Its client is a new .NET process each time.
+                    LeadInSeconds = context.Options.WarmupSeconds,
+                },
             ],
             [new(Metric.Throughput, OpcUaPeers.FastPort, EchoMany, Target.AtLeast(0.5))]);
+    }
+
+    private static Workload Spinning(ScenarioContext context)
+    {
+        var ask = new OpcUaAsk("read", 1, Many, OpcUaAsk.None) { SpinMicroseconds = CandidateCatalog.SpinMicroseconds };
+        var contestants = new List<IContestant>
+        {
+            new OpcUaPeers(context).Own(ask, context.Bench.Pinning.Server, context.Bench.Pinning.Client),
+        };
+        var questions = new List<RatioQuestion>();
+        AgainstTheMachine(Metric.Throughput, 1, 250e3, contestants, questions, context);
+        return new Workload($"{Title(ask)}, both ends spinning", contestants, questions);
     }
 
     // An absolute target of another machine, as the ratio to what the raw loop does: that of this machine scales it.

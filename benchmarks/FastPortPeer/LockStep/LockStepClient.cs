@@ -13,6 +13,9 @@ internal sealed record LockStepSettings
 
     public required int Size { get; init; }
 
+    /// <summary>Requests in flight, each in lock-step with its reply.</summary>
+    public required int InFlight { get; init; }
+
     public required TimeSpan Duration { get; init; }
 
     public required TimeSpan WarmUp { get; init; }
@@ -41,18 +44,17 @@ internal static class LockStepClient
         await using var client = new FastPortClient(options);
         await client.ConnectAsync();
         Session session = client.Session ?? throw new PeerException("The connection has ended.");
-        await TripsAsync(new EchoTrip(session, settings.Size, settings.WarmUp));
+        await TripsAsync(session, settings, settings.WarmUp);
 
         TimeSpan serverCpu = ProcessFigures.Cpu(settings.ServerId);
         TimeSpan ownCpu = ProcessFigures.OwnCpu;
         long begun = Stopwatch.GetTimestamp();
-        var trips = new EchoTrip(session, settings.Size, settings.Duration);
-        await TripsAsync(trips);
+        LatencyHistogram trips = await TripsAsync(session, settings, settings.Duration);
 
         double seconds = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         ownCpu = ProcessFigures.OwnCpu - ownCpu;
         serverCpu = ProcessFigures.Cpu(settings.ServerId) - serverCpu;
-        LatencySnapshot roundTrips = trips.RoundTrips.Snapshot();
+        LatencySnapshot roundTrips = trips.Snapshot();
         Console.WriteLine(JsonSerializer.Serialize(
             new
             {
@@ -73,9 +75,17 @@ internal static class LockStepClient
             Format));
     }
 
-    private static async Task TripsAsync(EchoTrip trips)
+    private static async Task<LatencyHistogram> TripsAsync(Session session, LockStepSettings settings, TimeSpan duration)
     {
-        trips.Start();
-        await trips.Done;
+        EchoTrip[] trips = [.. Enumerable.Range(0, settings.InFlight).Select(_ => new EchoTrip(session, settings.Size, duration))];
+        Array.ForEach(trips, static trip => trip.Start());
+        var all = new LatencyHistogram();
+        foreach (EchoTrip trip in trips)
+        {
+            await trip.Done;
+            all.Merge(trip.RoundTrips);
+        }
+
+        return all;
     }
 }

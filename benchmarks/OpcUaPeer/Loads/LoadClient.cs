@@ -21,6 +21,8 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
         {
             SecurityPolicy = settings.Policy,
             Reconnect = false,
+            Loops = 1,
+            SpinMicroseconds = settings.SpinMicroseconds,
 
             // The workers do nothing that blocks.
             RunContinuationsOnLoop = true,

@@ -33,6 +33,9 @@ internal sealed record LoadSettings
 
     public required OpcUaSecurityPolicy Policy { get; init; }
 
+    /// <summary>How long the loop looks for work before it sleeps; null for the engine's own choice.</summary>
+    public required int? SpinMicroseconds { get; init; }
+
     /// <summary>The process whose CPU time and memory are reported as the server's.</summary>
     public required int ServerId { get; init; }
 }

@@ -62,7 +62,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
         transport ??= new TransportCollection();
         if (transport is TransportCollection several)
         {
-            transport = several.OrElse(() => TransportCollection.CreateShared(options.Transport, options.ToEpollOptions()));
+            transport = several.OrElse(options.CreateTransports);
         }
 
         if (!transport.Supports(endpoint.Scheme))
@@ -106,13 +106,13 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 
     /// <summary>
     /// Connects; afterwards the client reconnects after each loss. Makes one attempt, or with
-    /// <see cref="FastPortClientOptions.RetryConnect"/> retries until it is connected. If it throws, requests that waited for the
+    /// <see cref="ClientOptions.RetryConnect"/> retries until it is connected. If it throws, requests that waited for the
     /// connection fail with <see cref="RequestFailure.NotConnected"/>, as do new ones until it is called again.
     /// </summary>
     /// <param name="cancellationToken">Stops connecting.</param>
     /// <exception cref="EndpointException">The server cannot be reached.</exception>
     /// <exception cref="RequestFailedException">The server refused the Hello.</exception>
-    /// <exception cref="TimeoutException">The server did not answer within <see cref="FastPortClientOptions.ConnectTimeout"/>.</exception>
+    /// <exception cref="TimeoutException">The server did not answer within <see cref="ClientOptions.ConnectTimeout"/>.</exception>
     /// <exception cref="FastPortOptionsException">The Hello (routing id, token, name) exceeds the frame limit; never retried.</exception>
     /// <exception cref="OperationCanceledException">Canceled, or the client was closed meanwhile.</exception>
     /// <exception cref="ObjectDisposedException">The client was closed before.</exception>

@@ -13,7 +13,7 @@ public static class FastPortClientRegistration
     /// Adds a <see cref="FastPortClient"/> that connects when the host starts and closes when it stops. Its
     /// <see cref="FastPortClientOptions"/> come from configuration section <c>FastPortClient</c>. Unknown keys and values out of range stop
     /// the host's start with an <see cref="OptionsValidationException"/> that names all of them. A server that cannot be reached also stops
-    /// the start, unless <see cref="FastPortClientOptions.RetryConnect"/> is set: then the client retries while the host runs.
+    /// the start, unless <see cref="ClientOptions.RetryConnect"/> is set: then the client retries while the host runs.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the client's section itself, of any name.</param>

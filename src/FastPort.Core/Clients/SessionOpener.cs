@@ -9,7 +9,7 @@ using FastPort.Transports;
 namespace FastPort.Clients;
 
 /// <summary>
-/// Attempts to open a session: connect, Hello, Welcome, within <see cref="FastPortClientOptions.ConnectTimeout"/>. Used by one task at a
+/// Attempts to open a session: connect, Hello, Welcome, within <see cref="ClientOptions.ConnectTimeout"/>. Used by one task at a
 /// time.
 /// </summary>
 internal sealed class SessionOpener(FastPortClientOptions options, SessionSettings settings, ITransportConnector connector)

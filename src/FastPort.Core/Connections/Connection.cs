@@ -95,8 +95,9 @@ public abstract class Connection
     internal virtual bool IsLoopWrite => IsOnLoop;
 
     /// <summary>
-    /// The pool for what a protocol keeps of unfinished messages outside the ring. Rented arrays count in the server's memory budget, as
-    /// the ring does, until they are returned; so a protocol that collects the parts of messages is within the budget. Safe from any
+    /// The pool for what a protocol keeps of unfinished messages outside the ring. Rented arrays count in the server's memory budget until
+    /// they are returned, above 64 KiB of each connection, as queued requests do; so a protocol that collects the parts of messages is
+    /// within the budget. Safe from any
     /// thread, also after the end of the connection. A filter passes the call to the connection below. Defaults to
     /// <see cref="ArrayPool{T}.Shared"/>, whose arrays do not count.
     /// </summary>

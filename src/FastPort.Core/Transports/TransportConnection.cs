@@ -19,6 +19,7 @@ internal abstract partial class TransportConnection : Connection
 {
     // Null unless memory has a budget.
     private readonly BudgetedPool? _receiveArrays;
+    private readonly BudgetedPool? _messageArrays;
     private readonly BudgetedPool? _sendArrays;
     private WriteProgress _progress;
     private CloseReason? _reason;
@@ -37,6 +38,7 @@ internal abstract partial class TransportConnection : Connection
         if (settings.Memory is { } memory)
         {
             _receiveArrays = new BudgetedPool(settings.Pool, memory);
+            _messageArrays = new BudgetedPool(settings.Pool, memory);
             _sendArrays = new BudgetedPool(settings.Pool, memory);
         }
 
@@ -50,11 +52,11 @@ internal abstract partial class TransportConnection : Connection
     /// <summary>Number of send calls to the operating system, failed ones included. 0 for a link within the process.</summary>
     internal virtual long SendCalls => 0;
 
-    public sealed override ArrayPool<byte> MessagePool => ReceivePool;
+    public sealed override ArrayPool<byte> MessagePool => (ArrayPool<byte>?)_messageArrays ?? Settings.Pool;
 
     internal override ArrayPool<byte> RingPool => SendPool;
 
-    internal sealed override long ReceiveMemory => _receiveArrays?.Counted ?? 0;
+    internal sealed override long ReceiveMemory => (_receiveArrays?.Counted ?? 0) + (_messageArrays?.Counted ?? 0);
 
     internal sealed override long SendMemory => _sendArrays?.Counted ?? 0;
 

@@ -13,8 +13,12 @@ internal sealed partial class ClientChannel : ChannelProtocol
     // An array of a request that was larger is not kept for the next one.
     private const int KeepRequestBytes = 64 * 1024;
 
+    // The clock may be late by as much; a request never fails early.
+    private static readonly int ClockMilliseconds = (int)ConnectionClock.Period.TotalMilliseconds;
+
     private readonly string _endpointUrl;
     private readonly OpcUaClientOptions _options;
+    private readonly ConnectionClock _clock;
     private readonly TaskCompletionSource _opened = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly PendingRequests _requests = new();
     private readonly Stack<PendingRequest<CancelResponse>> _cancels = [];
@@ -24,12 +28,13 @@ internal sealed partial class ClientChannel : ChannelProtocol
     /// <param name="endpointUrl">The server's endpoint.</param>
     /// <param name="options">The client's options.</param>
     /// <param name="credentials">The certificates of both sides; null for no security. Owned by the channel from now on.</param>
-    /// <param name="time">Source of time; that of the connection's clock. Defaults to the system's.</param>
-    public ClientChannel(string endpointUrl, OpcUaClientOptions options, ChannelCredentials? credentials, TimeProvider? time = null)
+    /// <param name="clock">The connection's clock.</param>
+    public ClientChannel(string endpointUrl, OpcUaClientOptions options, ChannelCredentials? credentials, ConnectionClock clock)
         : base(
             new EncodingLimits(MaxStringBytes: options.MaxMessageBytes, MaxByteStringBytes: options.MaxMessageBytes),
-            time ?? TimeProvider.System)
+            clock.Time)
     {
+        _clock = clock;
         _endpointUrl = endpointUrl;
         _options = options;
         Credentials = credentials;
@@ -61,7 +66,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
 
         ValueTask<ServiceResult<TResponse>> task = pending.Start(terms, into);
         int timeout = terms.TimeoutMilliseconds ?? (int)_options.RequestTimeout.TotalMilliseconds;
-        pending.Deadline = timeout == Timeout.Infinite ? long.MaxValue : Environment.TickCount64 + timeout;
+        pending.Deadline = timeout == Timeout.Infinite ? long.MaxValue : _clock.NowMilliseconds + ClockMilliseconds + timeout;
         if (_requests.TryAdd(pending, out uint id) is { IsGood: false } end)
         {
             pending.Fail(end, RequestFate.Unsent);
@@ -101,7 +106,7 @@ internal sealed partial class ClientChannel : ChannelProtocol
             return _openUntil;
         }
 
-        bool anyWaits = _requests.FailLate();
+        bool anyWaits = _requests.FailLate(nowMilliseconds);
         if (IsAside)
         {
             return ConnectionClock.NextTick;

@@ -17,7 +17,7 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Connects, or begins to if <see cref="OpcUaClientOptions.RetryConnect"/> is set. Called once.
+    /// Connects, or begins to if <see cref="ClientOptions.RetryConnect"/> is set. Called once.
     /// </summary>
     internal async Task StartAsync(CancellationToken cancellationToken)
     {

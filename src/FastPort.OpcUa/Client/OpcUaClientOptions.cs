@@ -1,11 +1,12 @@
 using System.Security.Cryptography.X509Certificates;
+using FastPort.Clients;
 using FastPort.Configuration;
 using FastPort.Transports;
 
 namespace FastPort.OpcUa.Client;
 
 /// <summary>Options of an <see cref="OpcUaClient"/>. Every value has a default and is checked when the client connects.</summary>
-public sealed class OpcUaClientOptions : IDescribedOptions
+public sealed class OpcUaClientOptions : ClientOptions
 {
     /// <summary>The configuration section.</summary>
     public const string SectionName = "OpcUaClient";
@@ -14,17 +15,21 @@ public sealed class OpcUaClientOptions : IDescribedOptions
     private static readonly TimeSpan Day = TimeSpan.FromDays(1);
 
     /// <summary>
+    /// Creates options with default values. <see cref="ClientOptions.ConnectTimeout"/> is for connection, secure channel and session
+    /// together and defaults to 10 s; <see cref="ClientOptions.MaxReconnectDelay"/> defaults to 5 s.
+    /// </summary>
+    public OpcUaClientOptions()
+        : base(SectionName)
+    {
+        ConnectTimeout = TimeSpan.FromSeconds(10);
+        MaxReconnectDelay = TimeSpan.FromSeconds(5);
+    }
+
+    /// <summary>
     /// The server of a client that a host makes: <c>opc.tcp://host:port/path</c>, default port 4840. Without meaning for
     /// <c>OpcUaClient.ConnectAsync</c>, which is told the server. Defaults to <c>opc.tcp://127.0.0.1:4840</c>.
     /// </summary>
     public string EndpointUrl { get; set; } = "opc.tcp://127.0.0.1:4840";
-
-    /// <summary>
-    /// Whether a client that a host makes connects in the background and tries again until it has a session, with the delays of
-    /// reconnecting; requests wait meanwhile. For programs that may start before their server. Defaults to false: one attempt, and if it
-    /// fails the host does not start.
-    /// </summary>
-    public bool RetryConnect { get; set; }
 
     /// <summary>Identifies this application instance. Defaults to <c>urn:HOST:FastPort:OpcUaClient</c>.</summary>
     public string ApplicationUri { get; set; } = $"urn:{Environment.MachineName}:FastPort:OpcUaClient";
@@ -55,9 +60,6 @@ public sealed class OpcUaClientOptions : IDescribedOptions
     /// </summary>
     public X509Certificate2? UserCertificate { get; set; }
 
-    /// <summary>Time for connection, secure channel and session together; above 0, up to a day. Defaults to 10 s.</summary>
-    public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(10);
-
     /// <summary>
     /// Time after which a request fails with BadTimeout, and that one waits for a connection; above 0, up to a day. Defaults to 30 s.
     /// </summary>
@@ -78,18 +80,6 @@ public sealed class OpcUaClientOptions : IDescribedOptions
     /// </summary>
     public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Whether the client connects again when it has lost its connection, until it is disposed. Defaults to true.</summary>
-    public bool Reconnect { get; set; } = true;
-
-    /// <summary>
-    /// Delay before the second attempt to connect again; the first has none. Doubles up to <see cref="MaxReconnectDelay"/>, with jitter.
-    /// Above 0, up to a day. Defaults to 100 ms.
-    /// </summary>
-    public TimeSpan ReconnectDelay { get; set; } = TimeSpan.FromMilliseconds(100);
-
-    /// <summary>Maximum delay between attempts; <see cref="ReconnectDelay"/> to a day. Defaults to 5 s.</summary>
-    public TimeSpan MaxReconnectDelay { get; set; } = TimeSpan.FromSeconds(5);
-
     /// <summary>
     /// Whether what follows the await of a request runs at once on the connection's loop: that saves two switches of threads a request. It
     /// must not block then, nor wait for another request in any other way than await: nothing is received meanwhile. Defaults to false: it
@@ -109,26 +99,17 @@ public sealed class OpcUaClientOptions : IDescribedOptions
     /// <summary>Largest chunk, in bytes; 8,192 to 1 MiB. Defaults to 65,535.</summary>
     public int MaxChunkBytes { get; set; } = 65_535;
 
-    /// <summary>Checks every value.</summary>
-    /// <returns>One sentence per problem, with key, value and allowed range; empty if there is none.</returns>
-    public IReadOnlyList<string> Validate()
-    {
-        List<string> problems = [];
-        OptionSection.Visit(SectionName, problems, configured: null, Describe);
-        return problems;
-    }
-
     /// <inheritdoc/>
-    public void Describe(OptionSection section)
+    public override void Describe(OptionSection section)
     {
         ArgumentNullException.ThrowIfNull(section);
+        base.Describe(section);
         EndpointUrl = section.Text(nameof(EndpointUrl), EndpointUrl, static _ => true, string.Empty);
         if (!Endpoint.TryParse(EndpointUrl, out _, out string? problem))
         {
             section.Add(nameof(EndpointUrl), problem);
         }
 
-        RetryConnect = section.Flag(nameof(RetryConnect), RetryConnect);
         ApplicationUri = section.Text(nameof(ApplicationUri), ApplicationUri, static text => !string.IsNullOrEmpty(text), "give a URI");
         ApplicationName = section.Text(
             nameof(ApplicationName), ApplicationName, static text => !string.IsNullOrWhiteSpace(text), "give a name");
@@ -153,8 +134,7 @@ public sealed class OpcUaClientOptions : IDescribedOptions
             section.Refuse(nameof(UserName), "given together with UserCertificate", "a client has one user");
         }
 
-        ConnectTimeout = Positive(nameof(ConnectTimeout), ConnectTimeout);
-        RequestTimeout = Positive(nameof(RequestTimeout), RequestTimeout);
+        RequestTimeout = section.Time(nameof(RequestTimeout), RequestTimeout, TimeSpan.FromMilliseconds(1), Day);
         TokenLifetime = section.Time(nameof(TokenLifetime), TokenLifetime, Second, Day);
         SessionTimeout = section.Time(nameof(SessionTimeout), SessionTimeout, Second, Day);
         KeepAliveInterval = section.Time(
@@ -162,16 +142,11 @@ public sealed class OpcUaClientOptions : IDescribedOptions
             KeepAliveInterval,
             static time => time == TimeSpan.Zero || (time >= TimeSpan.FromMilliseconds(1) && time <= Day),
             $"allowed are 00:00:00 (off) and 00:00:00.0010000 to {Day:c}");
-        Reconnect = section.Flag(nameof(Reconnect), Reconnect);
-        ReconnectDelay = Positive(nameof(ReconnectDelay), ReconnectDelay);
-        MaxReconnectDelay = section.Time(nameof(MaxReconnectDelay), MaxReconnectDelay, ReconnectDelay, Day);
         RunContinuationsOnLoop = section.Flag(nameof(RunContinuationsOnLoop), RunContinuationsOnLoop);
         MaxPublishRequests = section.Number(nameof(MaxPublishRequests), MaxPublishRequests, 1, 100);
         MaxReferencesPerBrowse = section.Number(nameof(MaxReferencesPerBrowse), MaxReferencesPerBrowse, 1, int.MaxValue);
         MaxMessageBytes = section.Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1 << 30);
         MaxChunkBytes = section.Number(nameof(MaxChunkBytes), MaxChunkBytes, 8192, 1 << 20);
-
-        TimeSpan Positive(string key, TimeSpan value) => section.Time(key, value, TimeSpan.FromMilliseconds(1), Day);
     }
 
     /// <exception cref="FastPortOptionsException">A value is not allowed.</exception>

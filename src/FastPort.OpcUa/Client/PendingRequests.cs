@@ -43,16 +43,16 @@ internal sealed class PendingRequests
     }
 
     /// <summary>Fails the requests whose time is over. True if requests with a deadline are left.</summary>
-    public bool FailLate()
+    /// <param name="nowMilliseconds">The clock's time.</param>
+    public bool FailLate(long nowMilliseconds)
     {
         List<PendingRequest>? late = null;
         bool any = false;
         lock (_gate)
         {
-            long now = Environment.TickCount64;
             foreach ((uint id, PendingRequest pending) in _requests)
             {
-                if (now >= pending.Deadline)
+                if (nowMilliseconds >= pending.Deadline)
                 {
                     _requests.Remove(id);
                     (late ??= []).Add(pending);

@@ -1,3 +1,4 @@
+using FastPort.Clients;
 using FastPort.Configuration;
 using FastPort.OpcUa.Client;
 using Microsoft.Extensions.Configuration;
@@ -15,7 +16,7 @@ public static class OpcUaClientRegistration
     /// Adds an <see cref="OpcUaClient"/> that connects when the host starts and closes its session when it stops. Its
     /// <see cref="OpcUaClientOptions"/> come from configuration section <c>OpcUaClient</c>. Unknown keys and values out of range stop the
     /// host's start with an <see cref="OptionsValidationException"/> that names all of them. A server that cannot be reached also stops the
-    /// start, unless <see cref="OpcUaClientOptions.RetryConnect"/> is set. Requests made before the client has connected wait for it.
+    /// start, unless <see cref="ClientOptions.RetryConnect"/> is set. Requests made before the client has connected wait for it.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root), or the client's section, of any name.</param>

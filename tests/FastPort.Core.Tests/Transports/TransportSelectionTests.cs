@@ -22,7 +22,8 @@ public sealed class TransportSelectionTests
         Assert.NotSame(twoLoops, Shared(new EpollOptions { Loops = 3 }));
         Assert.NotSame(twoLoops, Shared(new EpollOptions { Loops = 2, SpinMicroseconds = 0 }));
         Assert.NotSame(twoLoops, Shared(new EpollOptions { Loops = 2, PinLoops = true }));
-        Assert.Same(Shared(new EpollOptions()), Shared(new FastPortClientOptions().ToEpollOptions()));
+        var client = new FastPortClientOptions { Transport = TransportKind.Epoll };
+        Assert.Same(Shared(new EpollOptions()), client.CreateTransports().First(t => t.Supports(scheme)));
 
         ITransport? Shared(EpollOptions options) =>
             TransportCollection.CreateShared(TransportKind.Epoll, options).FirstOrDefault(t => t.Supports(scheme));

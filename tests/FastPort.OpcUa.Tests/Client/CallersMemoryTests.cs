@@ -15,6 +15,7 @@ public sealed class CallersMemoryTests
     [Theory]
     [InlineData(10_000)]
     [InlineData(7)]
+    [InlineData(1)]
     public async Task Values_are_written_and_read_whatever_the_server_serves_at_a_time(int limit)
     {
         await using TestServer server = await StartAsync(limit);

@@ -272,7 +272,7 @@ public sealed class ClientServiceTests
         FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(
             () => OpcUaClient.ConnectAsync("opc.tcp://127.0.0.1:1", options));
 
-        string[] keys = ["ApplicationUri", "SecurityMode", "RequestTimeout", "MaxReconnectDelay", "MaxPublishRequests", "MaxChunkBytes"];
+        string[] keys = ["MaxReconnectDelay", "ApplicationUri", "SecurityMode", "RequestTimeout", "MaxPublishRequests", "MaxChunkBytes"];
         Assert.Equal(keys, e.Problems.Select(static p => p.Split([':', ' '])[1]));
         Assert.Equal("OpcUaClient:MaxChunkBytes is 100; allowed are 8192 to 1048576.", e.Problems[^1]);
         Assert.Empty(new OpcUaClientOptions().Validate());

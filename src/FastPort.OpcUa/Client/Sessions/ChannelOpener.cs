@@ -31,7 +31,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
     private async Task<ClientChannelLink> OpenAsync(ChannelCredentials? credentials, CancellationToken cancellationToken)
     {
         Endpoint endpoint = Endpoint.Parse(endpointUrl);
-        TransportCollection transports = TransportCollection.CreateShared().MapScheme("opc.tcp", over: "tcp", defaultPort: 4840);
+        TransportCollection transports = options.CreateTransports().MapScheme("opc.tcp", over: "tcp", defaultPort: 4840);
         var settings = new ConnectionSettings
         {
             Clock = clock,
@@ -50,7 +50,7 @@ internal sealed class ChannelOpener(string endpointUrl, OpcUaClientOptions optio
             throw;
         }
 
-        var channel = new ClientChannel(endpointUrl, options, credentials);
+        var channel = new ClientChannel(endpointUrl, options, credentials, clock);
         connection.Start(channel);
         try
         {

@@ -66,20 +66,23 @@ internal sealed class SessionLink(string endpointUrl, ClientChannelLink link, Cl
     /// <summary>Reads what the client has to know of the server. Indexes of namespaces may differ from those before a restart.</summary>
     public async Task ReadServerAsync(CancellationToken cancellationToken)
     {
-        ReadValueId[] items =
-        [
-            .. OperationLimits.Nodes.Append(NamespaceTable.Node)
-                .Select(static node => new ReadValueId { NodeId = node, AttributeId = (uint)AttributeId.Value }),
-        ];
-        ReadResponse response = await CallAsync<ReadRequest, ReadResponse>(
-            new ReadRequest { TimestampsToReturn = TimestampsToReturn.Neither, NodesToRead = items }, "Read", cancellationToken)
-            .ConfigureAwait(false);
-        if (response.Results is not { } values || values.Length != items.Length)
-        {
-            throw ServiceFailure.Create(StatusCodes.BadUnknownResponse, "Read", endpointUrl);
-        }
-
+        // A request each, all at once: how many nodes a request may have is one of the answers.
+        DataValue[] values = await Task.WhenAll(
+            OperationLimits.Nodes.Append(NamespaceTable.Node).Select(node => ReadAsync(node, cancellationToken))).ConfigureAwait(false);
         Limits = OperationLimits.Of(values);
         Namespaces = NamespaceTable.Of(values[^1]);
+    }
+
+    private async Task<DataValue> ReadAsync(NodeId node, CancellationToken cancellationToken)
+    {
+        var request = new ReadRequest
+        {
+            TimestampsToReturn = TimestampsToReturn.Neither,
+            NodesToRead = [new ReadValueId { NodeId = node, AttributeId = (uint)AttributeId.Value }],
+        };
+        ReadResponse response = await CallAsync<ReadRequest, ReadResponse>(request, "Read", cancellationToken).ConfigureAwait(false);
+        return response.Results is [var value]
+            ? value
+            : throw ServiceFailure.Create(StatusCodes.BadUnknownResponse, "Read", endpointUrl);
     }
 }
