@@ -42,9 +42,9 @@ internal static class ComparisonCommand
         Recursive = true,
     };
 
-    private static readonly Option<string?> Only = new("--only")
+    private static readonly Option<string[]?> Only = new("--only")
     {
-        Description = "Measure only the workloads whose title contains this text; for work on one row.",
+        Description = "Measure only the workloads whose title contains this text; may be given several times.",
         Recursive = true,
     };
 
@@ -153,7 +153,7 @@ internal static class ComparisonCommand
             WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
             LeadInSeconds = quick ? 0.1 : 0.5,
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
-            Only = parsed.GetValue(Only),
+            Only = parsed.GetValue(Only) ?? [],
             QueuedType = parsed.GetValue(QueuedType),
             SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),

@@ -18,8 +18,8 @@ internal sealed record ComparisonOptions
     /// <summary>Payload sizes in bytes; null for each scenario's own.</summary>
     public required IReadOnlyList<int>? Sizes { get; init; }
 
-    /// <summary>What the titles of the measured workloads contain; null for all.</summary>
-    public string? Only { get; init; }
+    /// <summary>Texts of which the title of a measured workload contains one; none for all.</summary>
+    public IReadOnlyList<string> Only { get; init; } = [];
 
     /// <summary>Message type under which FastPort.Server offers its Queued echo.</summary>
     public required ushort QueuedType { get; init; }
@@ -46,7 +46,7 @@ internal sealed record ComparisonOptions
     public required string CommandLine { get; init; }
 
     /// <summary>Whether a workload is measured.</summary>
-    public bool Selects(string title) => Only is null || title.Contains(Only, StringComparison.OrdinalIgnoreCase);
+    public bool Selects(string title) => Only.Count == 0 || Only.Any(text => title.Contains(text, StringComparison.OrdinalIgnoreCase));
 
     /// <summary>The sizes asked for, or a scenario's own; of those a quick run takes the first alone.</summary>
     public IReadOnlyList<int> SizesOr(IReadOnlyList<int> own) => Sizes ?? (Quick ? [own[0]] : own);

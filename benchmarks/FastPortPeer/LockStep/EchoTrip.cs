@@ -10,8 +10,8 @@ using Google.Protobuf;
 namespace FastPortPeer.LockStep;
 
 /// <summary>
-/// One Echo request in flight at a time: the next is sent from the callback of the reply before, on the session's loop, to which everything here
-/// belongs after <see cref="Start"/>.
+/// One Echo request in flight at a time: the next is sent from the callback of the reply before, on the session's loop, to which everything
+/// here belongs after <see cref="Start"/>.
 /// </summary>
 internal sealed class EchoTrip : PendingReply
 {
