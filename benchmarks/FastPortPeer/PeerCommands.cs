@@ -23,6 +23,12 @@ internal static class PeerCommands
 
     private static readonly Option<int> Size = new("--size") { Description = "Bytes of a message.", DefaultValueFactory = _ => 64 };
 
+    private static readonly Option<int> Payload = new("--size")
+    {
+        Description = "Bytes of a message's payload, 4 or more.",
+        DefaultValueFactory = _ => 64,
+    };
+
     private static readonly Option<bool> LockStepMode = new("--lock-step") { Description = "Send each message back before the next." };
 
     private static readonly Option<TransportKind> Transport = new("--transport") { Description = "What carries TCP and Unix sockets." };
@@ -65,7 +71,7 @@ internal static class PeerCommands
                 SpinMicroseconds));
         root.Add(Create("both", "Messaging: server and client in this process.", ServeBothAsync, Size, LockStepMode, SpinMicroseconds));
         root.Add(
-            Create("lock-step", "Echo, each request after the reply before.", LockStepAsync, Endpoint, Size, InFlight, SpinMicroseconds,
+            Create("lock-step", "Echo, each request after the reply before.", LockStepAsync, Endpoint, Payload, InFlight, SpinMicroseconds,
                 Duration, WarmUp, ServerId));
         SoakCommands.AddTo(root);
         AttackCommand.AddTo(root);
@@ -113,7 +119,7 @@ internal static class PeerCommands
     private static Task LockStepAsync(ParseResult parsed) => LockStepClient.RunAsync(new LockStepSettings
     {
         Endpoint = parsed.GetRequiredValue(Endpoint),
-        Size = parsed.GetValue(Size),
+        Size = parsed.GetValue(Payload),
         InFlight = parsed.GetValue(InFlight),
         Duration = TimeSpan.FromSeconds(parsed.GetValue(Duration)),
         WarmUp = TimeSpan.FromSeconds(parsed.GetValue(WarmUp)),
