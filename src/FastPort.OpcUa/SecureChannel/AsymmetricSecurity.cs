@@ -31,8 +31,9 @@ internal sealed class AsymmetricSecurity(SecurityPolicy policy, RSA own, RSA pee
     }
 
     public override void Protect(
-        ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, Span<byte> chunk)
+        ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, ArraySegment<byte> segment)
     {
+        Span<byte> chunk = segment;
         int blocks = (chunk.Length - clear.Length) / _sendBlock;
         byte[] signed = new byte[clear.Length + (blocks * Plain(_sendBlock))];
         clear.CopyTo(signed);

@@ -32,9 +32,9 @@ internal abstract class ChunkSecurity : IDisposable
     /// <param name="sequenceNumber">The chunk's number.</param>
     /// <param name="requestId">The request.</param>
     /// <param name="body">The body.</param>
-    /// <param name="chunk">Receives the chunk; exactly <see cref="ChunkBytes"/> long.</param>
+    /// <param name="segment">Receives the chunk; exactly <see cref="ChunkBytes"/> long.</param>
     public abstract void Protect(
-        ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, Span<byte> chunk);
+        ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, ArraySegment<byte> segment);
 
     /// <summary>Verifies and decrypts a chunk. False if it was not protected by these keys.</summary>
     /// <param name="chunk">The chunk.</param>
@@ -57,8 +57,9 @@ internal abstract class ChunkSecurity : IDisposable
         public override int ChunkBytes(int clearBytes, int bodyBytes) => clearBytes + SequenceHeaderBytes + bodyBytes;
 
         public override void Protect(
-            ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, Span<byte> chunk)
+            ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, ArraySegment<byte> segment)
         {
+            Span<byte> chunk = segment;
             clear.CopyTo(chunk);
             BinaryPrimitives.WriteUInt32LittleEndian(chunk[clear.Length..], sequenceNumber);
             BinaryPrimitives.WriteUInt32LittleEndian(chunk[(clear.Length + sizeof(uint))..], requestId);

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.InteropServices;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.OpcUa.Encoding;
@@ -6,10 +7,10 @@ using FastPort.OpcUa.Encoding;
 namespace FastPort.OpcUa.SecureChannel;
 
 /// <summary>
-/// Writes messages as chunks. Thread-safe: <see cref="_gate"/> is held from the first number of a message to the end of its write, so that
-/// chunks of two messages never mix and the numbers leave in order.
+/// Writes messages as chunks. Thread-safe: <see cref="_gate"/> is held from the first number of a message to the end of its last write, so
+/// that chunks of two messages never mix and the numbers leave in order.
 /// <para>
-/// Lock order: the connection's write, then <see cref="_gate"/>.
+/// Lock order: <see cref="_gate"/>, then the connection's write. A write holds one chunk, which is sent while the next one is encrypted.
 /// </para>
 /// </summary>
 internal sealed class ChunkWriter(Connection connection)
@@ -103,13 +104,13 @@ internal sealed class ChunkWriter(Connection connection)
     /// <param name="body">The message.</param>
     public void WriteOpen(Span<byte> clear, ChunkSecurity security, uint requestId, ReadOnlySpan<byte> body)
     {
-        if (connection.BeginWrite() is not { } ring)
-        {
-            return;
-        }
-
         lock (_gate)
         {
+            if (connection.BeginWrite() is not { } ring)
+            {
+                return;
+            }
+
             try
             {
                 WriteChunk(ring, clear, security, requestId, body);
@@ -129,57 +130,88 @@ internal sealed class ChunkWriter(Connection connection)
     /// </param>
     public StatusCode Write(uint type, uint requestId, ref MessageBuffer message)
     {
-        if (connection.BeginWrite() is not { } ring)
-        {
-            return StatusCodes.BadConnectionClosed;
-        }
-
         lock (_gate)
         {
+            if (_security is not { } security)
+            {
+                return StatusCodes.BadConnectionClosed;
+            }
+
+            int perChunk = security.MaxBodyBytes(_chunkBytes, SymmetricHeaderBytes);
+            long length = message.TotalLength;
+            long chunks = Math.Max(1, (length + perChunk - 1) / perChunk);
+            if (length > _maxMessageBytes || chunks > _maxChunks)
+            {
+                return StatusCodes.BadEncodingLimitsExceeded;
+            }
+
+            long room = chunks * security.ChunkBytes(SymmetricHeaderBytes, perChunk);
+            return security.IsPlain && length >= BorrowFrom
+                ? WriteBorrowed(type, requestId, ref message, perChunk, room)
+                : WriteCopied(type, requestId, message.Written, security, perChunk, room);
+        }
+    }
+
+    private StatusCode WriteCopied(
+        uint type, uint requestId, ReadOnlySpan<byte> rest, ChunkSecurity security, int perChunk, long room)
+    {
+        Span<byte> clear = stackalloc byte[SymmetricHeaderBytes];
+        while (true)
+        {
+            if (connection.BeginWrite() is not { } ring)
+            {
+                return StatusCodes.BadConnectionClosed;
+            }
+
+            int count = Math.Min(rest.Length, perChunk);
             try
             {
-                if (_security is not { } security)
-                {
-                    return StatusCodes.BadConnectionClosed;
-                }
-
-                int perChunk = security.MaxBodyBytes(_chunkBytes, SymmetricHeaderBytes);
-                long length = message.TotalLength;
-                long chunks = Math.Max(1, (length + perChunk - 1) / perChunk);
-                if (length > _maxMessageBytes || chunks > _maxChunks)
-                {
-                    return StatusCodes.BadEncodingLimitsExceeded;
-                }
-
-                long room = chunks * security.ChunkBytes(SymmetricHeaderBytes, perChunk);
                 if (connection.PendingBytes + room > ring.MaximumCapacity)
                 {
                     return StatusCodes.BadTcpNotEnoughResources;
                 }
 
-                if (security.IsPlain && length >= BorrowFrom)
-                {
-                    WriteBorrowed(ring, type, requestId, message, perChunk);
-                    message = TakeReturned() ?? new MessageBuffer(message.Pool, message.Length);
-                    return StatusCodes.Good;
-                }
-
-                Span<byte> clear = stackalloc byte[SymmetricHeaderBytes];
-                ReadOnlySpan<byte> rest = message.Written;
-                do
-                {
-                    int count = Math.Min(rest.Length, perChunk);
-                    SetHeader(clear, count == rest.Length ? type : MessageType.MessagePart);
-                    WriteChunk(ring, clear, security, requestId, rest[..count]);
-                    rest = rest[count..];
-                }
-                while (!rest.IsEmpty);
-                return StatusCodes.Good;
+                SetHeader(clear, count == rest.Length ? type : MessageType.MessagePart);
+                WriteChunk(ring, clear, security, requestId, rest[..count]);
             }
             finally
             {
                 connection.EndWrite();
             }
+
+            rest = rest[count..];
+            if (rest.IsEmpty)
+            {
+                return StatusCodes.Good;
+            }
+
+            // Only this side adds bytes, so there is room for the rest, too.
+            room = 0;
+            connection.Flush();
+        }
+    }
+
+    private StatusCode WriteBorrowed(uint type, uint requestId, ref MessageBuffer message, int perChunk, long room)
+    {
+        if (connection.BeginWrite() is not { } ring)
+        {
+            return StatusCodes.BadConnectionClosed;
+        }
+
+        try
+        {
+            if (connection.PendingBytes + room > ring.MaximumCapacity)
+            {
+                return StatusCodes.BadTcpNotEnoughResources;
+            }
+
+            WriteBorrowed(ring, type, requestId, message, perChunk);
+            message = TakeReturned() ?? new MessageBuffer(message.Pool, message.Length);
+            return StatusCodes.Good;
+        }
+        finally
+        {
+            connection.EndWrite();
         }
     }
 
@@ -259,7 +291,8 @@ internal sealed class ChunkWriter(Connection connection)
     {
         int size = security.ChunkBytes(clear.Length, body.Length);
         BinaryPrimitives.WriteInt32LittleEndian(clear[sizeof(uint)..], size);
-        security.Protect(clear, _numbers.Next(), requestId, body, ring.GetSpan(size)[..size]);
+        MemoryMarshal.TryGetArray(ring.GetMemory(size), out ArraySegment<byte> room);
+        security.Protect(clear, _numbers.Next(), requestId, body, room[..size]);
         ring.Advance(size);
     }
 }

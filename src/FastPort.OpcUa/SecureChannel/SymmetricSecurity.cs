@@ -13,16 +13,14 @@ internal sealed class SymmetricSecurity : ChunkSecurity
     private const int BlockBytes = 16;
 
     private readonly bool _encrypts;
-    private readonly ChannelKeys _own;
-    private readonly ChannelKeys _peer;
-    private readonly Aes _ownAes = Aes.Create();
-    private readonly Aes _peerAes = Aes.Create();
+    private readonly ChunkCipher _sending;
+    private readonly ChunkCipher _receiving;
 
     public SymmetricSecurity(MessageSecurityMode mode, ChannelKeys own, ChannelKeys peer)
     {
         _encrypts = mode == MessageSecurityMode.SignAndEncrypt;
-        (_own, _peer) = (own, peer);
-        (_ownAes.Key, _peerAes.Key) = (own.Encrypting, peer.Encrypting);
+        _sending = ChunkCipher.ForSending(own, _encrypts);
+        _receiving = ChunkCipher.ForReceiving(peer, _encrypts);
     }
 
     public override int MaxBodyBytes(int chunkBytes, int clearBytes) => _encrypts
@@ -36,8 +34,9 @@ internal sealed class SymmetricSecurity : ChunkSecurity
     }
 
     public override void Protect(
-        ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, Span<byte> chunk)
+        ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, ArraySegment<byte> segment)
     {
+        Span<byte> chunk = segment;
         clear.CopyTo(chunk);
         Span<byte> content = chunk[clear.Length..];
         BinaryPrimitives.WriteUInt32LittleEndian(content, sequenceNumber);
@@ -50,10 +49,10 @@ internal sealed class SymmetricSecurity : ChunkSecurity
             padding.Fill((byte)(padding.Length - 1));
         }
 
-        HMACSHA256.HashData(_own.Signing, chunk[..^SignatureBytes], chunk[^SignatureBytes..]);
+        _sending.Sign(chunk[..^SignatureBytes], chunk[^SignatureBytes..]);
         if (_encrypts)
         {
-            _ownAes.EncryptCbc(content, _own.InitializationVector, content, PaddingMode.None);
+            _sending.Transform(segment[clear.Length..]);
         }
     }
 
@@ -69,14 +68,13 @@ internal sealed class SymmetricSecurity : ChunkSecurity
         ReadOnlySpan<byte> plain = chunk;
         if (_encrypts)
         {
-            scratch.Write(chunk[..clearBytes]);
-            _peerAes.DecryptCbc(chunk[clearBytes..], _peer.InitializationVector, scratch.GetSpan(contentBytes), PaddingMode.None);
-            scratch.Advance(contentBytes);
+            scratch.Write(chunk);
+            _receiving.Transform(scratch.Segment[clearBytes..]);
             plain = scratch.Written;
         }
 
         Span<byte> signature = stackalloc byte[SignatureBytes];
-        HMACSHA256.HashData(_peer.Signing, plain[..^SignatureBytes], signature);
+        _receiving.Sign(plain[..^SignatureBytes], signature);
         if (!CryptographicOperations.FixedTimeEquals(signature, plain[^SignatureBytes..]))
         {
             return false;
@@ -88,8 +86,8 @@ internal sealed class SymmetricSecurity : ChunkSecurity
 
     public override void Dispose()
     {
-        _ownAes.Dispose();
-        _peerAes.Dispose();
+        _sending.Dispose();
+        _receiving.Dispose();
         base.Dispose();
     }
 

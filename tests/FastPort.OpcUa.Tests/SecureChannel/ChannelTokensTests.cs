@@ -47,7 +47,7 @@ public sealed class ChannelTokensTests
         public override int ChunkBytes(int clearBytes, int bodyBytes) => throw new NotSupportedException();
 
         public override void Protect(
-            ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, Span<byte> chunk) =>
+            ReadOnlySpan<byte> clear, uint sequenceNumber, uint requestId, ReadOnlySpan<byte> body, ArraySegment<byte> segment) =>
             throw new NotSupportedException();
 
         public override bool TryUnprotect(

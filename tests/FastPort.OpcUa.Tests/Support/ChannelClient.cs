@@ -31,7 +31,10 @@ internal sealed class ChannelClient : IAsyncDisposable
             .CreateConnector(Endpoint.Parse(url), settings)
             .ConnectAsync(Patience.Token);
         var channel = new ClientChannel(
-            url, new OpcUaClientOptions { TokenLifetime = TimeSpan.FromMinutes(1) }, credentials, clock);
+            url,
+            new OpcUaClientOptions { TokenLifetime = TimeSpan.FromMinutes(1), RequestTimeout = TimeSpan.FromDays(1) },
+            credentials,
+            clock);
         connection.Start(channel);
         return new ChannelClient(clock, connection, channel);
     }
