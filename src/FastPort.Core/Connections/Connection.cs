@@ -238,6 +238,13 @@ public abstract class Connection
     public abstract void Flush();
 
     /// <summary>
+    /// As <see cref="Flush"/>, but sends at once on the loop, too, where <see cref="Flush"/> waits for the end of the burst. For a protocol
+    /// that takes long over a burst: the peer works on the first answers meanwhile. Each call is a system call. Defaults to
+    /// <see cref="Flush"/>.
+    /// </summary>
+    public virtual void FlushNow() => Flush();
+
+    /// <summary>
     /// As <see cref="Flush"/>, for a loop that writes to another connection: a transport that collects sends per thread sends the bytes
     /// when the calling thread has finished its present work.
     /// </summary>

@@ -23,6 +23,9 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     private const int KeepBytes = 64 * 1024;
     private const long NothingUnfinished = long.MinValue;
 
+    // How long answers wait for others of their burst: a few times what a system call takes.
+    private static readonly TimeSpan AnswersWait = TimeSpan.FromMicroseconds(20);
+
     private MessageBuffer _plain = null!;
     private SequenceNumbers _numbers;
     private Connection? _connection;
@@ -120,6 +123,7 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
     private ReceiveOutcome Receive(ArrayPoolCircularBuffer input)
     {
         Span<byte> header = stackalloc byte[HeaderBytes];
+        long begun = time.GetTimestamp();
         while (!Connection.IsClosing)
         {
             if (_isAside)
@@ -162,6 +166,13 @@ internal abstract partial class ChannelProtocol(EncodingLimits limits, TimeProvi
             {
                 Fail(fault);
                 break;
+            }
+
+            if (!input.IsEmpty && time.GetElapsedTime(begun) >= AnswersWait)
+            {
+                // The peer works on these while the rest of the burst is decrypted and handled.
+                Connection.FlushNow();
+                begun = time.GetTimestamp();
             }
         }
 

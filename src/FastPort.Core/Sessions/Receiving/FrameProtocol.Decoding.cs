@@ -11,6 +11,9 @@ namespace FastPort.Sessions.Receiving;
 /// <content>The decode loop: reads frames in the receive ring and passes each to its handler.</content>
 internal sealed partial class FrameProtocol
 {
+    // How long replies wait for others of their burst: a few times what a system call takes.
+    private const long RepliesWaitNanoseconds = 20_000;
+
     // NoInlining: inlined into a transport's loop, this method would use up the JIT's inlining budget, and the small methods called here
     // would not be inlined.
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -37,10 +40,16 @@ internal sealed partial class FrameProtocol
 
                     Volatile.Write(ref _messagesReceived, _messagesReceived + 1);
                     input.Consume((int)header.FrameSize);
-                    if (_turnBudget.IsOver(Dispatcher.LastReading))
+                    long reading = Dispatcher.LastReading;
+                    if (_turnBudget.IsOver(reading))
                     {
                         YieldTurn();
                         return ReceiveOutcome.Pause;
+                    }
+
+                    if (Math.Max(reading, _turnBudget.LastReading) >= _repliesDue && !input.IsEmpty)
+                    {
+                        SendReplies();
                     }
 
                     break;
@@ -58,6 +67,14 @@ internal sealed partial class FrameProtocol
         }
 
         return ReceiveOutcome.Continue;
+    }
+
+    // The peer works on these replies while the rest of the burst is handled.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void SendReplies()
+    {
+        _connection.FlushNow();
+        _repliesDue = MonotonicClock.Nanoseconds + RepliesWaitNanoseconds;
     }
 
     // A pause that is resumed at once: the transport offers the remaining bytes after the loop's other connections had their turn.

@@ -31,6 +31,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     private long _stampedBytes = -1;
     private long _stamp;
     private TurnBudget _turnBudget = new();
+    private long _repliesDue;
     private bool _yielded;
     private bool _paused;
     private CloseReason? _stopping;
@@ -116,6 +117,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
         _paused = _yielded = false;
         _turnBudget.BeginBurst(now);
+        _repliesDue = now + RepliesWaitNanoseconds;
         Output.BeginDeferral();
         Dispatcher.BeginBurst(_stamp, now);
 

@@ -21,6 +21,9 @@ internal struct TurnBudget()
     private long _endsAt;
     private long _lastReading;
 
+    /// <summary>The newest clock reading that this budget has seen.</summary>
+    public readonly long LastReading => _lastReading;
+
     public void BeginBurst(long now)
     {
         _lastReading = now;

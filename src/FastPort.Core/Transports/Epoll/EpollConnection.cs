@@ -114,6 +114,19 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
         }
     }
 
+    public override void FlushNow()
+    {
+        if (!IsOnLoop)
+        {
+            Flush();
+        }
+        else if (_sender.Pending != 0)
+        {
+            RequestTick();
+            _sender.SendOnLoop();
+        }
+    }
+
     public override void ResumeReading() => Request(ResumeRequested);
 
     void ILoopTask.RunOnLoop()
@@ -191,7 +204,7 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     }
 
     /// <summary>Called at the end of the loop's round.</summary>
-    public void FlushNow()
+    public void FlushRound()
     {
         Set(ReadFlags.FlushQueued, false);
         if (!Is(LifeFlags.Released))

@@ -236,7 +236,7 @@ internal sealed class EpollLoop
     {
         for (int sends = 0; sends < SendsPerRound && _written.TryDequeue(out EpollConnection? connection); sends++)
         {
-            connection.FlushNow();
+            connection.FlushRound();
         }
     }
 
