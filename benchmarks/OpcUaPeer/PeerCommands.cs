@@ -1,6 +1,7 @@
 using System.CommandLine;
 using FastPort.OpcUa;
 using OpcUaPeer.Ciphers;
+using OpcUaPeer.Items;
 using OpcUaPeer.Loads;
 
 namespace OpcUaPeer;
@@ -31,9 +32,19 @@ internal static class PeerCommands
         DefaultValueFactory = _ => 1,
     };
 
+    private static readonly Option<double> MaxAge = new("--max-age")
+    {
+        Description = "Greatest age of a value when it is asked for, in seconds.",
+        DefaultValueFactory = _ => 1,
+    };
+
     private static readonly Option<OpcUaSecurityPolicy> Policy = new("--policy") { Description = "Security policy; with SignAndEncrypt." };
 
     private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
+
+    private static readonly Option<int> Sessions = new("--sessions") { Description = "Sessions.", Required = true };
+
+    private static readonly Option<int> Items = new("--items") { Description = "Monitored items, a variable each.", Required = true };
 
     private static readonly Option<int?> SpinMicroseconds = new("--spin-us")
     {
@@ -49,8 +60,10 @@ internal static class PeerCommands
         var root = new RootCommand("FastPort's own side of the OPC UA comparison.");
         root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still, SpinMicroseconds));
         root.Add(
-            Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Outstanding, Policy,
-                ServerId, SpinMicroseconds));
+            Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Outstanding, MaxAge,
+                Policy, ServerId, SpinMicroseconds));
+        root.Add(Create("item-server", "Variables that count their changes.", ServeItemsAsync, Url, Items));
+        root.Add(Create("item-client", "Monitors them all, and sees that no change is lost.", WatchAsync, Url, Sessions, Items, ServerId));
         root.Add(Create("ciphers", "AES-256-CBC and HMAC-SHA256 of a request and a response, both ends.", CipherAsync, RequestBytes,
             ResponseBytes));
         return root;
@@ -79,10 +92,21 @@ internal static class PeerCommands
         Operation = parsed.GetValue(What),
         Count = parsed.GetValue(Count),
         Outstanding = parsed.GetValue(Outstanding),
+        MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
         Policy = parsed.GetValue(Policy),
         ServerId = parsed.GetValue(ServerId),
         SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
     });
+
+    private static Task ServeItemsAsync(ParseResult parsed) =>
+        ItemServer.RunAsync(parsed.GetRequiredValue(Url), parsed.GetValue(Items));
+
+    private static Task WatchAsync(ParseResult parsed)
+    {
+        int sessions = parsed.GetValue(Sessions);
+        return new ItemClient(
+            parsed.GetRequiredValue(Url), sessions, parsed.GetValue(Items) / sessions, parsed.GetValue(ServerId)).RunAsync();
+    }
 
     private static Task CipherAsync(ParseResult parsed) =>
         CipherRun.RunAsync(parsed.GetValue(RequestBytes), parsed.GetValue(ResponseBytes));

@@ -33,6 +33,9 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     public const string NodeClient = "node-opcua -> FastPort";
     public const string NodeServer = "FastPort -> node-opcua";
 
+    // Seconds. node-opcua's server has one thread: at many large Reads its values change seconds late.
+    private const int BusyMaxAge = 30;
+
     private readonly string _assembly = context.Bench.Programs.Find("benchmarks", "OpcUaPeer");
     private readonly string _node = Path.Combine(context.Bench.Programs.Root, "tests", "FastPort.Interop.Tests", "node");
 
@@ -46,7 +49,35 @@ internal sealed class OpcUaPeers(ScenarioContext context)
 
     /// <summary>node-opcua's server under FastPort's client.</summary>
     public IContestant AgainstNode(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
-        new OpcUaPair(ServerOfNode(ask, serverCores), OwnClient(ask, clientCores), context) { Name = NodeServer };
+        new OpcUaPair(ServerOfNode(ask, serverCores), OwnClient(ask, clientCores, BusyMaxAge), context) { Name = NodeServer };
+
+    /// <summary>Sessions that monitor a server's variables, a tenth of which changes each second.</summary>
+    public IContestant Monitoring(int sessions, int items, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) => new OpcUaPair(
+        new Candidate
+        {
+            Name = "FastPort",
+            Command =
+            [
+                ProgramLocator.DotNetHost, _assembly, "item-server", "--endpoint", "opc.tcp://127.0.0.1:0",
+                "--items", Invariant.Text(items),
+            ],
+            Missing = MissingOwn,
+            Cores = serverCores,
+        },
+        new OpcUaClientCommand(
+            (url, serverId) =>
+            [
+                ProgramLocator.DotNetHost, _assembly, "item-client", "--endpoint", url, "--sessions", Invariant.Text(sessions),
+                "--items", Invariant.Text(items), "--server-pid", Invariant.Text(serverId),
+            ],
+            MissingOwn)
+        {
+            Cores = clientCores,
+        },
+        context)
+    {
+        Name = FastPort,
+    };
 
     // What is written must stay until it has been checked.
     private static bool IsStill(OpcUaAsk ask) => ask.Operation == "write";
@@ -76,12 +107,12 @@ internal sealed class OpcUaPeers(ScenarioContext context)
         Cores = cores,
     };
 
-    private OpcUaClientCommand OwnClient(OpcUaAsk ask, IReadOnlyList<int> cores) => new(
+    private OpcUaClientCommand OwnClient(OpcUaAsk ask, IReadOnlyList<int> cores, int maxAge = 1) => new(
         (url, serverId) =>
         [
             ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", url, "--pki", Pki("client"), "--operation", ask.Operation,
             "--count", Invariant.Text(ask.Count), "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
-            "--server-pid", Invariant.Text(serverId), .. Spin(ask),
+            "--max-age", Invariant.Text(maxAge), "--server-pid", Invariant.Text(serverId), .. Spin(ask),
         ],
         MissingOwn)
     {

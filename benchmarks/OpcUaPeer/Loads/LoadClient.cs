@@ -32,7 +32,7 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(settings.Endpoint, options);
         ILoad load = settings.Operation switch
         {
-            Operation.Read => new ReadLoad(settings.Count, settings.Outstanding),
+            Operation.Read => new ReadLoad(settings.Count, settings.Outstanding, settings.MaxAge),
             Operation.Write => new WriteLoad(settings.Count, settings.Outstanding),
             _ => new PackageLoad(settings.Count),
         };

@@ -31,6 +31,9 @@ internal sealed record LoadSettings
     /// <summary>Requests under way at a time.</summary>
     public required int Outstanding { get; init; }
 
+    /// <summary>The greatest age of a value when it is asked for.</summary>
+    public required TimeSpan MaxAge { get; init; }
+
     public required OpcUaSecurityPolicy Policy { get; init; }
 
     /// <summary>How long the loop looks for work before it sleeps; null for the engine's own choice.</summary>

@@ -7,12 +7,10 @@ namespace OpcUaPeer.Loads;
 
 /// <summary>
 /// Reads neighboring tags, each worker others. Every value must be its tag's, of a generation that is not older than the one seen before,
-/// and less than a second old when it was asked for: no stale answer passes.
+/// and not too old when it was asked for: no stale answer passes.
 /// </summary>
-internal sealed class ReadLoad(int count, int workers) : ILoad
+internal sealed class ReadLoad(int count, int workers, TimeSpan maxAge) : ILoad
 {
-    private static readonly TimeSpan MaxAge = TimeSpan.FromSeconds(1);
-
     private readonly NodeId[][] _blocks = new NodeId[TagValues.Count / count][];
     private readonly DataValue[][] _values = [.. Enumerable.Range(0, workers).Select(_ => new DataValue[count])];
     private readonly int[] _next = [.. Enumerable.Range(0, workers)];
@@ -32,7 +30,7 @@ internal sealed class ReadLoad(int count, int workers) : ILoad
     public async ValueTask RequestAsync(OpcUaClient client, int worker)
     {
         int block = _next[worker]++ % _blocks.Length;
-        DateTime oldest = DateTime.UtcNow - MaxAge;
+        DateTime oldest = DateTime.UtcNow - maxAge;
 
         // A generation is told to all tags one after the other, so one before the newest is not stale yet.
         int least = Volatile.Read(ref _generation) - 1;
@@ -60,7 +58,8 @@ internal sealed class ReadLoad(int count, int workers) : ILoad
 
         if (value.SourceTimestamp < oldest)
         {
-            throw new PeerException($"The value of tag {tag} was set at {value.SourceTimestamp:O}, a second or more before it was read.");
+            throw new PeerException(
+                $"The value of tag {tag} was set at {value.SourceTimestamp:O}, {maxAge.TotalSeconds} s or more before it was read.");
         }
 
         if (tag >= TagValues.Int32Count + TagValues.DoubleCount)

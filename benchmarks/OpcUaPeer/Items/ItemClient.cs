@@ -1,0 +1,171 @@
+using System.Diagnostics;
+using System.Globalization;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Client;
+using FastPort.Telemetry.Histograms;
+using FastPortPeer;
+
+namespace OpcUaPeer.Items;
+
+/// <summary>
+/// Many sessions, each with a subscription to variables of its own. Every item must see each of its variable's values, in order; after a
+/// run, as many changes as the server has made.
+/// </summary>
+internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, int serverId)
+{
+    private const int ConnectingAtOnce = 16;
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    private readonly Delays _delays = new();
+    private readonly long[] _seen = new long[sessions * itemsEach];
+    private readonly TaskCompletionSource _failed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public async Task RunAsync()
+    {
+        var clients = new OpcUaClient[sessions];
+        Array.Fill(_seen, -1);
+        try
+        {
+            await Parallel.ForAsync(0, sessions, new ParallelOptions { MaxDegreeOfParallelism = ConnectingAtOnce }, async (i, _) =>
+            {
+                clients[i] = await OpcUaClient.ConnectAsync(endpoint, new OpcUaClientOptions { Reconnect = false, Loops = 1 });
+                await WatchAsync(clients[i], i * itemsEach);
+            });
+            Console.WriteLine("ready");
+            await foreach (string line in InputLines.Start().ReadAllAsync())
+            {
+                string[] words = line.Split(' ');
+                await WaitAsync(double.Parse(words[1], CultureInfo.InvariantCulture));
+                Console.WriteLine(await MeasureAsync(clients[0], double.Parse(words[2], CultureInfo.InvariantCulture)));
+            }
+        }
+        finally
+        {
+            await Task.WhenAll(clients.Select(static client => client?.DisposeAsync().AsTask() ?? Task.CompletedTask));
+        }
+    }
+
+    private async Task WatchAsync(OpcUaClient client, int first)
+    {
+        OpcUaSubscription subscription = await client.SubscribeAsync(
+            new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(500) });
+        IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
+            [
+                .. Enumerable.Range(first, itemsEach).Select(i => new MonitoredItemOptions(client.Namespaces.MakeId(ItemServer.NamespaceUri, (uint)i))
+                {
+                    SamplingInterval = TimeSpan.Zero, QueueSize = 10, Tag = i,
+                }),
+            ]);
+        if (items.Any(static item => item.Status.IsBad))
+        {
+            throw new PeerException($"{items.Count(static item => item.Status.IsBad)} variables cannot be monitored.");
+        }
+
+        _ = ReadAsync(subscription);
+    }
+
+    private async Task ReadAsync(OpcUaSubscription subscription)
+    {
+        try
+        {
+            await foreach (DataChange change in subscription.Changes.ReadAllAsync())
+            {
+                Take((int)change.Item.Options.Tag!, change.Value);
+            }
+        }
+        catch (Exception e)
+        {
+            _failed.TrySetException(e);
+        }
+    }
+
+    private void Take(int item, in DataValue value)
+    {
+        if (!value.Status.IsGood || !value.Value.TryGet(out long number))
+        {
+            throw new PeerException($"Item {item} got {value}.");
+        }
+
+        // The first is whatever it was when the item was made.
+        if (_seen[item] >= 0 && number != _seen[item] + 1)
+        {
+            throw new PeerException($"Item {item} got {number} after {_seen[item]}.");
+        }
+
+        Volatile.Write(ref _seen[item], number);
+        _delays.Record(DateTime.UtcNow - value.SourceTimestamp);
+    }
+
+    private async Task<string> MeasureAsync(OpcUaClient client, double seconds)
+    {
+        _delays.Reset();
+        long allocated = GC.GetTotalAllocatedBytes(precise: true);
+        TimeSpan serverCpu = ProcessFigures.Cpu(serverId);
+        TimeSpan cpu = ProcessFigures.OwnCpu;
+        long begun = Stopwatch.GetTimestamp();
+        await WaitAsync(seconds);
+        double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
+        LatencySnapshot delays = _delays.Snapshot();
+        cpu = ProcessFigures.OwnCpu - cpu;
+        serverCpu = ProcessFigures.Cpu(serverId) - serverCpu;
+        allocated = GC.GetTotalAllocatedBytes(precise: true) - allocated;
+        await CheckAsync(client);
+        return LoadLine.Of(delays, elapsed, cpu, serverCpu, serverId, allocated, null);
+    }
+
+    // Every change that the server has made until now arrives. As no item has a gap, none is missing then.
+    private async Task CheckAsync(OpcUaClient client)
+    {
+        NodeId changes = client.Namespaces.MakeId(ItemServer.NamespaceUri, ItemServer.Changes);
+        long made = (await client.ReadAsync([changes]))[0].Value.Get<long>();
+        long begun = Stopwatch.GetTimestamp();
+        while (Seen() < made)
+        {
+            if (Stopwatch.GetElapsedTime(begun) > Patience)
+            {
+                throw new PeerException($"The server has made {made} changes, and {Seen()} have come.");
+            }
+
+            await WaitAsync(0.1);
+        }
+    }
+
+    private long Seen() => _seen.Sum(static number => Math.Max(number, 0));
+
+    private async Task WaitAsync(double seconds)
+    {
+        Task wait = Task.Delay(TimeSpan.FromSeconds(seconds));
+        await await Task.WhenAny(wait, _failed.Task);
+    }
+
+    /// <summary>Delays from a change to its arrival. Thread-safe.</summary>
+    private sealed class Delays
+    {
+        private readonly Lock _gate = new();
+        private readonly LatencyHistogram _histogram = new();
+
+        public void Record(TimeSpan delay)
+        {
+            lock (_gate)
+            {
+                _histogram.Record(Math.Max(0, (long)delay.TotalNanoseconds));
+            }
+        }
+
+        public void Reset()
+        {
+            lock (_gate)
+            {
+                _histogram.Reset();
+            }
+        }
+
+        public LatencySnapshot Snapshot()
+        {
+            lock (_gate)
+            {
+                return _histogram.Snapshot();
+            }
+        }
+    }
+}
