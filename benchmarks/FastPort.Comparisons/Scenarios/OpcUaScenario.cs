@@ -34,11 +34,11 @@ internal sealed class OpcUaScenario : ContestScenario
 
     protected override string Method =>
         "2,000 tags, half Int32, 800 Double, 200 String; all change four times a second. Every value that is read must be its tag's, of a "
-        + "generation that is not older than those seen before, and less than a second old when it was asked for (node-opcua's server, which changes late while it "
-        + "is busy, half a minute). What was written is read back after each run. A message is a request with its response. With one request outstanding both ends share a core, else they "
-        + "have a core each; packages are fetched one after the other, with a core each. Of monitored items a message is a change, and "
-        + "the round trip is the time from the change to its arrival, at most 500 ms of publishing interval included; every item sees each "
-        + "change once.";
+        + "generation that is not older than those seen before, and less than a second old when it was asked for (of node-opcua's server, "
+        + "which changes late while it is busy, half a minute). What was written is read back after each run. A message is a request with "
+        + "its response. With one request outstanding both ends share a core, else they have a core each; packages are fetched one after "
+        + "the other, with a core each. Of monitored items a message is a change, and the round trip is the time from the change to its "
+        + "arrival, at most 500 ms of publishing interval included; every item sees each change once.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
