@@ -26,9 +26,10 @@ internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, i
         Array.Fill(_seen, -1);
         try
         {
-            await Parallel.ForAsync(0, sessions, new ParallelOptions { MaxDegreeOfParallelism = ConnectingAtOnce }, async (i, _) =>
+            await Parallel.ForAsync(0, sessions, new ParallelOptions { MaxDegreeOfParallelism = ConnectingAtOnce }, async (i, cancellation) =>
             {
-                clients[i] = await OpcUaClient.ConnectAsync(endpoint, new OpcUaClientOptions { Reconnect = false, Loops = 1 });
+                var options = new OpcUaClientOptions { Reconnect = false, Loops = 1 };
+                clients[i] = await OpcUaClient.ConnectAsync(endpoint, options, cancellationToken: cancellation);
                 await WatchAsync(clients[i], i * itemsEach);
             });
             Console.WriteLine("ready");

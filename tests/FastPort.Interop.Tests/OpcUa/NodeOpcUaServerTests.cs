@@ -20,7 +20,8 @@ public sealed class NodeOpcUaServerTests
 
         NodeId[] ids = [.. Enumerable.Range(1000, 2000).Select(i => Id((uint)i))];
         HashSet<NodeId> tree = await BrowseTreeAsync(client);
-        Assert.Subset(tree, [.. ids, Id(90_000), Id(90_001), new NodeId(0, 2253), new NodeId(0, 58), new NodeId(0, 31)]);
+        NodeId[] known = [.. ids, Id(90_000), Id(90_001), new(0, 2253), new(0, 58), new(0, 31)];
+        Assert.Empty(known.Except(tree));
         Assert.InRange(tree.Count, 4000, 100_000);
 
         // Its server reads 500 and writes 150 at a time.
