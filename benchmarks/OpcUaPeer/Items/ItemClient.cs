@@ -26,7 +26,8 @@ internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, i
         Array.Fill(_seen, -1);
         try
         {
-            await Parallel.ForAsync(0, sessions, new ParallelOptions { MaxDegreeOfParallelism = ConnectingAtOnce }, async (i, cancellation) =>
+            var parallel = new ParallelOptions { MaxDegreeOfParallelism = ConnectingAtOnce };
+            await Parallel.ForAsync(0, sessions, parallel, async (i, cancellation) =>
             {
                 var options = new OpcUaClientOptions { Reconnect = false, Loops = 1 };
                 clients[i] = await OpcUaClient.ConnectAsync(endpoint, options, cancellationToken: cancellation);
@@ -52,7 +53,7 @@ internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, i
             new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(500) });
         IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
             [
-                .. Enumerable.Range(first, itemsEach).Select(i => new MonitoredItemOptions(client.Namespaces.MakeId(ItemServer.NamespaceUri, (uint)i))
+                .. Enumerable.Range(first, itemsEach).Select(i => new MonitoredItemOptions(Id(i))
                 {
                     SamplingInterval = TimeSpan.Zero, QueueSize = 10, Tag = i,
                 }),
@@ -63,6 +64,8 @@ internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, i
         }
 
         _ = ReadAsync(subscription);
+
+        NodeId Id(int item) => client.Namespaces.MakeId(ItemServer.NamespaceUri, (uint)item);
     }
 
     private async Task ReadAsync(OpcUaSubscription subscription)
