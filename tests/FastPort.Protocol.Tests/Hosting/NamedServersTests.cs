@@ -179,7 +179,8 @@ public sealed class NamedServersTests
     }
 
     [Theory]
-    [InlineData("ConnectTimeout", "00:00:00", "FastPortClient:ConnectTimeout is 00:00:00; allowed are values above 00:00:00.")]
+    [InlineData(
+        "ConnectTimeout", "00:00:00", "FastPortClient:ConnectTimeout is 00:00:00; allowed are values above 00:00:00, up to 1.00:00:00.")]
     [InlineData("Reconnect", "perhaps", "FastPortClient:Reconnect is 'perhaps'; allowed are true, false.")]
     [InlineData("RequestTimeout", "soon", "FastPortClient:RequestTimeout is 'soon'; allowed are 00:00:00 (off) to 1.00:00:00.")]
     public async Task A_wrong_value_of_a_client_stops_the_start(string key, string value, string problem)
