@@ -170,7 +170,10 @@ internal static class ComparisonCommand
     private static string Retyped(ParseResult parsed)
     {
         string[] tokens = [.. parsed.Tokens.Select(token => token.Value)];
-        return string.Join(' ', tokens.Where((token, i) => !NamesReport(token) && (i == 0 || !NamesReport(tokens[i - 1]))));
+        return string.Join(
+            ' ',
+            tokens.Where((token, i) => !NamesReport(token) && (i == 0 || !NamesReport(tokens[i - 1])))
+                .Select(static token => token.Contains(' ', StringComparison.Ordinal) ? $"'{token}'" : token));
     }
 
     private static bool NamesReport(string token) => token == JsonFile.Name || token == MarkdownFile.Name || token == Baseline.Name;

@@ -64,6 +64,11 @@ internal static class ComparisonRun
             reports.Add(await scenario.RunAsync(context, cancellation));
         }
 
+        if (options.Only.Count > 0 && reports.All(static report => report.Workloads.Count == 0))
+        {
+            throw new ComparisonException($"--only: no workload's title contains {string.Join(" or ", options.Only.Select(Quoted))}.");
+        }
+
         var report = new ComparisonReport
         {
             Date = date,
@@ -82,6 +87,8 @@ internal static class ComparisonRun
             ? ExitCode.Failed
             : ExitCode.Good;
     }
+
+    private static string Quoted(string text) => $"'{text}'";
 
     private static void WriteFile(string? path, string content)
     {

@@ -84,6 +84,7 @@ internal sealed class Arena(ComparisonOptions options, Action<string> progress)
 
     private async Task StartAsync(Workload workload, ContestantRuns run, CancellationToken cancellation)
     {
+        // The processes of the run before, if there are any.
         run.Contestant.Dispose();
         progress($"{workload.Title}: starting and warming {run.Contestant.Name}");
         await run.Contestant.StartAsync(cancellation);

@@ -1,9 +1,9 @@
 namespace FastPort.Connections;
 
 /// <summary>
-/// A limit of the bytes that connections' rings, shared frames and queued requests hold together. For each connection
-/// <see cref="FreeBytes"/> do not count, for each of receiving, sending and queueing. All servers of a process share
-/// <see cref="OfProcess"/>, except servers with their own budget.
+/// A limit of the bytes that connections' rings, unfinished messages, shared frames and queued requests hold together. For each connection
+/// <see cref="FreeBytes"/> do not count, for each of receiving, messages beside the ring, sending and queueing. All servers of a process
+/// share <see cref="OfProcess"/>, except servers with their own budget.
 /// <para>
 /// When the limit is exceeded, the budget closes connections: first those with an unknown peer, and among them first the one whose peer has
 /// been late for the longest time with the rest of a message or with reading sent bytes. A known peer is closed when it has been late for a

@@ -62,7 +62,10 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     /// <summary>The connection of now, for tests.</summary>
     internal Connection Connection => _slot.Current!.Connection;
 
-    /// <summary>Connects to a server, opens a secure channel, and creates and activates a session.</summary>
+    /// <summary>
+    /// Connects to a server, opens a secure channel, and creates and activates a session. Makes one attempt, or with
+    /// <see cref="Clients.ClientOptions.RetryConnect"/> retries until it has a session.
+    /// </summary>
     /// <param name="endpointUrl">The endpoint: <c>opc.tcp://host:4840/path</c>.</param>
     /// <param name="options">Options, which are not changed from now on. Defaults to the default values.</param>
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
@@ -116,8 +119,8 @@ public sealed partial class OpcUaClient : IAsyncDisposable
         var client = new OpcUaClient(endpointUrl, options, logger, time);
         try
         {
-            SessionLink link = await client._opener.OpenAsync(earlier: null, cancellationToken).ConfigureAwait(false);
-            client._running = client.RunAsync(link);
+            await client.StartAsync(cancellationToken).ConfigureAwait(false);
+            await client._slot.NextAsync(after: null).WaitAsync(cancellationToken).ConfigureAwait(false);
             return client;
         }
         catch

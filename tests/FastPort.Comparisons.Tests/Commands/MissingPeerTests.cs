@@ -36,6 +36,22 @@ public sealed class MissingPeerTests : IDisposable
         Assert.Equal("dotnet run -c Release --project benchmarks/FastPort.Comparisons -- idle --quick", report.Command);
     }
 
+    [Fact]
+    public async Task Only_workloads_that_are_named_are_measured_and_the_report_tells_the_command_as_it_can_be_typed()
+    {
+        if (await RunAsync(["--only", "500 connections", "--json", Json], null) is not { } result)
+        {
+            return;
+        }
+
+        Assert.Equal(0, result.ExitCode);
+        Assert.EndsWith(" -- idle --quick --only '500 connections'", JsonReport.Read(Json).Command, StringComparison.Ordinal);
+
+        ProgramResult? wrong = await RunAsync(["--only", "501", "--only", "502"], null);
+        Assert.Equal(1, wrong!.ExitCode);
+        Assert.Contains("--only: no workload's title contains '501' or '502'.", wrong.Errors, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData(true, null)]
     [InlineData(false, "true")]

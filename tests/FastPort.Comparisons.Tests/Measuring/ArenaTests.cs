@@ -24,6 +24,17 @@ public sealed class ArenaTests
     }
 
     [Fact]
+    public async Task Where_each_run_has_new_processes_all_start_again_before_it()
+    {
+        var workload = new Workload("load", [Contestant("A", Fast, Fast), Contestant("B", Slow, Slow)], []) { HasNewProcesses = true };
+
+        WorkloadReport report = await RunAsync(false, workload);
+
+        Assert.Equal(["start A", "start B", "run A", "run B", "start A", "start B", "run A", "run B"], _turns);
+        Assert.All(report.Contestants, static one => Assert.Equal(2, one.Runs.Count));
+    }
+
+    [Fact]
     public async Task One_with_a_run_that_failed_is_out_with_all_its_runs_and_named()
     {
         ScriptedContestant cut = Contestant("A", Fast, null);
@@ -62,7 +73,11 @@ public sealed class ArenaTests
         Assert.Equal(2, Assert.Single(report.Contestants).Runs.Count);
     }
 
-    private Task<WorkloadReport> RunAsync(bool missingIsError, params IContestant[] contestants)
+    private Task<WorkloadReport> RunAsync(bool missingIsError, params IContestant[] contestants) => RunAsync(
+        missingIsError,
+        new Workload("load", contestants, [new RatioQuestion(Metric.Throughput, "A", "B", Target.AtLeast(1))]));
+
+    private Task<WorkloadReport> RunAsync(bool missingIsError, Workload workload)
     {
         var options = new ComparisonOptions
         {
@@ -77,7 +92,6 @@ public sealed class ArenaTests
             MissingIsError = missingIsError,
             CommandLine = "",
         };
-        var workload = new Workload("load", contestants, [new RatioQuestion(Metric.Throughput, "A", "B", Target.AtLeast(1))]);
         return new Arena(options, _progress.Add).RunAsync(workload, CancellationToken.None);
     }
 

@@ -66,6 +66,31 @@ public sealed class ProtocolMemoryTests : EchoServerTests
         await Patience.UntilAsync(() => Server!.Memory.Used == 0, "all was given back");
     }
 
+    [Fact]
+    public async Task A_small_part_of_a_message_beside_the_ring_does_not_count()
+    {
+        const int Small = 4 * 1024;
+        var made = new TaskCompletionSource<Collector>();
+        long counted = -1;
+        MakeProtocol = connection =>
+        {
+            made.SetResult(new Collector(connection, isKnown: false, TimeSpan.Zero)
+            {
+                // The ring has its free 64 KiB now.
+                AfterRent = () => Volatile.Write(ref counted, connection.ReceiveMemory),
+            });
+            return made.Task.Result;
+        };
+        await StartAsync();
+        using RawPeer peer = await ConnectAsync();
+        await peer.TrySendAsync(new byte[Small]);
+
+        Collector collector = await made.Task.InTimeAsync();
+        await Patience.UntilAsync(() => collector.Collected == Small, "it was collected");
+
+        Assert.Equal(0, Volatile.Read(ref counted));
+    }
+
     // Keeps all that it receives: a message without an end.
     private sealed class Collector(Connection connection, bool isKnown, TimeSpan late) : IConnectionProtocol, IMemoryUser
     {
@@ -78,6 +103,9 @@ public sealed class ProtocolMemoryTests : EchoServerTests
         public CloseReason? Ended => Volatile.Read(ref _ended);
 
         public bool WasTold { get; private set; }
+
+        /// <summary>Called while the ring still holds what a part was rented for.</summary>
+        public Action? AfterRent { get; init; }
 
         public bool IsPeerKnown => isKnown;
 
@@ -97,6 +125,7 @@ public sealed class ProtocolMemoryTests : EchoServerTests
         {
             int length = input.Length;
             byte[] part = connection.MessagePool.Rent(length);
+            AfterRent?.Invoke();
             input.CopyTo(0, part.AsSpan(0, length));
             input.Consume(length);
             _parts.Add(part);

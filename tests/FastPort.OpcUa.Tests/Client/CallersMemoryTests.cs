@@ -1,6 +1,7 @@
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Tests.Support;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.OpcUa.Tests.Client;
@@ -42,6 +43,15 @@ public sealed class CallersMemoryTests
         await Assert.ThrowsAsync<ArgumentException>(async () => await client.ReadAsync(Ids, new DataValue[Count - 1]));
         await Assert.ThrowsAsync<ArgumentException>(
             async () => await client.WriteAsync([KeyValuePair.Create(Ids[0], (Variant)1)], Memory<StatusCode>.Empty));
+    }
+
+    [Fact]
+    public async Task The_connection_is_one_of_the_transport_that_the_options_name()
+    {
+        await using TestServer server = await StartAsync(Count);
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { Transport = TransportKind.Sockets });
+
+        Assert.Equal("SocketConnection", client.Connection.GetType().Name);
     }
 
     [Theory]

@@ -208,6 +208,26 @@ public sealed class ReconnectTests
     }
 
     [Fact]
+    public async Task With_RetryConnect_a_client_may_be_there_before_its_server()
+    {
+        TestServer before = await StartAsync(5);
+        string url = before.Url;
+        await before.DisposeAsync();
+        var options = new OpcUaClientOptions { RetryConnect = true, MaxReconnectDelay = TimeSpan.FromMilliseconds(100) };
+        using var given = new CancellationTokenSource();
+        Task<OpcUaClient> never = OpcUaClient.ConnectAsync(url, options, cancellationToken: given.Token);
+        Task<OpcUaClient> connecting = OpcUaClient.ConnectAsync(url, options);
+        await given.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => never.InTimeAsync());
+        Assert.False(connecting.IsCompleted);
+
+        await using TestServer server = await TestServer.StartAsync(configure: o => o.Endpoints[0] = url);
+        await using OpcUaClient client = await connecting.InTimeAsync();
+
+        Assert.True(client.IsConnected);
+    }
+
+    [Fact]
     public async Task A_session_that_the_server_has_ended_is_replaced()
     {
         await using var server = new ScriptedServer();
