@@ -1,0 +1,52 @@
+using System.Net;
+using FastPort.Connections;
+using FastPort.Telemetry.Counters;
+
+namespace FastPort.Hosting;
+
+/// <content>Refusing connections, with a reason, and telling the log at most once a second.</content>
+public sealed partial class ConnectionServer
+{
+    private long _rejected;
+    private long _rejectLogged = long.MinValue;
+
+    private void Reject(AcceptedConnection accepted, ConnectionRejection rejection, string? why = null)
+    {
+        EndPoint? address = accepted.Address;
+        CloseReason closed = Rejected(rejection, out string reason, why);
+        if (IsTimeToLog())
+        {
+            ServerLog.Rejected(_logger, address, reason, Volatile.Read(ref _rejected));
+        }
+
+        accepted.Connection.Abort(closed);
+    }
+
+    private CloseReason Rejected(ConnectionRejection rejection, out string reason, string? why = null)
+    {
+        Counters.ConnectionRejected(rejection);
+        Interlocked.Increment(ref _rejected);
+        string section = _options.Section;
+        reason = why ?? rejection switch
+        {
+            ConnectionRejection.ConnectionLimit when _admission.MaxConnections < _options.MaxConnections =>
+                $"this process has descriptors for {_admission.MaxConnections} connections",
+            ConnectionRejection.ConnectionLimit => $"{section}:MaxConnections is {_options.MaxConnections}",
+            ConnectionRejection.AddressLimit => $"{section}:MaxConnectionsPerAddress is {_admission.MaxPerAddress}",
+            ConnectionRejection.StageLimit => $"{section}:MaxConnectionsInStages is {_options.MaxConnectionsInStages}",
+            ConnectionRejection.StageTimeout => $"its stages did not end within {section}:StageTimeout, {_options.StageTimeout:c}",
+            ConnectionRejection.StageFailed => "a stage failed, see event 3008",
+            ConnectionRejection.Refused => "a stage refused it",
+            _ => "the server is stopping",
+        };
+        return new CloseReason(rejection == ConnectionRejection.ShuttingDown ? CloseKind.Stopping : CloseKind.LocalClosed, reason);
+    }
+
+    // A flood of connections must not become a flood of log lines: one per second, with the count.
+    private bool IsTimeToLog()
+    {
+        long now = _clock!.PreciseMilliseconds;
+        long last = Volatile.Read(ref _rejectLogged);
+        return (last == long.MinValue || now - last >= 1000) && Interlocked.CompareExchange(ref _rejectLogged, now, last) == last;
+    }
+}
