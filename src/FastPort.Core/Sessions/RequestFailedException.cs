@@ -8,7 +8,11 @@ public sealed class RequestFailedException : Exception
     internal RequestFailedException(ErrorCode code, string message)
         : base($"{code}: {message}") => Code = code;
 
-    internal RequestFailedException(RequestFailure failure, string message, Exception? inner = null)
+    /// <summary>No reply arrived. For clients that are built on this one.</summary>
+    /// <param name="failure">Why.</param>
+    /// <param name="message">A sentence about it.</param>
+    /// <param name="inner">What was behind it. Defaults to nothing.</param>
+    public RequestFailedException(RequestFailure failure, string message, Exception? inner = null)
         : base(message, inner)
     {
         Failure = failure;

@@ -1,0 +1,134 @@
+using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Wire;
+using FastPort.Sessions;
+
+namespace FastPort.Protocol.Tags.Clients;
+
+/// <content>Subscriptions.</content>
+public sealed partial class TagClient
+{
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+
+    /// <summary>Subscribes to tags. The first update has the present sample of each.</summary>
+    /// <param name="tags">The tags.</param>
+    /// <param name="options">How to report. Defaults to the default values.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <returns>The subscription; read it, or the server stops sending after four updates. Dispose it to end it.</returns>
+    /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
+    public async ValueTask<TagSubscription> SubscribeAsync(
+        TagList tags, TagSubscriptionOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(tags);
+        var subscription = new TagSubscription(this, tags, options ?? new TagSubscriptionOptions());
+        lock (_gate)
+        {
+            _subscriptions.Add(subscription);
+        }
+
+        try
+        {
+            await SubscribeAsync(subscription, cancellationToken).ConfigureAwait(false);
+            return subscription;
+        }
+        catch
+        {
+            await subscription.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    internal static void Acknowledge(Session? session, uint subscription, ulong number)
+    {
+        // If there is no room, a later one says the same.
+        session?.TrySend(TagMessageType.Acknowledge, new ProtobufBody(new AcknowledgeUpdates { Subscription = subscription, Number = number }));
+    }
+
+    internal async ValueTask EndAsync(TagSubscription subscription, Session? session, uint id)
+    {
+        lock (_gate)
+        {
+            _subscriptions.Remove(subscription);
+        }
+
+        if (session is null || session.IsClosed)
+        {
+            return;
+        }
+
+        try
+        {
+            await session.RequestAsync(
+                TagMessageType.Unsubscribe,
+                new ProtobufBody(new UnsubscribeTags { Subscription = id }),
+                static (scoped in InboundReply _) => true,
+                _options.RequestTimeout).ConfigureAwait(false);
+        }
+        catch (RequestFailedException)
+        {
+            // The session has ended, and with it the subscription.
+        }
+    }
+
+    private async Task SubscribeAsync(TagSubscription subscription, CancellationToken cancellationToken)
+    {
+        TagList.Resolved resolved = await CurrentAsync(subscription.Tags, cancellationToken).ConfigureAwait(false);
+        Session session = resolved.Session;
+        var request = new SubscribeTags
+        {
+            IntervalMs = Milliseconds(subscription.Options.Interval),
+            QueueSize = (uint)Math.Max(subscription.Options.QueueSize, 1),
+        };
+        request.Handles.AddRange(resolved.Handles);
+        bool isRead = await session.RequestAsync(
+            TagMessageType.Subscribe,
+            new ProtobufBody(request),
+            (scoped in InboundReply reply) =>
+            {
+                SubscribedTags subscribed = SubscribedTags.Parser.ParseFrom(reply.Body);
+                var statuses = new TagStatus[resolved.Handles.Length];
+                if (!TagMessages.TrySpread([.. subscribed.Statuses], statuses))
+                {
+                    return false;
+                }
+
+                subscription.Accept(
+                    session, subscribed.Subscription, TimeSpan.FromMilliseconds(subscribed.IntervalMs), NameUnknown(resolved, statuses));
+                return true;
+            },
+            _options.RequestTimeout,
+            cancellationToken).ConfigureAwait(false);
+        if (!isRead)
+        {
+            throw new InvalidDataException("The server's reply to a Subscribe has another number of statuses than tags.");
+        }
+    }
+
+    // Until it is subscribed on the session of now, which may be another one than that which has begun it.
+    private async Task SubscribeAgainAsync(TagSubscription subscription, Session session)
+    {
+        while (!session.IsClosed && !_closing.IsCancellationRequested && !subscription.IsOn(session))
+        {
+            lock (_gate)
+            {
+                if (!_subscriptions.Contains(subscription))
+                {
+                    return;
+                }
+            }
+
+            try
+            {
+                await SubscribeAsync(subscription, _closing.Token).ConfigureAwait(false);
+                return;
+            }
+            catch (Exception e) when (e is RequestFailedException or InvalidDataException)
+            {
+                await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+        }
+    }
+}

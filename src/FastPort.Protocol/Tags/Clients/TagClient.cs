@@ -1,0 +1,173 @@
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Dispatch;
+using FastPort.Protocol.Tags.Wire;
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Protocol.Tags.Clients;
+
+/// <summary>
+/// Reads, writes and subscribes tags of a bridge or another server with <see cref="Serving.TagServer"/>. After a lost connection it connects, resolves and
+/// subscribes again by itself. Safe from any thread.
+/// </summary>
+public sealed partial class TagClient : IAsyncDisposable
+{
+    private readonly FastPortClient _client;
+    private readonly FastPortClientOptions _options;
+    private readonly Lock _gate = new();
+    private readonly CancellationTokenSource _closing = new();
+
+    // Under the gate.
+    private readonly List<TagSubscription> _subscriptions = [];
+    private TaskCompletionSource<Session> _connected = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    private TagClient(FastPortClientOptions options, ILoggerFactory? loggerFactory)
+    {
+        _options = options;
+        var handlers = new MessageHandlers();
+        handlers.MapInline(TagMessageType.Update, OnUpdate, "TagUpdate");
+        _client = new FastPortClient(options, handlers, loggerFactory);
+        _client.Connected += OnConnected;
+        _client.Disconnected += OnDisconnected;
+    }
+
+    /// <summary>Raised when the client has a connection again or for the first time. A handler must not block.</summary>
+    public event Action? Connected;
+
+    /// <summary>Raised when the connection is lost, with the reason. A handler must not block.</summary>
+    public event Action<CloseReason>? Disconnected;
+
+    /// <summary>Whether there is a connection now.</summary>
+    public bool IsConnected => _client.Session is not null;
+
+    /// <summary>Connects to a server of tags.</summary>
+    /// <param name="endpoint">Its address, for example tcp://127.0.0.1:6629.</param>
+    /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
+    /// <param name="cancellationToken">Stops connecting.</param>
+    /// <exception cref="Transports.EndpointException">The server cannot be reached.</exception>
+    public static Task<TagClient> ConnectAsync(
+        string endpoint, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default) =>
+        ConnectAsync(new FastPortClientOptions { Endpoint = endpoint }, loggerFactory, cancellationToken);
+
+    /// <summary>Connects to a server of tags.</summary>
+    /// <param name="options">How to connect; not changed from now on.</param>
+    /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
+    /// <param name="cancellationToken">Stops connecting.</param>
+    /// <exception cref="Transports.EndpointException">The server cannot be reached.</exception>
+    public static async Task<TagClient> ConnectAsync(
+        FastPortClientOptions options, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default)
+    {
+        var client = new TagClient(options, loggerFactory);
+        try
+        {
+            await client._client.ConnectAsync(cancellationToken).ConfigureAwait(false);
+            return client;
+        }
+        catch
+        {
+            await client.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>Ends all subscriptions and closes the connection.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (_closing.IsCancellationRequested)
+        {
+            return;
+        }
+
+        await _closing.CancelAsync().ConfigureAwait(false);
+        await _client.DisposeAsync().ConfigureAwait(false);
+        lock (_gate)
+        {
+            _connected.TrySetException(Closed());
+            _subscriptions.ForEach(static subscription => subscription.Complete());
+            _subscriptions.Clear();
+        }
+    }
+
+    private static RequestFailedException Closed() => new(RequestFailure.Closed, "The client of tags is closed.");
+
+    private void OnConnected(Session session)
+    {
+        TagSubscription[] subscriptions;
+        lock (_gate)
+        {
+            _connected.TrySetResult(session);
+            subscriptions = [.. _subscriptions];
+        }
+
+        Connected?.Invoke();
+        foreach (TagSubscription subscription in subscriptions)
+        {
+            _ = SubscribeAgainAsync(subscription, session);
+        }
+    }
+
+    private void OnDisconnected(Session session, CloseReason reason)
+    {
+        TagSubscription[] subscriptions;
+        lock (_gate)
+        {
+            if (_connected.Task.IsCompletedSuccessfully && _connected.Task.Result == session)
+            {
+                _connected = new TaskCompletionSource<Session>(TaskCreationOptions.RunContinuationsAsynchronously);
+            }
+
+            subscriptions = [.. _subscriptions];
+        }
+
+        Array.ForEach(subscriptions, subscription => subscription.Lose(session));
+        Disconnected?.Invoke(reason);
+    }
+
+    // The session of now; waits for one while the client is connecting.
+    private async ValueTask<Session> SessionAsync(TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        Task<Session> connected;
+        lock (_gate)
+        {
+            if (_closing.IsCancellationRequested)
+            {
+                throw Closed();
+            }
+
+            connected = _connected.Task;
+        }
+
+        if (connected.IsCompletedSuccessfully)
+        {
+            return connected.Result;
+        }
+
+        try
+        {
+            return await connected.WaitAsync(timeout, cancellationToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            throw new RequestFailedException(
+                RequestFailure.NotConnected, $"There was no connection to {_options.Endpoint} within {timeout}.");
+        }
+    }
+
+    private void OnUpdate(ref InlineRequest request)
+    {
+        if (Contiguous.Read(request.Body, TagMessages.ReadUpdate) is not { } update)
+        {
+            return;
+        }
+
+        TagSubscription? subscription;
+        Session session = request.Session;
+        lock (_gate)
+        {
+            subscription = _subscriptions.Find(candidate => candidate.IsOn(session, update.Subscription));
+        }
+
+        subscription?.Receive(session, update.Subscription, update.Number, update.Handles, update.Samples, update.Dropped);
+    }
+}

@@ -1,0 +1,36 @@
+using FastPort.Sessions;
+
+namespace FastPort.Protocol.Tags.Clients;
+
+/// <summary>
+/// Tags that a <see cref="TagClient"/> has resolved, to be read, written and subscribed together. Immutable for its users; after a reconnect
+/// the client resolves the names again by itself. Safe from any thread.
+/// </summary>
+public sealed class TagList
+{
+    private volatile Resolved _resolved;
+
+    internal TagList(string[] names, Resolved resolved)
+    {
+        Names = names;
+        _resolved = resolved;
+    }
+
+    /// <summary>The names, in the order in which they were given.</summary>
+    public IReadOnlyList<string> Names { get; }
+
+    /// <summary>Number of tags.</summary>
+    public int Count => Names.Count;
+
+    /// <summary>What the server knows of each tag, in order; null for a name that it does not know.</summary>
+    public IReadOnlyList<TagInfo?> Infos => _resolved.Infos;
+
+    /// <summary>The handles, and the session that they belong to.</summary>
+    internal Resolved Current
+    {
+        get => _resolved;
+        set => _resolved = value;
+    }
+
+    internal sealed record Resolved(Session Session, uint[] Handles, TagInfo?[] Infos);
+}

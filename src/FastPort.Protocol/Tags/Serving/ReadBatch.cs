@@ -1,0 +1,19 @@
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>Tags that are read from their source with one call, for all who wait for them.</summary>
+internal sealed class ReadBatch
+{
+    private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public List<int> Keys { get; } = [];
+
+    public List<ServedTag> Tags { get; } = [];
+
+    /// <summary>When it was sent; the values are not older.</summary>
+    public long SentAt { get; set; }
+
+    /// <summary>The samples have been kept, or the read has failed.</summary>
+    public Task Done => _done.Task;
+
+    public void Complete() => _done.SetResult();
+}

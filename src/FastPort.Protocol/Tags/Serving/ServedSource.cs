@@ -1,0 +1,115 @@
+using FastPort.Protocol.Tags.Sources;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>
+/// A source with what the server keeps of it. <see cref="Gate"/> guards the tags' samples, what is to be read and written, and the members of
+/// feeds. It is taken before a subscription's gate, never while the source is called.
+/// </summary>
+internal sealed class ServedSource
+{
+    private readonly TagServerOptions _options;
+    private readonly Dictionary<int, ServedTag> _tags = [];
+
+    public ServedSource(ITagSource source, TagServerOptions options, ILogger logger, TimeProvider time)
+    {
+        _options = options;
+        Source = source;
+        Logger = logger;
+        Time = time;
+        Reader = new SourceReader(this, options);
+        Writer = new SourceWriter(this, options);
+        Feeds = new SourceFeeds(this);
+        IsConnected = source.IsConnected;
+        source.ConnectionChanged += OnConnectionChanged;
+        OnConnectionChanged();
+    }
+
+    public ITagSource Source { get; }
+
+    public ILogger Logger { get; }
+
+    public TimeProvider Time { get; }
+
+    public Lock Gate { get; } = new();
+
+    public SourceReader Reader { get; }
+
+    public SourceWriter Writer { get; }
+
+    public SourceFeeds Feeds { get; }
+
+    public SourceTelemetry Telemetry { get; } = new();
+
+    /// <summary>As the source said the last time. Under the gate.</summary>
+    public bool IsConnected { get; private set; }
+
+    public long Now => Time.GetTimestamp();
+
+    /// <summary>The tag of a name that was resolved. Under the gate.</summary>
+    public ServedTag? Find(int key) => _tags.GetValueOrDefault(key);
+
+    /// <summary>Keeps a tag that was resolved the first time. Under the gate.</summary>
+    public void Add(ServedTag tag) => _tags.Add(tag.Key, tag);
+
+    /// <summary>
+    /// Calls the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. Says whether it was given up while it had not returned.
+    /// </summary>
+    public async ValueTask<(TagStatus Status, bool IsAbandoned)> CallAsync(Func<CancellationToken, ValueTask<TagStatus>> call, string operation)
+    {
+        if (!Source.IsConnected)
+        {
+            return (TagStatus.BadNoCommunication, false);
+        }
+
+        using var timeout = new CancellationTokenSource(_options.SourceTimeout, Time);
+        Task<TagStatus>? calling = null;
+        try
+        {
+            long begun = Now;
+            ValueTask<TagStatus> called = call(timeout.Token);
+            TagStatus status = called.IsCompleted ? await called.ConfigureAwait(false)
+                : await (calling = called.AsTask()).WaitAsync(timeout.Token).ConfigureAwait(false);
+            Telemetry.OnCalled(Time.GetElapsedTime(begun));
+            return (status, false);
+        }
+        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
+        {
+            ServingLog.SourceTimedOut(Logger, Source.Name, operation, _options.SourceTimeout);
+            return (TagStatus.BadTimeout, calling is { IsCompleted: false });
+        }
+        catch (Exception e)
+        {
+            ServingLog.SourceThrew(Logger, e, Source.Name, operation);
+            return (TagStatus.BadInternalError, false);
+        }
+    }
+
+    public void Stop() => Source.ConnectionChanged -= OnConnectionChanged;
+
+    private void OnConnectionChanged()
+    {
+        bool isConnected = Source.IsConnected;
+        lock (Gate)
+        {
+            if (IsConnected == isConnected)
+            {
+                return;
+            }
+
+            IsConnected = isConnected;
+        }
+
+        if (isConnected)
+        {
+            ServingLog.SourceConnected(Logger, Source.Name);
+        }
+        else
+        {
+            ServingLog.SourceLost(Logger, Source.Name);
+        }
+
+        Feeds.OnConnectionChanged(isConnected);
+    }
+}

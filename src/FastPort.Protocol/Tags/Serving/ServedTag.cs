@@ -1,0 +1,78 @@
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>
+/// A tag of a served source, with the last sample that is known of it. The source's gate guards all but the id, the owner and the key.
+/// </summary>
+internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
+{
+    private readonly TagSamples _last = new();
+
+    /// <summary>The handle. Another session may use it only after it has resolved the name too.</summary>
+    public uint Id => id;
+
+    public ServedSource Owner => owner;
+
+    /// <summary>The source's number for the tag.</summary>
+    public int Key { get; } = info.Tag;
+
+    public TagInfo Info { get; set; } = info;
+
+    /// <summary>When the last sample was known to be so; <see cref="long.MinValue"/> for never.</summary>
+    public long ConfirmedAt { get; private set; } = long.MinValue;
+
+    /// <summary>Samples confirmed before do not answer a read of another value age than 0: the tag was written since.</summary>
+    public long WrittenAt { get; set; } = long.MinValue;
+
+    /// <summary>The last Read that was sent, and that waits to be sent, with the tag; null for none.</summary>
+    public ReadBatch? Sent { get; set; }
+
+    public ReadBatch? Unsent { get; set; }
+
+    /// <summary>When a Read of the tag failed the last time, and why.</summary>
+    public long FailedAt { get; set; } = long.MinValue;
+
+    public TagStatus Failure { get; set; }
+
+    /// <summary>The feed that reports the tag's changes; null for none.</summary>
+    public FeedMember? Fed { get; set; }
+
+    /// <summary>Whether a write of the tag is under way, and those that wait for its end.</summary>
+    public bool IsBeingWritten { get; set; }
+
+    public Queue<WriteItem>? WaitingWrites { get; set; }
+
+    /// <summary>Whether the last sample answers a read that asks for one confirmed since a time.</summary>
+    public bool IsFresh(long since)
+    {
+        long confirmed = Math.Max(ConfirmedAt, Fed?.ConfirmedAt ?? long.MinValue);
+        return _last.Count != 0 && confirmed >= since && ConfirmedAt > WrittenAt;
+    }
+
+    /// <summary>A read has an answer of its own, although the tag was written meanwhile.</summary>
+    public bool WasReadSince(long since) => _last.Count != 0 && ConfirmedAt >= since;
+
+    /// <summary>Keeps a sample. One that the source had before the one that is known does not replace it.</summary>
+    public void Keep(TagSamples samples, int row, long confirmedAt)
+    {
+        if (_last.Count == 0 || samples.GetSourceTime(row) is var time && (time == default || time >= _last.GetSourceTime(0)))
+        {
+            _last.Clear();
+            _last.Add(samples, row);
+        }
+
+        ConfirmedAt = Math.Max(ConfirmedAt, confirmedAt);
+    }
+
+    /// <summary>Adds the last sample to others. With a bad status if the source is not connected.</summary>
+    public void AddTo(TagSamples samples)
+    {
+        if (_last.Count == 0)
+        {
+            samples.Add(TagSample.Bad(owner.IsConnected ? TagStatus.BadWaitingForInitialData : TagStatus.BadNoCommunication));
+        }
+        else
+        {
+            samples.Add(_last, 0, owner.IsConnected ? _last.GetStatus(0) : TagStatus.BadNoCommunication);
+        }
+    }
+}

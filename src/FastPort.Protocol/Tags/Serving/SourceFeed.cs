@@ -1,0 +1,262 @@
+using FastPort.Protocol.Tags.Sources;
+
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>A tag in a feed, and who wants to know of its changes. Under the source's gate.</summary>
+internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
+{
+    public SourceFeed Feed => feed;
+
+    public ServedTag Tag => tag;
+
+    public List<SubscriptionItem> Items { get; } = [];
+
+    /// <summary>Whether the source knows that the tag is wanted. Not while it has never been connected since.</summary>
+    public bool IsAdded { get; set; }
+
+    /// <summary>Whether the feed has reported the tag since it was connected.</summary>
+    public bool IsReported { get; set; }
+
+    /// <summary>When the feed has confirmed the tag's value the last time; <see cref="long.MinValue"/> if it does not.</summary>
+    public long ConfirmedAt => IsReported ? feed.ConfirmedAt : long.MinValue;
+}
+
+/// <summary>
+/// A feed of one source with one interval, shared by all subscriptions. Tags are in it while somebody subscribes to them. Changes of its
+/// tags are made one after the other; what it reports comes meanwhile.
+/// </summary>
+internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagFeedListener
+{
+    private readonly SemaphoreSlim _changing = new(1);
+
+    // By key, under the source's gate.
+    private readonly Dictionary<int, FeedMember> _members = [];
+    private ITagFeed? _feed;
+
+    /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
+    public long ConfirmedAt { get; private set; } = long.MinValue;
+
+    public async ValueTask AddAsync(IReadOnlyList<SubscriptionItem> items, CancellationToken cancellationToken)
+    {
+        await _changing.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            List<FeedMember> added = [];
+            lock (source.Gate)
+            {
+                foreach (SubscriptionItem item in items)
+                {
+                    bool isKnown = _members.TryGetValue(item.Tag.Key, out FeedMember? member);
+                    if (member is null)
+                    {
+                        _members.Add(item.Tag.Key, member = new FeedMember(this, item.Tag));
+                        item.Tag.Fed ??= member;
+                        added.Add(member);
+                    }
+
+                    member.Items.Add(item);
+                    item.Member = member;
+
+                    // Of a new tag the source reports the present value by itself.
+                    if (isKnown || !source.IsConnected)
+                    {
+                        item.Subscription.AddPresent(item);
+                    }
+                }
+            }
+
+            if (added.Count != 0)
+            {
+                await AddToSourceAsync(added).ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            _changing.Release();
+        }
+    }
+
+    public async ValueTask RemoveAsync(IReadOnlyList<SubscriptionItem> items)
+    {
+        await _changing.WaitAsync().ConfigureAwait(false);
+        try
+        {
+            List<int> removed = [];
+            lock (source.Gate)
+            {
+                foreach (SubscriptionItem item in items)
+                {
+                    FeedMember? member = item.Member;
+                    item.Member = null;
+                    if (member is not null && member.Items.Remove(item) && member.Items.Count == 0)
+                    {
+                        Forget(member);
+                        removed.Add(member.Tag.Key);
+                    }
+                }
+            }
+
+            if (removed.Count != 0 && _feed is { } feed)
+            {
+                await source.CallAsync(
+                    async token =>
+                    {
+                        await feed.RemoveAsync(removed, token).ConfigureAwait(false);
+                        return TagStatus.Good;
+                    },
+                    "Unsubscribe").ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            _changing.Release();
+        }
+    }
+
+    public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
+    {
+        HashSet<ServedSubscription>? touched = null;
+        lock (source.Gate)
+        {
+            long now = source.Now;
+            ConfirmedAt = _feed?.ConfirmsValues == true ? now : ConfirmedAt;
+            for (int i = 0; i < tags.Length; i++)
+            {
+                if (!_members.TryGetValue(tags[i], out FeedMember? member))
+                {
+                    continue;
+                }
+
+                member.IsReported = true;
+                member.Tag.Keep(samples, i, now);
+                foreach (SubscriptionItem item in member.Items)
+                {
+                    item.Subscription.Add(item, samples, i);
+                    (touched ??= []).Add(item.Subscription);
+                }
+            }
+        }
+
+        Flush(touched);
+    }
+
+    public void OnConnectionChanged(bool isConnected)
+    {
+        List<ReadBatch> batches = [];
+        lock (source.Gate)
+        {
+            long now = source.Now;
+            foreach (FeedMember member in _members.Values)
+            {
+                member.IsReported &= isConnected;
+                if (isConnected)
+                {
+                    batches.Add(source.Reader.Need(member.Tag, now));
+                }
+            }
+        }
+
+        if (isConnected)
+        {
+            source.Reader.Send();
+            _ = AddLateAsync();
+        }
+
+        _ = TellAsync(batches);
+    }
+
+    public async ValueTask CloseAsync()
+    {
+        if (_feed is { } feed)
+        {
+            await feed.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+
+    private static void Flush(IEnumerable<ServedSubscription>? subscriptions)
+    {
+        foreach (ServedSubscription subscription in subscriptions ?? [])
+        {
+            subscription.Flush();
+        }
+    }
+
+    // Tags that were subscribed to while the source was away.
+    private async Task AddLateAsync()
+    {
+        await _changing.WaitAsync().ConfigureAwait(false);
+        try
+        {
+            List<FeedMember> late;
+            lock (source.Gate)
+            {
+                late = [.. _members.Values.Where(static member => !member.IsAdded)];
+            }
+
+            if (late.Count != 0)
+            {
+                await AddToSourceAsync(late).ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            _changing.Release();
+        }
+    }
+
+    // A value that has not changed while the source was away is reported by nobody: all are read, and told.
+    private async Task TellAsync(List<ReadBatch> batches)
+    {
+        foreach (ReadBatch batch in batches.Distinct())
+        {
+            await batch.Done.ConfigureAwait(false);
+        }
+
+        HashSet<ServedSubscription> touched = [];
+        lock (source.Gate)
+        {
+            foreach (SubscriptionItem item in _members.Values.SelectMany(static member => member.Items))
+            {
+                item.Subscription.AddPresent(item);
+                touched.Add(item.Subscription);
+            }
+        }
+
+        Flush(touched);
+    }
+
+    private async ValueTask AddToSourceAsync(List<FeedMember> added)
+    {
+        var statuses = new TagStatus[added.Count];
+        (TagStatus status, _) = await source.CallAsync(
+            async token =>
+            {
+                _feed ??= await source.Source.OpenFeedAsync(interval, this, token).ConfigureAwait(false);
+                await _feed.AddAsync([.. added.Select(static member => member.Tag.Key)], statuses, token).ConfigureAwait(false);
+                return TagStatus.Good;
+            },
+            "Subscribe").ConfigureAwait(false);
+        lock (source.Gate)
+        {
+            foreach ((int i, FeedMember member) in added.Index())
+            {
+                TagStatus reached = status.IsGood ? statuses[i] : status;
+                member.IsAdded = !reached.IsBad;
+                if (reached.IsBad && reached != TagStatus.BadNoCommunication)
+                {
+                    member.Items.ForEach(item => item.Status = reached);
+                    Forget(member);
+                }
+            }
+        }
+    }
+
+    private void Forget(FeedMember member)
+    {
+        _members.Remove(member.Tag.Key);
+        if (member.Tag.Fed == member)
+        {
+            member.Tag.Fed = null;
+        }
+    }
+}

@@ -1,0 +1,65 @@
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>The feeds of a source: one for each interval that somebody subscribes with.</summary>
+internal sealed class SourceFeeds(ServedSource source)
+{
+    // Under the source's gate.
+    private readonly Dictionary<TimeSpan, SourceFeed> _feeds = [];
+
+    /// <summary>Adds items of a subscription to the feed of an interval. Sets the status of each.</summary>
+    public async ValueTask AddAsync(TimeSpan interval, IReadOnlyList<SubscriptionItem> items, CancellationToken cancellationToken)
+    {
+        SourceFeed? feed;
+        lock (source.Gate)
+        {
+            if (!_feeds.TryGetValue(interval, out feed))
+            {
+                _feeds.Add(interval, feed = new SourceFeed(source, interval));
+            }
+        }
+
+        await feed.AddAsync(items, cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Removes items.</summary>
+    public static async ValueTask RemoveAsync(IEnumerable<SubscriptionItem> items)
+    {
+        foreach (IGrouping<SourceFeed?, SubscriptionItem> group in items.GroupBy(static item => item.Member?.Feed))
+        {
+            if (group.Key is { } feed)
+            {
+                await feed.RemoveAsync([.. group]).ConfigureAwait(false);
+            }
+        }
+    }
+
+    /// <summary>Tells all subscribers: values are bad from now on, or are read again.</summary>
+    public void OnConnectionChanged(bool isConnected)
+    {
+        SourceFeed[] feeds;
+        lock (source.Gate)
+        {
+            feeds = [.. _feeds.Values];
+        }
+
+        foreach (SourceFeed feed in feeds)
+        {
+            feed.OnConnectionChanged(isConnected);
+        }
+    }
+
+    public async ValueTask CloseAsync()
+    {
+        SourceFeed[] feeds;
+        lock (source.Gate)
+        {
+            feeds = [.. _feeds.Values];
+            _feeds.Clear();
+        }
+
+        foreach (SourceFeed feed in feeds)
+        {
+            await feed.CloseAsync().ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>
+/// Writes tags of one source. Writes of a tag keep their order, and one waits for the answer of the one before; those of other tags go on
+/// meanwhile. Nothing is written twice.
+/// </summary>
+internal sealed class SourceWriter(ServedSource source, TagServerOptions options)
+{
+    // Under the source's gate: items whose tag is free, in order.
+    private readonly Queue<WriteItem> _ready = new();
+    private int _underWay;
+
+    /// <summary>Takes an item. Under the source's gate; then <see cref="Send"/> without it.</summary>
+    public void Add(in WriteItem item)
+    {
+        if (item.Tag.IsBeingWritten)
+        {
+            (item.Tag.WaitingWrites ??= new Queue<WriteItem>()).Enqueue(item);
+            return;
+        }
+
+        item.Tag.IsBeingWritten = true;
+        _ready.Enqueue(item);
+    }
+
+    /// <summary>Sends what can be written, unless enough calls are under way; their end sends it then.</summary>
+    public void Send()
+    {
+        if (Begin() is { } items)
+        {
+            _ = WriteAsync(items);
+        }
+    }
+
+    private List<WriteItem>? Begin()
+    {
+        lock (source.Gate)
+        {
+            if (_ready.Count == 0 || _underWay >= options.MaxConcurrentWrites)
+            {
+                return null;
+            }
+
+            List<WriteItem> items = [];
+            long now = source.Now;
+            while (_ready.TryDequeue(out WriteItem item))
+            {
+                if (item.Request.IsGivenUp)
+                {
+                    Release(item.Tag);
+                    continue;
+                }
+
+                item.Tag.WrittenAt = now;
+                items.Add(item);
+            }
+
+            _underWay += items.Count == 0 ? 0 : 1;
+            return items.Count == 0 ? null : items;
+        }
+    }
+
+    private async Task WriteAsync(List<WriteItem>? items)
+    {
+        while (items is not null)
+        {
+            var keys = new int[items.Count];
+            var statuses = new TagStatus[items.Count];
+            var values = new TagSamples();
+            for (int i = 0; i < keys.Length; i++)
+            {
+                keys[i] = items[i].Tag.Key;
+                values.Add(items[i].Request.Samples, items[i].Row);
+            }
+
+            (TagStatus status, _) = await source.CallAsync(
+                token => source.Source.WriteAsync(keys, values, statuses, token), "Write").ConfigureAwait(false);
+
+            // Of a source that was given up it is not known what it writes later: the next write of these tags goes on all the same.
+            lock (source.Gate)
+            {
+                _underWay--;
+                long now = source.Now;
+                foreach (WriteItem item in items)
+                {
+                    item.Tag.WrittenAt = now;
+                    Release(item.Tag);
+                }
+            }
+
+            for (int i = 0; i < keys.Length; i++)
+            {
+                items[i].Request.End(items[i].Row, status.IsGood ? statuses[i] : status);
+            }
+
+            items = Begin();
+        }
+    }
+
+    // The next write of the tag may go.
+    private void Release(ServedTag tag)
+    {
+        if (tag.WaitingWrites is { } waiting && waiting.TryDequeue(out WriteItem next))
+        {
+            _ready.Enqueue(next);
+        }
+        else
+        {
+            tag.IsBeingWritten = false;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>A tag of a subscription. The member is guarded by its source's gate, the rest by the subscription's.</summary>
+internal sealed class SubscriptionItem(ServedSubscription subscription, ServedTag tag)
+{
+    public ServedSubscription Subscription => subscription;
+
+    public ServedTag Tag => tag;
+
+    /// <summary>Whether the source reports the tag.</summary>
+    public TagStatus Status { get; set; }
+
+    public FeedMember? Member { get; set; }
+
+    /// <summary>Samples that wait for an update, oldest first; the last one only, if there is no queue.</summary>
+    public Queue<TagSample> Waiting { get; } = new(1);
+}

@@ -1,0 +1,256 @@
+using System.Buffers.Binary;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol.Tags.Messages;
+using FastPort.Sessions;
+using Google.Protobuf;
+using Google.Protobuf.Collections;
+
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <content>The handlers of the messages.</content>
+public sealed partial class TagServer
+{
+    internal void Map(MessageHandlers handlers)
+    {
+        handlers.MapQueued(TagMessageType.Resolve, ResolveTags.Parser, ResolveAsync);
+        handlers.MapQueued(TagMessageType.Read, ReadAsync, "ReadTags");
+        handlers.MapQueued(TagMessageType.Write, WriteAsync, "WriteTags");
+        handlers.MapQueued(TagMessageType.Subscribe, SubscribeTags.Parser, SubscribeAsync);
+        handlers.MapQueued(TagMessageType.Unsubscribe, UnsubscribeTags.Parser, UnsubscribeAsync);
+        handlers.MapInline(TagMessageType.Acknowledge, AcknowledgeUpdates.Parser, Acknowledge);
+        handlers.MapQueued(TagMessageType.Browse, BrowseTags.Parser, BrowseAsync);
+        handlers.MapQueued(TagMessageType.Call, CallMethod.Parser, CallAsync);
+    }
+
+    private async ValueTask<ResolvedTags> ResolveAsync(ResolveTags request, RequestContext context)
+    {
+        CheckCount(request.Names.Count);
+        TagSession session = SessionOf(context.Session);
+        var found = new ServedTag?[request.Names.Count];
+        List<int> rest = [.. Enumerable.Range(0, found.Length)];
+        foreach (ServedSource source in _sources.TakeWhile(_ => rest.Count != 0))
+        {
+            var infos = new TagInfo?[rest.Count];
+            await source.Source.ResolveAsync([.. rest.Select(i => request.Names[i])], infos, context.Aborted).ConfigureAwait(false);
+            for (int i = 0; i < infos.Length; i++)
+            {
+                if (infos[i] is { } info)
+                {
+                    found[rest[i]] = Keep(source, info);
+                }
+            }
+
+            rest.RemoveAll(i => found[i] is not null);
+        }
+
+        var reply = new ResolvedTags();
+        foreach (ServedTag? tag in found)
+        {
+            if (tag is not null)
+            {
+                session.Resolve(tag.Id);
+            }
+
+            reply.Tags.Add(Describe(tag));
+        }
+
+        return reply;
+    }
+
+    private async ValueTask<SubscribedTags> SubscribeAsync(SubscribeTags request, RequestContext context)
+    {
+        if (!context.Session.IsIdentified)
+        {
+            throw new RequestRefusedException(ErrorCode.Forbidden, "Updates are sent only to sessions that have said Hello; say Hello first.");
+        }
+
+        CheckCount(request.Handles.Count);
+        TagSession session = SessionOf(context.Session);
+        TimeSpan interval = request.IntervalMs == 0 ? _options.DefaultInterval : TimeSpan.FromMilliseconds(request.IntervalMs);
+        interval = interval < _options.MinInterval ? _options.MinInterval : interval;
+        int queueSize = (int)Math.Clamp(request.QueueSize, 1, (uint)_options.MaxQueueSize);
+        ServedSubscription subscription = session.Add(
+            id => new ServedSubscription(context.Session, id, interval, queueSize, _time, OnDropped) { Tags = request.Handles.Count },
+            request.Handles.Count,
+            _options) ?? throw new RequestRefusedException(
+                ErrorCode.Overloaded,
+                $"A session has at most {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} tags "
+                + "in all; end one first.");
+        var items = new SubscriptionItem?[request.Handles.Count];
+        for (int i = 0; i < items.Length; i++)
+        {
+            items[i] = Find(session, request.Handles[i]) is { } tag ? new SubscriptionItem(subscription, tag) : null;
+        }
+
+        subscription.Items = [.. items.OfType<SubscriptionItem>()];
+        foreach (IGrouping<ServedSource, SubscriptionItem> group in subscription.Items.GroupBy(static item => item.Tag.Owner))
+        {
+            await group.Key.Feeds.AddAsync(interval, [.. group], context.Aborted).ConfigureAwait(false);
+        }
+
+        var reply = new SubscribedTags { Subscription = subscription.Id, IntervalMs = (uint)interval.TotalMilliseconds };
+        AddStatuses(reply.Statuses, [.. items.Select(static item => item?.Status ?? TagStatus.BadHandleInvalid)]);
+        context.Reply(new ProtobufBody(reply));
+        subscription.Activate();
+        if (session.IsEnded)
+        {
+            await EndAsync(subscription).ConfigureAwait(false);
+        }
+
+        return reply;
+    }
+
+    private async ValueTask UnsubscribeAsync(UnsubscribeTags request, RequestContext context)
+    {
+        ServedSubscription subscription = SessionOf(context.Session).Remove(request.Subscription) ?? throw new RequestRefusedException(
+            ErrorCode.NotFound, $"The session has no subscription {request.Subscription}.");
+        await EndAsync(subscription).ConfigureAwait(false);
+    }
+
+    private void Acknowledge(AcknowledgeUpdates message, Session session) =>
+        SessionOf(session).Find(message.Subscription)?.Acknowledge(message.Number);
+
+    private async ValueTask<BrowsedTags> BrowseAsync(BrowseTags request, RequestContext context)
+    {
+        TagSession session = SessionOf(context.Session);
+        var reply = new BrowsedTags();
+        IReadOnlyList<TagBrowseNode> nodes;
+        if (request.Cursor.Length != 0)
+        {
+            if (session.Rest is not { } rest || request.Cursor.Length != sizeof(int)
+                || BinaryPrimitives.ReadInt32LittleEndian(request.Cursor.Span) != rest.Cursor)
+            {
+                reply.Status = TagStatus.BadContinuationPointInvalid.Code;
+                return reply;
+            }
+
+            nodes = rest.Nodes;
+        }
+        else
+        {
+            (TagStatus status, nodes) = await BrowseSourcesAsync(request.Path).ConfigureAwait(false);
+            reply.Status = status.Code;
+        }
+
+        int count = (int)Math.Min((uint)_options.MaxNodesPerBrowse, request.Limit == 0 ? uint.MaxValue : request.Limit);
+        foreach (TagBrowseNode node in nodes.Take(count))
+        {
+            reply.Nodes.Add(new TagNode
+            {
+                Name = node.Name,
+                DisplayName = node.DisplayName,
+                Kind = (TagNodeKind)node.Kind,
+                HasChildren = node.HasChildren,
+            });
+        }
+
+        int cursor = session.Keep([.. nodes.Skip(count)]);
+        if (nodes.Count > count)
+        {
+            var bytes = new byte[sizeof(int)];
+            BinaryPrimitives.WriteInt32LittleEndian(bytes, cursor);
+            reply.Cursor = ByteString.CopyFrom(bytes);
+        }
+
+        return reply;
+    }
+
+    // The root has what all sources have there.
+    private async ValueTask<(TagStatus Status, IReadOnlyList<TagBrowseNode> Nodes)> BrowseSourcesAsync(string path)
+    {
+        List<TagBrowseNode> nodes = [];
+        TagStatus first = TagStatus.BadNodeIdUnknown;
+        foreach (ServedSource source in _sources)
+        {
+            List<TagBrowseNode> found = [];
+            (TagStatus status, bool isAbandoned) = await source.CallAsync(
+                token => source.Source.BrowseAsync(path, found, token), "Browse").ConfigureAwait(false);
+            if (status.IsGood && !isAbandoned)
+            {
+                nodes.AddRange(found);
+            }
+
+            first = first == TagStatus.BadNodeIdUnknown || status.IsGood ? status : first;
+            if (path.Length != 0 && status.IsGood)
+            {
+                break;
+            }
+        }
+
+        return (first, nodes);
+    }
+
+    private async ValueTask<MethodResult> CallAsync(CallMethod request, RequestContext context)
+    {
+        var inputs = new TagSamples();
+        if (request.Inputs is not null && !inputs.TryRead(request.Inputs.ToByteArray(), _options.MaxTagsPerRequest))
+        {
+            throw new RequestRefusedException(ErrorCode.MalformedBody, "The inputs are no TagSamples: their columns do not fit their types.");
+        }
+
+        TagStatus first = TagStatus.BadMethodInvalid;
+        foreach (ServedSource source in _sources)
+        {
+            var outputs = new TagSamples();
+            (TagStatus status, bool isAbandoned) = await source.CallAsync(
+                token => source.Source.CallAsync(request.Name, inputs, outputs, token), "Call").ConfigureAwait(false);
+            if (status == TagStatus.BadMethodInvalid)
+            {
+                continue;
+            }
+
+            first = status;
+            if (status != TagStatus.BadNoCommunication)
+            {
+                return Result(status, isAbandoned ? new TagSamples() : outputs);
+            }
+        }
+
+        return Result(first, new TagSamples());
+    }
+
+    private static MethodResult Result(TagStatus status, TagSamples outputs) =>
+        new() { Status = status.Code, Outputs = Messages.TagSamples.Parser.ParseFrom(outputs.ToBytes()) };
+
+    private static void AddStatuses(RepeatedField<uint> codes, TagStatus[] statuses)
+    {
+        if (statuses.AsSpan().IndexOfAnyExcept(TagStatus.Good) >= 0)
+        {
+            Array.ForEach(statuses, status => codes.Add(status.Code));
+        }
+    }
+
+    private static ResolvedTag Describe(ServedTag? tag)
+    {
+        if (tag is null)
+        {
+            return new ResolvedTag { Status = TagStatus.BadNodeIdUnknown.Code };
+        }
+
+        TagInfo info = tag.Info;
+        return new ResolvedTag
+        {
+            Handle = tag.Id,
+            Type = (uint)info.Type,
+            Rank = info.Rank,
+            Access = (info.IsReadable ? 1u : 0) | (info.IsWritable ? 2u : 0),
+            Unit = info.Unit,
+            HasRange = info.Range is not null,
+            Low = info.Range?.Low ?? 0,
+            High = info.Range?.High ?? 0,
+            Description = info.Description,
+        };
+    }
+
+    private void CheckCount(int count)
+    {
+        if (count > _options.MaxTagsPerRequest)
+        {
+            throw new RequestRefusedException(
+                ErrorCode.Overloaded, $"The request has {count} tags; one has at most {_options.MaxTagsPerRequest}. Divide it.");
+        }
+    }
+
+    private void OnDropped(long samples) => Interlocked.Add(ref _dropped, samples);
+}

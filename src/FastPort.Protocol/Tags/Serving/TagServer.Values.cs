@@ -1,0 +1,201 @@
+using System.Collections.Concurrent;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol.Tags.Wire;
+
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <content>Read and Write.</content>
+public sealed partial class TagServer
+{
+    private readonly ConcurrentBag<ReadWork> _reads = [];
+    private long _dropped;
+
+    private async ValueTask ReadAsync(RequestContext context)
+    {
+        long arrived = _time.GetTimestamp();
+        if (!_reads.TryTake(out ReadWork? work))
+        {
+            work = new ReadWork();
+        }
+
+        if (!work.Request.TryReadRead(context.Body.Span))
+        {
+            context.Fail(ErrorCode.MalformedBody, "The body is no ReadTags.");
+            return;
+        }
+
+        CheckCount(work.Request.Handles.Length);
+        work.Tags.Clear();
+        work.Batches.Clear();
+        TagSession session = SessionOf(context.Session);
+        foreach (uint handle in work.Request.Handles)
+        {
+            work.Tags.Add(Find(session, handle));
+        }
+
+        long since = arrived - (work.Request.MaxAge * _time.TimestampFrequency / 1000);
+        Ask(work, since);
+        if (work.Batches.Count != 0)
+        {
+            Task done = work.Batches.Count == 1 ? work.Batches[0].Done : Task.WhenAll(work.Batches.Select(static batch => batch.Done));
+            await done.WaitAsync(Timeout(work.Request.Timeout), _time, context.Aborted)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+
+        Answer(work, arrived, since);
+        context.Reply(new TagSamplesBody(work.Reply));
+        _reads.Add(work);
+    }
+
+    // Has those tags read that the cache does not answer. Tags of one source in a row are looked at under one lock.
+    private static void Ask(ReadWork work, long since)
+    {
+        for (int i = 0; i < work.Tags.Count;)
+        {
+            if (work.Tags[i] is not { } first)
+            {
+                i++;
+                continue;
+            }
+
+            ServedSource source = first.Owner;
+            int cached = 0;
+            bool mustSend = false;
+            lock (source.Gate)
+            {
+                for (; i < work.Tags.Count && (work.Tags[i] is not { } tag || tag.Owner == source); i++)
+                {
+                    tag = work.Tags[i]!;
+                    if (tag is null || !tag.Info.IsReadable)
+                    {
+                        continue;
+                    }
+
+                    if (work.Request.MaxAge != 0 && tag.IsFresh(since))
+                    {
+                        cached++;
+                    }
+                    else if (source.IsConnected)
+                    {
+                        work.Wait(source.Reader.Need(tag, since));
+                        mustSend = true;
+                    }
+                }
+            }
+
+            source.Telemetry.OnFromCache(cached);
+            if (mustSend)
+            {
+                source.Reader.Send();
+            }
+        }
+    }
+
+    private static void Answer(ReadWork work, long arrived, long since)
+    {
+        work.Reply.Clear();
+        for (int i = 0; i < work.Tags.Count;)
+        {
+            if (work.Tags[i] is not { } first)
+            {
+                work.Reply.Add(TagSample.Bad(TagStatus.BadHandleInvalid));
+                i++;
+                continue;
+            }
+
+            lock (first.Owner.Gate)
+            {
+                for (; i < work.Tags.Count && work.Tags[i] is { } tag && tag.Owner == first.Owner; i++)
+                {
+                    Answer(work, tag, arrived, since);
+                }
+            }
+        }
+    }
+
+    private static void Answer(ReadWork work, ServedTag tag, long arrived, long since)
+    {
+        if (!tag.Info.IsReadable)
+        {
+            work.Reply.Add(TagSample.Bad(TagStatus.BadNotReadable));
+        }
+        else if (tag.WasReadSince(since) || (work.Request.MaxAge != 0 && tag.IsFresh(since)))
+        {
+            tag.AddTo(work.Reply);
+        }
+        else
+        {
+            work.Reply.Add(TagSample.Bad(
+                !tag.Owner.IsConnected ? TagStatus.BadNoCommunication : tag.FailedAt >= Math.Min(arrived, since) ? tag.Failure
+                : TagStatus.BadTimeout));
+        }
+    }
+
+    private async ValueTask WriteAsync(RequestContext context)
+    {
+        var message = new TagRequestMessage();
+        if (!message.TryReadWrite(context.Body.Span))
+        {
+            context.Fail(ErrorCode.MalformedBody, "The body is no WriteTags with a row for each handle.");
+            return;
+        }
+
+        int count = message.Handles.Length;
+        CheckCount(count);
+        var request = new WriteRequest(message.Samples, count);
+        Write(SessionOf(context.Session), message.Handles, request);
+        if (count != 0)
+        {
+            await request.Done.WaitAsync(Timeout(message.Timeout), _time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+
+        context.Reply(new WrittenTagsBody(request.Settle(TagStatus.BadTimeout)));
+    }
+
+    private void Write(TagSession session, ReadOnlySpan<uint> handles, WriteRequest request)
+    {
+        HashSet<ServedSource> sources = [];
+        for (int i = 0; i < handles.Length; i++)
+        {
+            ServedTag? tag = Find(session, handles[i]);
+            if (tag is null || !tag.Info.IsWritable)
+            {
+                request.End(i, tag is null ? TagStatus.BadHandleInvalid : TagStatus.BadNotWritable);
+                continue;
+            }
+
+            lock (tag.Owner.Gate)
+            {
+                tag.Owner.Writer.Add(new WriteItem(request, i, tag));
+            }
+
+            sources.Add(tag.Owner);
+        }
+
+        foreach (ServedSource source in sources)
+        {
+            source.Writer.Send();
+        }
+    }
+
+    // Used again for the next request.
+    private sealed class ReadWork
+    {
+        public TagRequestMessage Request { get; } = new();
+
+        public List<ServedTag?> Tags { get; } = [];
+
+        public List<ReadBatch> Batches { get; } = [];
+
+        public TagSamples Reply { get; } = new();
+
+        public void Wait(ReadBatch batch)
+        {
+            if (Batches.Count == 0 || (Batches[^1] != batch && !Batches.Contains(batch)))
+            {
+                Batches.Add(batch);
+            }
+        }
+    }
+}

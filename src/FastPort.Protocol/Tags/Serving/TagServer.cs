@@ -1,0 +1,129 @@
+using System.Runtime.CompilerServices;
+using FastPort.Protocol.Tags.Sources;
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>
+/// Serves tags of one or more sources to FastPort sessions: names to handles, reads from the cache or the source, ordered writes,
+/// subscriptions, browsing and methods. Register its handlers with <see cref="TagHandlers.MapTags"/>. Safe from any thread. Dispose it after
+/// the server has stopped; it does not dispose the sources.
+/// </summary>
+public sealed partial class TagServer : IAsyncDisposable
+{
+    private readonly ServedSource[] _sources;
+    private readonly TagServerOptions _options;
+    private readonly TimeProvider _time;
+    private readonly ConditionalWeakTable<Session, TagSession> _sessions = [];
+
+    // The tag of handle i at place i - 1. Grows under the lock; read without it.
+    private readonly Lock _resolving = new();
+    private ServedTag[] _tags = [];
+    private volatile int _tagCount;
+
+    /// <summary>Creates a server of tags.</summary>
+    /// <param name="sources">Where the tags live. A name belongs to the first source that knows it.</param>
+    /// <param name="options">Limits, which are not changed from now on. Defaults to the default values.</param>
+    /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
+    /// <param name="time">The clock. Defaults to the system's.</param>
+    public TagServer(
+        IEnumerable<ITagSource> sources,
+        TagServerOptions? options = null,
+        ILoggerFactory? loggerFactory = null,
+        TimeProvider? time = null)
+    {
+        ArgumentNullException.ThrowIfNull(sources);
+        _options = options ?? new TagServerOptions();
+        _time = time ?? TimeProvider.System;
+        ILogger logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<TagServer>();
+        _sources = [.. sources.Select(source => new ServedSource(source, _options, logger, _time))];
+    }
+
+    /// <summary>Closes all feeds.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        foreach (ServedSource source in _sources)
+        {
+            source.Stop();
+            await source.Feeds.CloseAsync().ConfigureAwait(false);
+        }
+    }
+
+    private TagSession SessionOf(Session session)
+    {
+        if (_sessions.TryGetValue(session, out TagSession? known))
+        {
+            return known;
+        }
+
+        var made = new TagSession();
+        TagSession kept = _sessions.GetValue(session, _ => made);
+        if (kept == made)
+        {
+            _ = EndWithAsync(session, made);
+        }
+
+        return kept;
+    }
+
+    private static async Task EndWithAsync(Session session, TagSession state)
+    {
+        await session.Closed.ConfigureAwait(false);
+        foreach (ServedSubscription subscription in state.End())
+        {
+            await EndAsync(subscription).ConfigureAwait(false);
+        }
+    }
+
+    private static async ValueTask EndAsync(ServedSubscription subscription)
+    {
+        subscription.Dispose();
+        foreach (IGrouping<ServedSource, SubscriptionItem> group in subscription.Items.GroupBy(static item => item.Tag.Owner))
+        {
+            await SourceFeeds.RemoveAsync(group).ConfigureAwait(false);
+        }
+    }
+
+    // The tag of a handle that the session has resolved; null for others.
+    private ServedTag? Find(TagSession session, uint handle) => session.HasResolved(handle) ? Volatile.Read(ref _tags)[handle - 1] : null;
+
+    private ServedTag Keep(ServedSource source, TagInfo info)
+    {
+        lock (_resolving)
+        {
+            lock (source.Gate)
+            {
+                if (source.Find(info.Tag) is { } known)
+                {
+                    known.Info = info;
+                    return known;
+                }
+            }
+
+            if (_tagCount == _tags.Length)
+            {
+                ServedTag[] grown = _tags;
+                Array.Resize(ref grown, Math.Max(64, 2 * grown.Length));
+                Volatile.Write(ref _tags, grown);
+            }
+
+            var tag = new ServedTag((uint)_tagCount + 1, source, info);
+            _tags[_tagCount] = tag;
+            _tagCount++;
+            lock (source.Gate)
+            {
+                source.Add(tag);
+            }
+
+            return tag;
+        }
+    }
+
+    private TimeSpan Timeout(uint milliseconds)
+    {
+        TimeSpan asked = milliseconds == 0 ? _options.RequestTimeout : TimeSpan.FromMilliseconds(milliseconds);
+        return asked < _options.MaxRequestTimeout ? asked : _options.MaxRequestTimeout;
+    }
+}

@@ -1,0 +1,41 @@
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>Limits of a <see cref="TagServer"/>. Not changed after it was created.</summary>
+public sealed class TagServerOptions
+{
+    /// <summary>Time for a request that asks for none. Defaults to 5 s.</summary>
+    public TimeSpan RequestTimeout { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Longest time that a request can ask for. Defaults to 1 min.</summary>
+    public TimeSpan MaxRequestTimeout { get; set; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>Time after which a source that has not answered is given up. Defaults to 10 s.</summary>
+    public TimeSpan SourceTimeout { get; set; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Reads of a source under way at a time; further ones are gathered into one. 1 or more. Defaults to 2.</summary>
+    public int MaxConcurrentReads { get; set; } = 2;
+
+    /// <summary>Writes of a source under way at a time; further ones are gathered into one. 1 or more. Defaults to 4.</summary>
+    public int MaxConcurrentWrites { get; set; } = 4;
+
+    /// <summary>Tags or names in a request at most. Defaults to 100,000.</summary>
+    public int MaxTagsPerRequest { get; set; } = 100_000;
+
+    /// <summary>Subscriptions of a session at most. Defaults to 100.</summary>
+    public int MaxSubscriptionsPerSession { get; set; } = 100;
+
+    /// <summary>Tags in all subscriptions of a session together at most. Defaults to 100,000.</summary>
+    public int MaxSubscribedTagsPerSession { get; set; } = 100_000;
+
+    /// <summary>Samples of a tag that may wait for an update, at most. Defaults to 100.</summary>
+    public int MaxQueueSize { get; set; } = 100;
+
+    /// <summary>Shortest interval of updates. Defaults to 10 ms.</summary>
+    public TimeSpan MinInterval { get; set; } = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>Interval of updates for a subscription that asks for none. Defaults to 1 s.</summary>
+    public TimeSpan DefaultInterval { get; set; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Nodes in a reply to Browse, at most. Defaults to 1,000.</summary>
+    public int MaxNodesPerBrowse { get; set; } = 1000;
+}

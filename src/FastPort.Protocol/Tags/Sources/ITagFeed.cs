@@ -1,0 +1,34 @@
+namespace FastPort.Protocol.Tags.Sources;
+
+/// <summary>A feed of changes from a source. The server calls one member at a time.</summary>
+public interface ITagFeed : IAsyncDisposable
+{
+    /// <summary>How often the source reports changes.</summary>
+    TimeSpan Interval { get; }
+
+    /// <summary>
+    /// Whether each report, also an empty one, confirms the values of all tags of the feed: true unless changes are left out, as by a
+    /// deadband.
+    /// </summary>
+    bool ConfirmsValues { get; }
+
+    /// <summary>Adds tags. The present value of each is reported soon.</summary>
+    /// <param name="tags">The tags.</param>
+    /// <param name="statuses">Receives for each whether it will be reported.</param>
+    /// <param name="cancellationToken">The server no longer waits.</param>
+    ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken);
+
+    /// <summary>Removes tags.</summary>
+    /// <param name="tags">The tags.</param>
+    /// <param name="cancellationToken">The server no longer waits.</param>
+    ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken);
+}
+
+/// <summary>Receives what a feed reports. Calls do not overlap, and return soon.</summary>
+public interface ITagFeedListener
+{
+    /// <summary>Values have changed; or nothing has, and the feed is alive.</summary>
+    /// <param name="tags">The tags, in the order of their changes; one may come several times. Empty if nothing has changed.</param>
+    /// <param name="samples">A row for each tag. The source's own again after the call.</param>
+    void OnChanges(ReadOnlySpan<int> tags, TagSamples samples);
+}

@@ -1,0 +1,257 @@
+namespace FastPort.Protocol.Tags.Sources;
+
+/// <summary>
+/// Tags in memory: a program adds them and sets their values; clients read, write and subscribe them. A write must have the tag's type and sets
+/// its value. Names may have slashes, which are folders for browsing. Safe from any thread.
+/// </summary>
+public sealed partial class MemoryTagSource : ITagSource
+{
+    private readonly Lock _gate = new();
+    private readonly TimeProvider _time;
+
+    // Under the gate. A tag's number is its place.
+    private readonly List<Entry> _entries = [];
+    private readonly Dictionary<string, int> _places = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Func<IReadOnlyList<TagValue>, IReadOnlyList<TagValue>>> _methods = new(StringComparer.Ordinal);
+    private readonly List<Feed> _feeds = [];
+
+    /// <summary>Creates a source without tags.</summary>
+    /// <param name="name">Name for logs and metrics. Defaults to "memory".</param>
+    /// <param name="time">The clock for timestamps. Defaults to the system's.</param>
+    public MemoryTagSource(string name = "memory", TimeProvider? time = null)
+    {
+        Name = name;
+        _time = time ?? TimeProvider.System;
+    }
+
+    /// <inheritdoc/>
+    public event Action? ConnectionChanged;
+
+    /// <summary>Raised after a client has written a tag, with its name and value. A handler must not block.</summary>
+    public event Action<string, TagValue>? Written;
+
+    /// <inheritdoc/>
+    public string Name { get; }
+
+    /// <summary>Whether the tags are there. A program that loses their device sets it to false. Defaults to true.</summary>
+    public bool IsConnected
+    {
+        get;
+        set
+        {
+            bool hasChanged = field != value;
+            field = value;
+            if (hasChanged)
+            {
+                ConnectionChanged?.Invoke();
+            }
+        }
+    } = true;
+
+    /// <summary>Adds a tag.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="value">Its value, which gives it its type.</param>
+    /// <param name="isWritable">Whether clients may write it. Defaults to false.</param>
+    /// <exception cref="ArgumentException">There is a tag of this name.</exception>
+    public void Add(string name, TagValue value, bool isWritable = false) => Add(new TagInfo(0, name)
+    {
+        Type = value.Type,
+        Rank = !value.IsArray ? -1 : Math.Max(value.Dimensions.Length, 1),
+        IsWritable = isWritable,
+    }, value);
+
+    /// <summary>Adds a tag.</summary>
+    /// <param name="info">What is known about it. Its number is given by the source.</param>
+    /// <param name="value">Its value.</param>
+    /// <exception cref="ArgumentException">There is a tag of this name.</exception>
+    public void Add(TagInfo info, TagValue value)
+    {
+        ArgumentNullException.ThrowIfNull(info);
+        lock (_gate)
+        {
+            if (!_places.TryAdd(info.Name, _entries.Count))
+            {
+                throw new ArgumentException($"There is a tag '{info.Name}' already; give another name.", nameof(info));
+            }
+
+            _entries.Add(new Entry(info with { Tag = _entries.Count }, Sample(value, TagStatus.Good)));
+        }
+    }
+
+    /// <summary>Adds a method.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="method">Takes the inputs, returns the outputs. Must not block.</param>
+    public void AddMethod(string name, Func<IReadOnlyList<TagValue>, IReadOnlyList<TagValue>> method)
+    {
+        lock (_gate)
+        {
+            _methods.Add(name, method);
+        }
+    }
+
+    /// <summary>Sets a tag's value; subscribers get to know it.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="status">Its status. Defaults to good.</param>
+    /// <exception cref="KeyNotFoundException">There is no tag of this name.</exception>
+    public void Set(string name, TagValue value, TagStatus status = default)
+    {
+        lock (_gate)
+        {
+            if (!_places.TryGetValue(name, out int tag))
+            {
+                throw new KeyNotFoundException($"There is no tag '{name}'; add it first.");
+            }
+
+            Set(tag, Sample(value, status));
+        }
+    }
+
+    /// <inheritdoc/>
+    public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            for (int i = 0; i < names.Count; i++)
+            {
+                tags.Span[i] = _places.TryGetValue(names[i], out int tag) ? _entries[tag].Info : null;
+            }
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            foreach (int tag in tags)
+            {
+                samples.Add(_entries[tag].Sample with { ServerTime = _time.GetUtcNow().UtcDateTime });
+            }
+        }
+
+        return new(TagStatus.Good);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<TagStatus> WriteAsync(
+        IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken)
+    {
+        List<(string Name, TagValue Value)> written = [];
+        lock (_gate)
+        {
+            for (int i = 0; i < tags.Count; i++)
+            {
+                TagInfo info = _entries[tags[i]].Info;
+                TagValue value = values.GetValue(i);
+                bool fits = (info.Type == value.Type || info.Type == TagType.Null) && (info.Rank == -2 || info.Rank > 0 == value.IsArray);
+                statuses.Span[i] = !info.IsWritable ? TagStatus.BadNotWritable : fits ? TagStatus.Good : TagStatus.BadTypeMismatch;
+                if (statuses.Span[i].IsGood)
+                {
+                    Set(tags[i], Sample(value, TagStatus.Good));
+                    written.Add((info.Name, value));
+                }
+            }
+        }
+
+        written.ForEach(one => Written?.Invoke(one.Name, one.Value));
+        return new(TagStatus.Good);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
+    {
+        var feed = new Feed(this, interval, listener);
+        lock (_gate)
+        {
+            _feeds.Add(feed);
+        }
+
+        return new(feed);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken)
+    {
+        string prefix = path.Length == 0 ? string.Empty : path + "/";
+        Dictionary<string, TagBrowseNode> found = new(StringComparer.Ordinal);
+        lock (_gate)
+        {
+            foreach ((string name, TagBrowseKind kind) in _places.Keys.Select(static name => (name, TagBrowseKind.Tag))
+                .Concat(_methods.Keys.Select(static name => (name, TagBrowseKind.Method)))
+                .Where(one => one.name.StartsWith(prefix, StringComparison.Ordinal)))
+            {
+                int slash = name.IndexOf('/', prefix.Length);
+                string below = slash < 0 ? name : name[..slash];
+                TagBrowseNode known = found.GetValueOrDefault(below);
+                found[below] = new TagBrowseNode(
+                    below, below[prefix.Length..], slash < 0 ? kind : known.Kind, slash >= 0 || known.HasChildren);
+            }
+        }
+
+        foreach (TagBrowseNode node in found.Values)
+        {
+            nodes.Add(node);
+        }
+
+        return new(found.Count != 0 || path.Length == 0 || _places.ContainsKey(path) ? TagStatus.Good : TagStatus.BadNodeIdUnknown);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<TagStatus> CallAsync(string method, TagSamples inputs, TagSamples outputs, CancellationToken cancellationToken)
+    {
+        Func<IReadOnlyList<TagValue>, IReadOnlyList<TagValue>>? called;
+        lock (_gate)
+        {
+            if (!_methods.TryGetValue(method, out called))
+            {
+                return new(TagStatus.BadMethodInvalid);
+            }
+        }
+
+        try
+        {
+            foreach (TagValue output in called([.. Enumerable.Range(0, inputs.Count).Select(inputs.GetValue)]))
+            {
+                outputs.Add(output);
+            }
+        }
+        catch (TagException e)
+        {
+            return new(e.Status);
+        }
+
+        return new(TagStatus.Good);
+    }
+
+    /// <summary>Ends all feeds.</summary>
+    public ValueTask DisposeAsync()
+    {
+        lock (_gate)
+        {
+            _feeds.Clear();
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    private TagSample Sample(TagValue value, TagStatus status)
+    {
+        DateTime now = _time.GetUtcNow().UtcDateTime;
+        return new TagSample(value, status, now, now);
+    }
+
+    // Under the gate, so that changes are reported in their order.
+    private void Set(int tag, in TagSample sample)
+    {
+        _entries[tag] = _entries[tag] with { Sample = sample };
+        foreach (Feed feed in _feeds)
+        {
+            feed.Report(tag, sample);
+        }
+    }
+
+    private sealed record Entry(TagInfo Info, TagSample Sample);
+}

@@ -1,0 +1,30 @@
+namespace FastPort.Protocol.Tags;
+
+/// <summary>What is known about a tag. Immutable.</summary>
+/// <param name="Tag">The source's number for it, from 0. A client has a handle instead.</param>
+/// <param name="Name">Its name.</param>
+public sealed record TagInfo(int Tag, string Name)
+{
+    /// <summary>Type of the value, or of its elements. Defaults to Null: not known, or different ones.</summary>
+    public TagType Type { get; init; }
+
+    /// <summary>
+    /// The OPC UA ValueRank: -1 for a scalar, 1 or more for an array of that many dimensions, -2 for any (OPC 10000-3, 5.6.2). Defaults to -2.
+    /// </summary>
+    public int Rank { get; init; } = -2;
+
+    /// <summary>Whether the tag can be read. Defaults to true.</summary>
+    public bool IsReadable { get; init; } = true;
+
+    /// <summary>Whether the tag can be written. Defaults to false.</summary>
+    public bool IsWritable { get; init; }
+
+    /// <summary>The unit, such as "°C". Defaults to none: empty.</summary>
+    public string Unit { get; init; } = string.Empty;
+
+    /// <summary>The lowest and the highest value in normal operation (EURange, OPC 10000-8). Defaults to null: not known.</summary>
+    public (double Low, double High)? Range { get; init; }
+
+    /// <summary>A text for people. Defaults to none: empty.</summary>
+    public string Description { get; init; } = string.Empty;
+}

@@ -1,0 +1,93 @@
+namespace FastPort.Protocol.Tags;
+
+/// <summary>
+/// Whether a sample or an operation is good, and why not: an OPC UA StatusCode (OPC 10000-4, 7.39). Those named here are the ones that
+/// FastPort itself gives; a device's own pass through unchanged.
+/// </summary>
+/// <param name="Code">The code; its upper two bits are 0 for good, 1 for uncertain, 2 for bad.</param>
+public readonly record struct TagStatus(uint Code)
+{
+    /// <summary>All is well.</summary>
+    public static readonly TagStatus Good;
+
+    /// <summary>An error inside the server that serves the tag.</summary>
+    public static readonly TagStatus BadInternalError = new(0x8002_0000);
+
+    /// <summary>No answer came in time. Whether a write took effect is not known.</summary>
+    public static readonly TagStatus BadTimeout = new(0x800A_0000);
+
+    /// <summary>The source or the server does not do this.</summary>
+    public static readonly TagStatus BadServiceUnsupported = new(0x800B_0000);
+
+    /// <summary>The server is about to stop.</summary>
+    public static readonly TagStatus BadShutdown = new(0x800C_0000);
+
+    /// <summary>There are more operations in the request than one may have.</summary>
+    public static readonly TagStatus BadTooManyOperations = new(0x8010_0000);
+
+    /// <summary>The source is not connected to its device.</summary>
+    public static readonly TagStatus BadNoCommunication = new(0x8031_0000);
+
+    /// <summary>The source has no value yet.</summary>
+    public static readonly TagStatus BadWaitingForInitialData = new(0x8032_0000);
+
+    /// <summary>The session has not resolved the handle. (BadMonitoredItemIdInvalid, which no device answers to a read or write.)</summary>
+    public static readonly TagStatus BadHandleInvalid = new(0x8042_0000);
+
+    /// <summary>The value is too large for a frame.</summary>
+    public static readonly TagStatus BadResponseTooLarge = new(0x80B9_0000);
+
+    /// <summary>There is no tag of this name.</summary>
+    public static readonly TagStatus BadNodeIdUnknown = new(0x8034_0000);
+
+    /// <summary>The tag cannot be read.</summary>
+    public static readonly TagStatus BadNotReadable = new(0x803A_0000);
+
+    /// <summary>The tag cannot be written.</summary>
+    public static readonly TagStatus BadNotWritable = new(0x803B_0000);
+
+    /// <summary>The cursor is not one of this session, or has ended.</summary>
+    public static readonly TagStatus BadContinuationPointInvalid = new(0x804A_0000);
+
+    /// <summary>The value has another type than the tag.</summary>
+    public static readonly TagStatus BadTypeMismatch = new(0x8074_0000);
+
+    /// <summary>There is no method of this name.</summary>
+    public static readonly TagStatus BadMethodInvalid = new(0x8075_0000);
+
+    /// <summary>The method's inputs have the wrong number or type.</summary>
+    public static readonly TagStatus BadInvalidArgument = new(0x80AB_0000);
+
+    private static readonly Dictionary<uint, string> Names = new()
+    {
+        [0] = nameof(Good),
+        [BadInternalError.Code] = nameof(BadInternalError),
+        [BadTimeout.Code] = nameof(BadTimeout),
+        [BadServiceUnsupported.Code] = nameof(BadServiceUnsupported),
+        [BadShutdown.Code] = nameof(BadShutdown),
+        [BadTooManyOperations.Code] = nameof(BadTooManyOperations),
+        [BadNoCommunication.Code] = nameof(BadNoCommunication),
+        [BadWaitingForInitialData.Code] = nameof(BadWaitingForInitialData),
+        [BadHandleInvalid.Code] = nameof(BadHandleInvalid),
+        [BadResponseTooLarge.Code] = nameof(BadResponseTooLarge),
+        [BadNodeIdUnknown.Code] = nameof(BadNodeIdUnknown),
+        [BadNotReadable.Code] = nameof(BadNotReadable),
+        [BadNotWritable.Code] = nameof(BadNotWritable),
+        [BadContinuationPointInvalid.Code] = nameof(BadContinuationPointInvalid),
+        [BadTypeMismatch.Code] = nameof(BadTypeMismatch),
+        [BadMethodInvalid.Code] = nameof(BadMethodInvalid),
+        [BadInvalidArgument.Code] = nameof(BadInvalidArgument),
+    };
+
+    /// <summary>Whether the value can be used.</summary>
+    public bool IsGood => Code >> 30 == 0;
+
+    /// <summary>Whether the value can be used with care.</summary>
+    public bool IsUncertain => Code >> 30 == 1;
+
+    /// <summary>Whether there is no value that can be used.</summary>
+    public bool IsBad => Code >> 31 != 0;
+
+    /// <summary>The name of the code, or its number in hexadecimal.</summary>
+    public override string ToString() => Names.TryGetValue(Code, out string? name) ? name : $"0x{Code:X8}";
+}

@@ -1,0 +1,45 @@
+using FastPort.Clients;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>A server of tags on a free port.</summary>
+internal sealed class TagBridge : IAsyncDisposable
+{
+    private readonly FastPortServer _server;
+    private readonly TagServer _tags;
+
+    private TagBridge(FastPortServer server, TagServer tags)
+    {
+        _server = server;
+        _tags = tags;
+    }
+
+    public string Endpoint => _server.Endpoints[0].ToString();
+
+    public static Task<TagBridge> StartAsync(params ITagSource[] sources) => StartAsync(sources, new TagServerOptions());
+
+    public static async Task<TagBridge> StartAsync(
+        ITagSource[] sources, TagServerOptions options, string endpoint = "tcp://127.0.0.1:0", Action<FastPortServerOptions>? configure = null)
+    {
+        var tags = new TagServer(sources, options);
+        var serverOptions = new FastPortServerOptions { Endpoints = { endpoint } };
+        configure?.Invoke(serverOptions);
+        var server = new FastPortServer(serverOptions, new MessageHandlers().MapTags(tags));
+        await server.StartAsync();
+        return new TagBridge(server, tags);
+    }
+
+    public Task<TagClient> ConnectAsync() => TagClient.ConnectAsync(
+        new FastPortClientOptions { Endpoint = Endpoint, RequestTimeout = Loopback.Soon, ReconnectDelay = TimeSpan.FromMilliseconds(20) });
+
+    public async ValueTask DisposeAsync()
+    {
+        await _server.DisposeAsync();
+        await _tags.DisposeAsync();
+    }
+}
