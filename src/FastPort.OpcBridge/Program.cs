@@ -1,7 +1,25 @@
 using System.CommandLine;
+using FastPort.OpcBridge;
 using FastPort.OpcBridge.Simulation;
 using FastPort.Programs;
 
-var root = new RootCommand("FastPort OPC UA bridge.") { SimulateCommand.Create(SimulationProgram.RunAsync) };
+var listen = new Option<string[]>("--listen")
+{
+    Description =
+        "Endpoint for FastPort clients instead of the configured ones, for example tcp://127.0.0.1:7000 or unix:///run/fastport.sock. Port 0 "
+        + "lets the system choose. Can be given several times. [default: tcp://127.0.0.1:6629]",
+    HelpName = "URI",
+};
+var transport = new TransportOptions();
+var root = new RootCommand(
+    "FastPort OPC UA bridge: FastPort clients read, write and subscribe tags of OPC UA servers. Configured by section OpcBridge of "
+    + "appsettings.json and environment variables; without an endpoint there it bridges 2,000 simulated tags.")
+{
+    listen,
+    SimulateCommand.Create(SimulationProgram.RunAsync),
+};
+transport.AddTo(root);
+root.SetAction((result, cancellationToken) =>
+    BridgeProgram.RunAsync(result.GetValue(listen) ?? [], transport.Read(result), cancellationToken));
 
 return await ProgramRun.InvokeAsync(root, args, Console.Error);

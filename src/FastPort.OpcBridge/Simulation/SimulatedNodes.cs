@@ -12,13 +12,15 @@ internal sealed class SimulatedNodes
 {
     public const string NamespaceUri = "urn:fastport:simulation";
 
+    /// <summary>Number of the object that has all variables.</summary>
+    public const uint Root = 90_000;
+
     private const int Int32Count = 1000;
     private const int DoubleCount = 800;
     private const int StringCount = 200;
     private const uint FirstInt32 = 1000;
     private const uint FirstDouble = 2000;
     private const uint FirstString = 2800;
-    private const uint Root = 90_000;
     private const int MaxPackageBytes = 255 * 1024 * 1024;
 
     private readonly VariableNode[] _variables = new VariableNode[Int32Count + DoubleCount + StringCount];

@@ -25,6 +25,15 @@ public sealed record TagInfo(int Tag, string Name)
     /// <summary>The lowest and the highest value in normal operation (EURange, OPC 10000-8). Defaults to null: not known.</summary>
     public (double Low, double High)? Range { get; init; }
 
+    /// <summary>
+    /// How often the source is asked to report the tag's changes, whoever subscribes to it, and also if nobody does: so the server's cache
+    /// has its value. Defaults to null: as often as subscribers ask for, and only while there are some.
+    /// </summary>
+    public TimeSpan? Interval { get; init; }
+
+    /// <summary>Whether the source reports every change. False if it leaves some out, as by a deadband. Defaults to true.</summary>
+    public bool ReportsAllChanges { get; init; } = true;
+
     /// <summary>A text for people. Defaults to none: empty.</summary>
     public string Description { get; init; } = string.Empty;
 }

@@ -25,6 +25,9 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>There are more operations in the request than one may have.</summary>
     public static readonly TagStatus BadTooManyOperations = new(0x8010_0000);
 
+    /// <summary>The bridge does not allow it.</summary>
+    public static readonly TagStatus BadUserAccessDenied = new(0x801F_0000);
+
     /// <summary>The source is not connected to its device.</summary>
     public static readonly TagStatus BadNoCommunication = new(0x8031_0000);
 
@@ -66,6 +69,7 @@ public readonly record struct TagStatus(uint Code)
         [BadServiceUnsupported.Code] = nameof(BadServiceUnsupported),
         [BadShutdown.Code] = nameof(BadShutdown),
         [BadTooManyOperations.Code] = nameof(BadTooManyOperations),
+        [BadUserAccessDenied.Code] = nameof(BadUserAccessDenied),
         [BadNoCommunication.Code] = nameof(BadNoCommunication),
         [BadWaitingForInitialData.Code] = nameof(BadWaitingForInitialData),
         [BadHandleInvalid.Code] = nameof(BadHandleInvalid),

@@ -109,6 +109,23 @@ public readonly partial struct TagValue : IEquatable<TagValue>
             ? throw new ArgumentOutOfRangeException(nameof(type), type, "Values of this type are not held as bytes; use From.")
             : new(type, isArray: false, bytes is not null && TagTypes.IsText(type) ? System.Text.Encoding.UTF8.GetString(bytes) : bytes);
 
+    /// <summary>Creates an array of a type that is held as bytes or as a text, such as NodeId or XmlElement.</summary>
+    /// <param name="type">The elements' type: one from String on.</param>
+    /// <param name="elements">
+    /// The elements in OPC UA Binary; UTF-8 for texts. They must not be changed later. Null for a null array.
+    /// </param>
+    /// <param name="dimensions">As in FromArray.</param>
+    /// <exception cref="ArgumentException">Such values are not held as bytes, or the dimensions do not fit the elements.</exception>
+    public static TagValue FromElements(TagType type, byte[]?[]? elements, params int[] dimensions)
+    {
+        Array? held = elements is not null && TagTypes.IsText(type)
+            ? Array.ConvertAll(elements, static bytes => bytes is null ? null : System.Text.Encoding.UTF8.GetString(bytes))
+            : elements;
+        _ = FromBytes(type, null);
+        TagValue array = FromArray(elements, dimensions);
+        return new(type, isArray: true, held, array._dimensions);
+    }
+
     /// <summary>The scalar value.</summary>
     /// <typeparam name="T">The .NET type of <see cref="Type"/>.</typeparam>
     /// <exception cref="InvalidCastException">The value has another type, or is an array.</exception>

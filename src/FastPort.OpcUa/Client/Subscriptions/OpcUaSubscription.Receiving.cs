@@ -34,14 +34,12 @@ public sealed partial class OpcUaSubscription
             _next = number;
         }
 
-        if (isKeepAlive)
-        {
-            // Its number is that of the next message.
-            return StatusCodes.Good;
-        }
-
-        // One that came before is only acknowledged.
-        return number == _next ? Take(message, received) : Acknowledge(number, received);
+        // The number of a keep-alive is that of the next message. One that came before is only acknowledged.
+        StatusCode status = isKeepAlive ? StatusCodes.Good
+            : number == _next ? Take(message, received)
+            : Acknowledge(number, received);
+        RaiseReported();
+        return status;
     }
 
     /// <summary>Asks for the messages that the server has sent, and that have not come, until there are no more.</summary>
@@ -64,6 +62,7 @@ public sealed partial class OpcUaSubscription
             }
 
             StatusCode end = Take(message, received);
+            RaiseReported();
             if (end.IsBad)
             {
                 return end;

@@ -35,6 +35,13 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
     public event Action<OpcUaSubscription, StatusCode>? ValuesLost;
 
     /// <summary>
+    /// The server has reported: the changes of its message, if it had any, wait in <see cref="Changes"/>. Also raised for a message that only
+    /// says that the subscription is alive, so that everything has the value that was reported last. Raised by the task that receives; a
+    /// handler must not block, and may read <see cref="Changes"/>.
+    /// </summary>
+    public event Action<OpcUaSubscription>? Reported;
+
+    /// <summary>
     /// The changes, in the order in which the server has sent them. Completed when the subscription or the client is disposed, and with an
     /// <see cref="OpcUaException"/> when the subscription has ended for good. See <see cref="SubscriptionOptions.Capacity"/> for what
     /// happens if nobody reads.
@@ -194,6 +201,18 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
             }
 
             return (epoch, ServiceFailure.Check(result, service, _client.EndpointUrl));
+        }
+    }
+
+    private void RaiseReported()
+    {
+        try
+        {
+            Reported?.Invoke(this);
+        }
+        catch (Exception e)
+        {
+            ClientLog.SubscriberThrew(_client.Logger, e, nameof(Reported));
         }
     }
 

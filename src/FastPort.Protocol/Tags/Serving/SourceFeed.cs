@@ -11,6 +11,9 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
 
     public List<SubscriptionItem> Items { get; } = [];
 
+    /// <summary>Whether the tag is fed also while nobody subscribes to it.</summary>
+    public bool IsPermanent { get; set; }
+
     /// <summary>Whether the source knows that the tag is wanted. Not while it has never been connected since.</summary>
     public bool IsAdded { get; set; }
 
@@ -18,7 +21,7 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
     public bool IsReported { get; set; }
 
     /// <summary>When the feed has confirmed the tag's value the last time; <see cref="long.MinValue"/> if it does not.</summary>
-    public long ConfirmedAt => IsReported ? feed.ConfirmedAt : long.MinValue;
+    public long ConfirmedAt => IsReported && tag.Info.ReportsAllChanges ? feed.ConfirmedAt : long.MinValue;
 }
 
 /// <summary>
@@ -36,6 +39,32 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
+    /// <summary>Feeds tags from now on, whether somebody subscribes to them or not.</summary>
+    public async Task KeepAsync(IEnumerable<ServedTag> tags)
+    {
+        await _changing.WaitAsync().ConfigureAwait(false);
+        try
+        {
+            List<FeedMember> added = [];
+            lock (source.Gate)
+            {
+                foreach (ServedTag tag in tags)
+                {
+                    Join(tag, added).IsPermanent = true;
+                }
+            }
+
+            if (added.Count != 0)
+            {
+                await AddToSourceAsync(added).ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            _changing.Release();
+        }
+    }
+
     public async ValueTask AddAsync(IReadOnlyList<SubscriptionItem> items, CancellationToken cancellationToken)
     {
         await _changing.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -46,19 +75,13 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
             {
                 foreach (SubscriptionItem item in items)
                 {
-                    bool isKnown = _members.TryGetValue(item.Tag.Key, out FeedMember? member);
-                    if (member is null)
-                    {
-                        _members.Add(item.Tag.Key, member = new FeedMember(this, item.Tag));
-                        item.Tag.Fed ??= member;
-                        added.Add(member);
-                    }
-
+                    int before = added.Count;
+                    FeedMember member = Join(item.Tag, added);
                     member.Items.Add(item);
                     item.Member = member;
 
                     // Of a new tag the source reports the present value by itself.
-                    if (isKnown || !source.IsConnected)
+                    if (added.Count == before || !source.IsConnected)
                     {
                         item.Subscription.AddPresent(item);
                     }
@@ -88,7 +111,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 {
                     FeedMember? member = item.Member;
                     item.Member = null;
-                    if (member is not null && member.Items.Remove(item) && member.Items.Count == 0)
+                    if (member is not null && member.Items.Remove(item) && member.Items.Count == 0 && !member.IsPermanent)
                     {
                         Forget(member);
                         removed.Add(member.Tag.Key);
@@ -249,6 +272,18 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 }
             }
         }
+    }
+
+    private FeedMember Join(ServedTag tag, List<FeedMember> added)
+    {
+        if (!_members.TryGetValue(tag.Key, out FeedMember? member))
+        {
+            _members.Add(tag.Key, member = new FeedMember(this, tag));
+            tag.Fed ??= member;
+            added.Add(member);
+        }
+
+        return member;
     }
 
     private void Forget(FeedMember member)

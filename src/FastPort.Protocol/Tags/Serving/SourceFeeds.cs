@@ -6,19 +6,24 @@ internal sealed class SourceFeeds(ServedSource source)
     // Under the source's gate.
     private readonly Dictionary<TimeSpan, SourceFeed> _feeds = [];
 
-    /// <summary>Adds items of a subscription to the feed of an interval. Sets the status of each.</summary>
-    public async ValueTask AddAsync(TimeSpan interval, IReadOnlyList<SubscriptionItem> items, CancellationToken cancellationToken)
+    /// <summary>
+    /// Adds items of a subscription: to the feed of their tag's own interval, or else of the subscription's. Sets the status of each.
+    /// </summary>
+    public async ValueTask AddAsync(TimeSpan interval, IEnumerable<SubscriptionItem> items, CancellationToken cancellationToken)
     {
-        SourceFeed? feed;
-        lock (source.Gate)
+        foreach (IGrouping<TimeSpan, SubscriptionItem> group in items.GroupBy(item => item.Tag.Info.Interval ?? interval))
         {
-            if (!_feeds.TryGetValue(interval, out feed))
-            {
-                _feeds.Add(interval, feed = new SourceFeed(source, interval));
-            }
+            await Of(group.Key).AddAsync([.. group], cancellationToken).ConfigureAwait(false);
         }
+    }
 
-        await feed.AddAsync(items, cancellationToken).ConfigureAwait(false);
+    /// <summary>Feeds tags that have an interval of their own.</summary>
+    public async Task KeepAsync(IEnumerable<ServedTag> tags)
+    {
+        foreach (IGrouping<TimeSpan, ServedTag> group in tags.GroupBy(static tag => tag.Info.Interval!.Value))
+        {
+            await Of(group.Key).KeepAsync(group).ConfigureAwait(false);
+        }
     }
 
     /// <summary>Removes items.</summary>
@@ -45,6 +50,19 @@ internal sealed class SourceFeeds(ServedSource source)
         foreach (SourceFeed feed in feeds)
         {
             feed.OnConnectionChanged(isConnected);
+        }
+    }
+
+    private SourceFeed Of(TimeSpan interval)
+    {
+        lock (source.Gate)
+        {
+            if (!_feeds.TryGetValue(interval, out SourceFeed? feed))
+            {
+                _feeds.Add(interval, feed = new SourceFeed(source, interval));
+            }
+
+            return feed;
         }
     }
 

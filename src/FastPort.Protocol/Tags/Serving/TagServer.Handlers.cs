@@ -31,14 +31,21 @@ public sealed partial class TagServer
         List<int> rest = [.. Enumerable.Range(0, found.Length)];
         foreach (ServedSource source in _sources.TakeWhile(_ => rest.Count != 0))
         {
+            List<ServedTag> fed = [];
             var infos = new TagInfo?[rest.Count];
             await source.Source.ResolveAsync([.. rest.Select(i => request.Names[i])], infos, context.Aborted).ConfigureAwait(false);
             for (int i = 0; i < infos.Length; i++)
             {
                 if (infos[i] is { } info)
                 {
-                    found[rest[i]] = Keep(source, info);
+                    found[rest[i]] = Keep(source, info, fed);
                 }
+            }
+
+            if (fed.Count != 0)
+            {
+                // Reads are answered meanwhile.
+                _ = source.Feeds.KeepAsync(fed);
             }
 
             rest.RemoveAll(i => found[i] is not null);
@@ -86,7 +93,7 @@ public sealed partial class TagServer
         subscription.Items = [.. items.OfType<SubscriptionItem>()];
         foreach (IGrouping<ServedSource, SubscriptionItem> group in subscription.Items.GroupBy(static item => item.Tag.Owner))
         {
-            await group.Key.Feeds.AddAsync(interval, [.. group], context.Aborted).ConfigureAwait(false);
+            await group.Key.Feeds.AddAsync(interval, group, context.Aborted).ConfigureAwait(false);
         }
 
         var reply = new SubscribedTags { Subscription = subscription.Id, IntervalMs = (uint)interval.TotalMilliseconds };

@@ -89,7 +89,8 @@ public sealed partial class TagServer : IAsyncDisposable
     // The tag of a handle that the session has resolved; null for others.
     private ServedTag? Find(TagSession session, uint handle) => session.HasResolved(handle) ? Volatile.Read(ref _tags)[handle - 1] : null;
 
-    private ServedTag Keep(ServedSource source, TagInfo info)
+    // A tag that is new and has an interval of its own is added to those to feed.
+    private ServedTag Keep(ServedSource source, TagInfo info, List<ServedTag> fed)
     {
         lock (_resolving)
         {
@@ -115,6 +116,11 @@ public sealed partial class TagServer : IAsyncDisposable
             lock (source.Gate)
             {
                 source.Add(tag);
+            }
+
+            if (info.Interval is not null)
+            {
+                fed.Add(tag);
             }
 
             return tag;

@@ -1,0 +1,24 @@
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.OpcBridge;
+
+internal static partial class BridgeLog
+{
+    [LoggerMessage(8100, LogLevel.Information, "Endpoint {Endpoint} ({Url}) serves {Count} tags")]
+    public static partial void Loaded(ILogger logger, string endpoint, string url, int count);
+
+    [LoggerMessage(8101, LogLevel.Error, "Endpoint {Endpoint} ({Url}) cannot be used: {Problem}")]
+    public static partial void ConnectFailed(ILogger logger, string endpoint, string url, string problem);
+
+    [LoggerMessage(8102, LogLevel.Warning, "The tags of endpoint {Endpoint} cannot be listed: {Problem}. The next connection tries again")]
+    public static partial void LoadFailed(ILogger logger, string endpoint, string problem);
+
+    [LoggerMessage(8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. Give it a name of its own")]
+    public static partial void NameTwice(ILogger logger, string name, string first, string second);
+
+    [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]
+    public static partial void TooManyTags(ILogger logger, string endpoint, int maxTags);
+
+    [LoggerMessage(8105, LogLevel.Warning, "Endpoint {Endpoint}: {Node} cannot be browsed: {Problem}")]
+    public static partial void BrowseFailed(ILogger logger, string endpoint, string node, string problem);
+}

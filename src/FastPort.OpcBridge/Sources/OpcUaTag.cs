@@ -1,0 +1,40 @@
+using FastPort.OpcBridge.Configuration;
+using FastPort.OpcUa;
+using FastPort.Protocol.Tags;
+
+namespace FastPort.OpcBridge.Sources;
+
+/// <summary>A tag of an OPC UA server. Immutable; replaced when more is known.</summary>
+/// <param name="Id">The node, with its namespace's URI.</param>
+/// <param name="Info">What clients get to know.</param>
+/// <param name="Group">How it is sampled and published; null for as subscribers ask.</param>
+internal sealed record OpcUaTag(ExpandedNodeId Id, TagInfo Info, GroupOptions? Group);
+
+/// <summary>A method of an OPC UA server.</summary>
+internal sealed record OpcUaMethod(string Name, ExpandedNodeId Object, ExpandedNodeId Method);
+
+/// <summary>All that is known of an OPC UA server's tags at a time. Immutable: readers see one or the next.</summary>
+internal sealed class OpcUaTags
+{
+    private readonly Dictionary<string, OpcUaTag> _byName;
+
+    public OpcUaTags(IReadOnlyList<OpcUaTag> tags, IReadOnlyList<NodeId> nodes, IEnumerable<OpcUaMethod> methods)
+    {
+        All = tags;
+        Nodes = nodes;
+        Methods = methods.DistinctBy(static method => method.Name).ToDictionary(static method => method.Name, StringComparer.Ordinal);
+        _byName = tags.ToDictionary(static tag => tag.Info.Name, StringComparer.Ordinal);
+    }
+
+    /// <summary>By number.</summary>
+    public IReadOnlyList<OpcUaTag> All { get; }
+
+    /// <summary>The node ids of now, by number; null for a tag whose namespace the server does not have.</summary>
+    public IReadOnlyList<NodeId> Nodes { get; }
+
+    public IReadOnlyDictionary<string, OpcUaMethod> Methods { get; }
+
+    public IEnumerable<string> Names => _byName.Keys;
+
+    public OpcUaTag? Find(string name) => _byName.GetValueOrDefault(name);
+}

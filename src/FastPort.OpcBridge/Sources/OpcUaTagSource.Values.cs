@@ -1,0 +1,171 @@
+using System.Collections;
+using System.Collections.Concurrent;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Client;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Sources;
+
+namespace FastPort.OpcBridge.Sources;
+
+/// <content>Read, Write, Call and feeds.</content>
+internal sealed partial class OpcUaTagSource
+{
+    private readonly ConcurrentBag<ReadBuffer> _buffers = [];
+
+    public async ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+    {
+        if (_client is not { } client)
+        {
+            return TagStatus.BadNoCommunication;
+        }
+
+        if (!_buffers.TryTake(out ReadBuffer? buffer))
+        {
+            buffer = new ReadBuffer();
+        }
+
+        Memory<DataValue> values = buffer.Begin(tags, _tags.Nodes);
+        try
+        {
+            await client.ReadAsync(buffer, values, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OpcUaException e)
+        {
+            // The buffer is not used again: an answer may still come into it.
+            return Failure(e);
+        }
+
+        foreach (ref readonly DataValue value in values.Span)
+        {
+            TagValues.Add(samples, value);
+        }
+
+        _buffers.Add(buffer);
+        return TagStatus.Good;
+    }
+
+    public async ValueTask<TagStatus> WriteAsync(
+        IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken)
+    {
+        if (_client is not { } client)
+        {
+            return TagStatus.BadNoCommunication;
+        }
+
+        IReadOnlyList<NodeId> nodes = _tags.Nodes;
+        List<KeyValuePair<NodeId, Variant>> writes = new(tags.Count);
+        List<int> rows = new(tags.Count);
+        for (int i = 0; i < tags.Count; i++)
+        {
+            if (TagValues.TryToVariant(values.GetValue(i), out Variant variant))
+            {
+                writes.Add(new(nodes[tags[i]], variant));
+                rows.Add(i);
+            }
+            else
+            {
+                statuses.Span[i] = TagStatus.BadTypeMismatch;
+            }
+        }
+
+        if (writes.Count == 0)
+        {
+            return TagStatus.Good;
+        }
+
+        var results = new StatusCode[writes.Count];
+        try
+        {
+            await client.WriteAsync(writes, results, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OpcUaException e)
+        {
+            return Failure(e);
+        }
+
+        for (int i = 0; i < results.Length; i++)
+        {
+            statuses.Span[rows[i]] = new TagStatus(results[i].Value);
+        }
+
+        return TagStatus.Good;
+    }
+
+    public async ValueTask<TagStatus> CallAsync(string method, TagSamples inputs, TagSamples outputs, CancellationToken cancellationToken)
+    {
+        if (!_tags.Methods.TryGetValue(method, out OpcUaMethod? called))
+        {
+            return TagStatus.BadMethodInvalid;
+        }
+
+        if (!_options.AllowWrite)
+        {
+            return TagStatus.BadUserAccessDenied;
+        }
+
+        var arguments = new Variant[inputs.Count];
+        for (int i = 0; i < arguments.Length; i++)
+        {
+            if (!TagValues.TryToVariant(inputs.GetValue(i), out arguments[i]))
+            {
+                return TagStatus.BadInvalidArgument;
+            }
+        }
+
+        try
+        {
+            OpcUaClient client = _client!;
+            (StatusCode status, IReadOnlyList<Variant> results) = await client.CallAsync(
+                client.Namespaces.MakeId(called.Object), client.Namespaces.MakeId(called.Method), arguments, cancellationToken)
+                .ConfigureAwait(false);
+            foreach (Variant result in results)
+            {
+                outputs.Add(TagValues.ToTagValue(result));
+            }
+
+            return new TagStatus(status.Value);
+        }
+        catch (OpcUaException e)
+        {
+            return Failure(e);
+        }
+    }
+
+    public async ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
+    {
+        OpcUaClient client = _client ?? throw new InvalidOperationException($"Endpoint {Name} has never been connected.");
+        return await OpcUaTagFeed.OpenAsync(client, interval, listener, () => _tags, cancellationToken).ConfigureAwait(false);
+    }
+
+    // What was sent and not answered may have been executed.
+    private TagStatus Failure(OpcUaException e) =>
+        e.MayHaveExecuted ? TagStatus.BadTimeout : IsConnected ? new TagStatus(e.Status.Value) : TagStatus.BadNoCommunication;
+
+    // The nodes of tags without a copy of their ids, and room for their values; used again.
+    private sealed class ReadBuffer : IReadOnlyList<NodeId>
+    {
+        private IReadOnlyList<int> _tags = [];
+        private IReadOnlyList<NodeId> _nodes = [];
+        private DataValue[] _values = [];
+
+        public int Count => _tags.Count;
+
+        public NodeId this[int index] => _nodes[_tags[index]];
+
+        public Memory<DataValue> Begin(IReadOnlyList<int> tags, IReadOnlyList<NodeId> nodes)
+        {
+            _tags = tags;
+            _nodes = nodes;
+            if (_values.Length < tags.Count)
+            {
+                _values = new DataValue[tags.Count];
+            }
+
+            return _values.AsMemory(0, tags.Count);
+        }
+
+        public IEnumerator<NodeId> GetEnumerator() => _tags.Select(tag => _nodes[tag]).GetEnumerator();
+
+        IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+    }
+}
