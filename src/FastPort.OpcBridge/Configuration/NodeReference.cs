@@ -9,6 +9,9 @@ internal static class NodeReference
 
     private const string Prefix = "nsu=";
 
+    /// <summary>A node id that was checked before.</summary>
+    public static ExpandedNodeId Parse(string text) => TryParse(text, out ExpandedNodeId id) ? id : throw new FormatException(text);
+
     public static bool TryParse(string? text, out ExpandedNodeId id)
     {
         id = default;

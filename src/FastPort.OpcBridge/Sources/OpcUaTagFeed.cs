@@ -1,5 +1,4 @@
 using FastPort.OpcBridge.Configuration;
-using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Sources;

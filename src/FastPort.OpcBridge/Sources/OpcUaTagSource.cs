@@ -14,6 +14,8 @@ namespace FastPort.OpcBridge.Sources;
 /// </summary>
 internal sealed partial class OpcUaTagSource : ITagSource
 {
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+
     private readonly EndpointOptions _options;
     private readonly BridgeSettings _settings;
     private readonly ILoggerFactory _loggerFactory;
@@ -21,10 +23,16 @@ internal sealed partial class OpcUaTagSource : ITagSource
     private readonly CancellationTokenSource _closing = new();
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly SemaphoreSlim _loading = new(1);
+
+    // Keeps what is said of the connection in order.
+    private readonly Lock _changing = new();
     private volatile OpcUaTags _tags;
     private volatile OpcUaClient? _client;
     private volatile bool _isConnected;
     private Task _running = Task.CompletedTask;
+
+    // Of the task that loads: node ids are not those of the session of now.
+    private bool _mustLoad;
 
     public OpcUaTagSource(EndpointOptions options, BridgeSettings settings, ILoggerFactory loggerFactory)
     {
@@ -135,24 +143,20 @@ internal sealed partial class OpcUaTagSource : ITagSource
         try
         {
             OpcUaClient client = _client!;
-            if (recovery == SessionRecovery.Replaced)
+            _mustLoad |= recovery == SessionRecovery.Replaced;
+            while (_mustLoad && client.IsConnected)
             {
-                _tags = await new TagLoader(client, _options, _settings, _logger).LoadAsync(_tags, _closing.Token).ConfigureAwait(false);
+                _mustLoad = !await TryLoadAsync(client).ConfigureAwait(false);
+                await Task.Delay(_mustLoad ? RetryDelay : TimeSpan.Zero, _closing.Token).ConfigureAwait(false);
             }
 
-            SetConnected(client.IsConnected);
-            BridgeLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, _tags.All.Count);
-            _loaded.TrySetResult();
+            // The connection may be lost while this is said: then its loss is said again.
+            SetConnected(!_mustLoad);
+            SetConnected(!_mustLoad && client.IsConnected);
         }
         catch (OperationCanceledException) when (_closing.IsCancellationRequested)
         {
             // The source is closed.
-        }
-        catch (OpcUaException e)
-        {
-            // The next connection loads them.
-            BridgeLog.LoadFailed(_logger, _options.Name, e.Message);
-            _loaded.TrySetResult();
         }
         finally
         {
@@ -160,12 +164,35 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
     }
 
+    private async Task<bool> TryLoadAsync(OpcUaClient client)
+    {
+        try
+        {
+            _tags = await new TagLoader(client, _options, _settings, _logger).LoadAsync(_tags, _closing.Token).ConfigureAwait(false);
+            BridgeLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, _tags.All.Count);
+            return true;
+        }
+        catch (OpcUaException e)
+        {
+            BridgeLog.LoadFailed(_logger, _options.Name, e.Message);
+            return false;
+        }
+    }
+
     private void SetConnected(bool isConnected)
     {
-        if (_isConnected != isConnected)
+        if (isConnected)
         {
-            _isConnected = isConnected;
-            ConnectionChanged?.Invoke();
+            _loaded.TrySetResult();
+        }
+
+        lock (_changing)
+        {
+            if (_isConnected != isConnected)
+            {
+                _isConnected = isConnected;
+                ConnectionChanged?.Invoke();
+            }
         }
     }
 }

@@ -27,10 +27,9 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
 
         foreach (string below in options.Below)
         {
-            NodeReference.TryParse(below, out ExpandedNodeId start);
             try
             {
-                await BrowseAsync(client.Namespaces.MakeId(start), options.Name, cancellationToken).ConfigureAwait(false);
+                await BrowseAsync(client.Namespaces.MakeId(NodeReference.Parse(below)), options.Name, cancellationToken).ConfigureAwait(false);
             }
             catch (OpcUaException e) when (e.Status == StatusCodes.BadNodeIdUnknown)
             {
