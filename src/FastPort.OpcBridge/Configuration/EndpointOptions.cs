@@ -10,7 +10,14 @@ internal sealed class EndpointOptions
     public string Name { get; set; } = string.Empty;
 
     /// <summary>How to connect: address, security, user, timeouts.</summary>
-    public OpcUaClientOptions Client { get; } = new() { RetryConnect = true, RequestTimeout = TimeSpan.FromSeconds(5) };
+    public OpcUaClientOptions Client { get; } = new()
+    {
+        RetryConnect = true,
+        RequestTimeout = TimeSpan.FromSeconds(5),
+
+        // Nothing that follows an answer blocks, and a change of threads costs more than most of it.
+        RunContinuationsOnLoop = true,
+    };
 
     /// <summary>Whether tags may be written.</summary>
     public bool AllowWrite { get; set; }

@@ -77,8 +77,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
     public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken)
     {
         OpcUaTags known = _tags;
-        bool isFound = NameTree.Browse(path, known.Names, known.Methods.Keys, nodes);
-        return new(isFound ? TagStatus.Good : TagStatus.BadNodeIdUnknown);
+        return new(TagNameTree.Browse(path, known.Names, known.Methods.Keys, nodes));
     }
 
     public async ValueTask DisposeAsync()

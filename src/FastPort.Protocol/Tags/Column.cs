@@ -17,12 +17,17 @@ internal struct Column<T>
 
     public void Add(T item)
     {
-        if (_items is null || Count == _items.Length)
+        T[]? items = _items;
+        int count = Count;
+        if (items is not null && (uint)count < (uint)items.Length)
         {
-            Grow(Count + 1);
+            items[count] = item;
+            Count = count + 1;
         }
-
-        _items[Count++] = item;
+        else
+        {
+            Append(1)[0] = item;
+        }
     }
 
     /// <summary>Room for more items, which the caller fills.</summary>

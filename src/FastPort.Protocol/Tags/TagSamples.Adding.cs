@@ -48,6 +48,13 @@ public sealed partial class TagSamples
         Add(other, row, other.GetStatus(row));
     }
 
+    /// <summary>Adds a row with a number.</summary>
+    internal void Add(in RawSample sample)
+    {
+        BeginRow(sample.Encoding, sample.Status, sample.SourceTime, sample.ServerTime);
+        AddBits((TagType)sample.Encoding, sample.Bits);
+    }
+
     /// <summary>As <see cref="Add(TagSamples, int)"/>, with another status.</summary>
     internal void Add(TagSamples other, int row, TagStatus status)
     {

@@ -158,6 +158,16 @@ public sealed partial class TagSamples
         _dimensions.Clear();
     }
 
+    /// <summary>A row as it lies in the columns. False if its value is no number: the bits are 0 then.</summary>
+    internal bool TryGetRaw(int row, out RawSample sample)
+    {
+        byte encoding = EncodingOf(row);
+        bool isNumber = (encoding & TagTypes.ArrayBit) == 0 && TagTypes.ColumnOf((TagType)encoding) != TagColumn.Data;
+        ulong bits = isNumber ? BitsAt((TagType)encoding, _places[row]) : 0;
+        sample = new RawSample(encoding, bits, _statuses[row], _sourceTimes[row], _serverTimes[row]);
+        return isNumber;
+    }
+
     // Null for an array, whose elements are elsewhere.
     private static TagColumn? ColumnOf(TagType type) => TagTypes.ColumnOf(type);
 

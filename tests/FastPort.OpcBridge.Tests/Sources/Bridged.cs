@@ -39,13 +39,21 @@ internal sealed class Bridged : IAsyncDisposable
 
     /// <param name="build">Makes the server's nodes, each time that it starts.</param>
     /// <param name="keys">Keys of section OpcBridge; {url} is the server's address.</param>
-    public static async Task<Bridged> StartAsync(Action<AddressSpace> build, params (string Key, string Value)[] keys)
+    public static Task<Bridged> StartAsync(Action<AddressSpace> build, params (string Key, string Value)[] keys) =>
+        StartAsync(build, static url => url, keys);
+
+    /// <param name="build">Makes the server's nodes, each time that it starts.</param>
+    /// <param name="route">The address of what stands between the bridge and the server at an address.</param>
+    /// <param name="keys">Keys of section OpcBridge; {url} is the address that the bridge is to use.</param>
+    public static async Task<Bridged> StartAsync(
+        Action<AddressSpace> build, Func<string, string> route, params (string Key, string Value)[] keys)
     {
         var bridged = new Bridged(build);
         await bridged.StartServerAsync();
+        string url = route(bridged.Url);
         IConfiguration configuration = new ConfigurationBuilder()
             .AddInMemoryCollection(keys.Select(one => KeyValuePair.Create(
-                $"OpcBridge:{one.Key}", (string?)one.Value.Replace("{url}", bridged.Url, StringComparison.Ordinal))))
+                $"OpcBridge:{one.Key}", (string?)one.Value.Replace("{url}", url, StringComparison.Ordinal))))
             .Build();
         var settings = BridgeSettings.Read(configuration);
         EndpointOptions endpoint = settings.Endpoints[0];

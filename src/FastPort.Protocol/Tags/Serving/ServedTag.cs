@@ -5,7 +5,11 @@ namespace FastPort.Protocol.Tags.Serving;
 /// </summary>
 internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
 {
-    private readonly TagSamples _last = new();
+    private RawSample _last;
+    private bool _isKnown;
+
+    // The value that is no number; null until there was one.
+    private TagSamples? _data;
 
     /// <summary>The handle. Another session may use it only after it has resolved the name too.</summary>
     public uint Id => id;
@@ -45,19 +49,26 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     public bool IsFresh(long since)
     {
         long confirmed = Math.Max(ConfirmedAt, Fed?.ConfirmedAt ?? long.MinValue);
-        return _last.Count != 0 && confirmed >= since && ConfirmedAt > WrittenAt;
+        return _isKnown && confirmed >= since && ConfirmedAt > WrittenAt;
     }
 
     /// <summary>A read has an answer of its own, although the tag was written meanwhile.</summary>
-    public bool WasReadSince(long since) => _last.Count != 0 && ConfirmedAt >= since;
+    public bool WasReadSince(long since) => _isKnown && ConfirmedAt >= since;
 
     /// <summary>Keeps a sample. One that the source had before the one that is known does not replace it.</summary>
     public void Keep(TagSamples samples, int row, long confirmedAt)
     {
-        if (_last.Count == 0 || samples.GetSourceTime(row) is var time && (time == default || time >= _last.GetSourceTime(0)))
+        bool isNumber = samples.TryGetRaw(row, out RawSample sample);
+        if (!_isKnown || sample.SourceTime == 0 || sample.SourceTime >= _last.SourceTime)
         {
-            _last.Clear();
-            _last.Add(samples, row);
+            _isKnown = true;
+            _last = sample;
+            if (!isNumber)
+            {
+                _data ??= new TagSamples();
+                _data.Clear();
+                _data.Add(samples, row);
+            }
         }
 
         ConfirmedAt = Math.Max(ConfirmedAt, confirmedAt);
@@ -66,13 +77,20 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     /// <summary>Adds the last sample to others. With a bad status if the source is not connected.</summary>
     public void AddTo(TagSamples samples)
     {
-        if (_last.Count == 0)
+        if (!_isKnown)
         {
             samples.Add(TagSample.Bad(owner.IsConnected ? TagStatus.BadWaitingForInitialData : TagStatus.BadNoCommunication));
+            return;
+        }
+
+        TagStatus status = owner.IsConnected ? new TagStatus(_last.Status) : TagStatus.BadNoCommunication;
+        if (_last.IsNumber)
+        {
+            samples.Add(_last with { Status = status.Code });
         }
         else
         {
-            samples.Add(_last, 0, owner.IsConnected ? _last.GetStatus(0) : TagStatus.BadNoCommunication);
+            samples.Add(_data!, 0, status);
         }
     }
 }

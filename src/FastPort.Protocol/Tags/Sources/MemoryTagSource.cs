@@ -175,28 +175,10 @@ public sealed partial class MemoryTagSource : ITagSource
     /// <inheritdoc/>
     public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken)
     {
-        string prefix = path.Length == 0 ? string.Empty : path + "/";
-        Dictionary<string, TagBrowseNode> found = new(StringComparer.Ordinal);
         lock (_gate)
         {
-            foreach ((string name, TagBrowseKind kind) in _places.Keys.Select(static name => (name, TagBrowseKind.Tag))
-                .Concat(_methods.Keys.Select(static name => (name, TagBrowseKind.Method)))
-                .Where(one => one.name.StartsWith(prefix, StringComparison.Ordinal)))
-            {
-                int slash = name.IndexOf('/', prefix.Length);
-                string below = slash < 0 ? name : name[..slash];
-                TagBrowseNode known = found.GetValueOrDefault(below);
-                found[below] = new TagBrowseNode(
-                    below, below[prefix.Length..], slash < 0 ? kind : known.Kind, slash >= 0 || known.HasChildren);
-            }
+            return new(TagNameTree.Browse(path, _places.Keys, _methods.Keys, nodes));
         }
-
-        foreach (TagBrowseNode node in found.Values)
-        {
-            nodes.Add(node);
-        }
-
-        return new(found.Count != 0 || path.Length == 0 || _places.ContainsKey(path) ? TagStatus.Good : TagStatus.BadNodeIdUnknown);
     }
 
     /// <inheritdoc/>

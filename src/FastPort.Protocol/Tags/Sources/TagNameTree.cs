@@ -1,13 +1,18 @@
-using FastPort.Protocol.Tags;
+namespace FastPort.Protocol.Tags.Sources;
 
-namespace FastPort.OpcBridge.Sources;
-
-/// <summary>Names with slashes as a tree.</summary>
-internal static class NameTree
+/// <summary>Names with slashes as a tree, for sources that have all of their names in memory.</summary>
+public static class TagNameTree
 {
-    /// <summary>Lists what lies below a path; false if there is no such path.</summary>
-    public static bool Browse(string path, IEnumerable<string> tags, IEnumerable<string> methods, IList<TagBrowseNode> nodes)
+    /// <summary>Lists what lies below a path.</summary>
+    /// <param name="path">The path; empty for the root.</param>
+    /// <param name="tags">The names of all tags.</param>
+    /// <param name="methods">The names of all methods.</param>
+    /// <param name="nodes">Receives the nodes.</param>
+    /// <returns>Good, or <see cref="TagStatus.BadNodeIdUnknown"/> if there is no such path.</returns>
+    public static TagStatus Browse(string path, IEnumerable<string> tags, IEnumerable<string> methods, IList<TagBrowseNode> nodes)
     {
+        ArgumentNullException.ThrowIfNull(path);
+        ArgumentNullException.ThrowIfNull(nodes);
         string prefix = path.Length == 0 ? string.Empty : path + "/";
         Dictionary<string, TagBrowseNode> found = new(StringComparer.Ordinal);
         bool isTag = false;
@@ -32,6 +37,6 @@ internal static class NameTree
             nodes.Add(node);
         }
 
-        return found.Count != 0 || path.Length == 0 || isTag;
+        return found.Count != 0 || path.Length == 0 || isTag ? TagStatus.Good : TagStatus.BadNodeIdUnknown;
     }
 }

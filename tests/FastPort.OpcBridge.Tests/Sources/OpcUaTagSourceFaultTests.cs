@@ -1,0 +1,125 @@
+using FastPort.Core.Tests.Support;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Server;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using Xunit;
+
+namespace FastPort.OpcBridge.Tests.Sources;
+
+/// <summary>An OPC UA server that is stuck or killed under load: nothing hangs, nothing that was acknowledged is lost.</summary>
+public sealed class OpcUaTagSourceFaultTests
+{
+    private const int Tags = 50;
+
+    [Fact]
+    public async Task A_stuck_server_is_told_in_time_and_goes_on_when_it_answers_again()
+    {
+        FreezingRelay? relay = null;
+        await using Bridged bridged = await Bridged.StartAsync(
+            Build,
+            url => (relay = new FreezingRelay(url)).Url,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:RequestTimeout", "00:00:00.300"),
+            ("Endpoints:plant:KeepAliveInterval", "00:00:00.500"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+        await using FreezingRelay frozen = relay!;
+        Assert.Equal(TagStatus.Good, (await bridged.Client.ReadAsync("plant/0")).Status);
+
+        frozen.Freeze();
+        TagSample read = await bridged.Client.ReadAsync("plant/0", timeout: TimeSpan.FromMilliseconds(100)).InTimeAsync();
+        TagStatus written = await bridged.Client.WriteAsync("plant/0", 5, timeout: TimeSpan.FromMilliseconds(100)).InTimeAsync();
+        Assert.Equal(TagStatus.BadTimeout, read.Status);
+        Assert.Equal(TagStatus.BadTimeout, written);
+
+        frozen.Thaw();
+        await Patience.UntilAsync(() => bridged.Source.IsConnected, "the server is connected again");
+        await UntilGoodAsync(bridged.Client, "plant/0");
+    }
+
+    [Fact]
+    public async Task Writes_that_were_acknowledged_are_there_although_the_server_is_restarted_again_and_again()
+    {
+        // What is written outlives the server, as in a device.
+        var device = new VariableNode?[Tags];
+        await using Bridged bridged = await Bridged.StartAsync(
+            space => BuildDevice(space, device),
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+        using var stop = new CancellationTokenSource();
+        Task<int[]>[] writers = [.. Enumerable.Range(0, 4).Select(writer => WriteAsync(bridged.Client, writer, stop.Token))];
+
+        for (int i = 0; i < 3; i++)
+        {
+            await bridged.StopServerAsync();
+            await bridged.StartServerAsync();
+            await UntilGoodAsync(bridged.Client, "plant/0");
+        }
+
+        await stop.CancelAsync();
+        foreach ((int writer, Task<int[]> writing) in writers.Index())
+        {
+            int[] acknowledged = await writing.InTimeAsync();
+            for (int tag = writer; tag < Tags; tag += writers.Length)
+            {
+                Assert.InRange(device[tag]!.Value.Value.Get<int>(), acknowledged[tag], int.MaxValue);
+            }
+        }
+    }
+
+    // Writes growing numbers to every fourth tag. Returns the last one that was acknowledged, of each.
+    private static async Task<int[]> WriteAsync(TagClient client, int first, CancellationToken stop)
+    {
+        var acknowledged = new int[Tags];
+        for (int number = 1; !stop.IsCancellationRequested; number++)
+        {
+            for (int tag = first; tag < Tags; tag += 4)
+            {
+                if (await client.WriteAsync($"plant/{tag}", number) == TagStatus.Good)
+                {
+                    acknowledged[tag] = number;
+                }
+            }
+        }
+
+        return acknowledged;
+    }
+
+    private static async Task UntilGoodAsync(TagClient client, string tag)
+    {
+        CancellationToken token = Patience.Token;
+        while (!(await client.ReadAsync(tag, timeout: TimeSpan.FromMilliseconds(500), cancellationToken: token)).Status.IsGood)
+        {
+            Assert.False(token.IsCancellationRequested);
+        }
+    }
+
+    private static void Build(AddressSpace space)
+    {
+        (ushort ns, NodeId root) = AddRoot(space);
+        for (uint i = 0; i < Tags; i++)
+        {
+            space.AddVariable(root, new NodeId(ns, 10 + i), new QualifiedName(ns, $"{i}"), 0, writable: true);
+        }
+    }
+
+    private static void BuildDevice(AddressSpace space, VariableNode?[] device)
+    {
+        (ushort ns, NodeId root) = AddRoot(space);
+        for (int i = 0; i < Tags; i++)
+        {
+            int value = device[i]?.Value.Value.Get<int>() ?? 0;
+            device[i] = space.AddVariable(root, new NodeId(ns, 10 + (uint)i), new QualifiedName(ns, $"{i}"), value, writable: true);
+        }
+    }
+
+    private static (ushort Namespace, NodeId Root) AddRoot(AddressSpace space)
+    {
+        ushort ns = space.AddNamespace(Bridged.NamespaceUri);
+        var root = new NodeId(ns, 1);
+        space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
+        return (ns, root);
+    }
+}
