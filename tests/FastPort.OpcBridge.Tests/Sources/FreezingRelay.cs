@@ -10,7 +10,7 @@ internal sealed class FreezingRelay : IAsyncDisposable
     private readonly CancellationTokenSource _end = new();
     private readonly Uri _target;
     private TaskCompletionSource _flowing = new();
-    private Task _accepting = Task.CompletedTask;
+    private readonly Task _accepting;
 
     public FreezingRelay(string target)
     {

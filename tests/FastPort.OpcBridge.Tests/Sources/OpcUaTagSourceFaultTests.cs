@@ -77,7 +77,7 @@ public sealed class OpcUaTagSourceFaultTests
         {
             for (int tag = first; tag < Tags; tag += 4)
             {
-                if (await client.WriteAsync($"plant/{tag}", number) == TagStatus.Good)
+                if (await client.WriteAsync($"plant/{tag}", number, cancellationToken: CancellationToken.None) == TagStatus.Good)
                 {
                     acknowledged[tag] = number;
                 }
