@@ -1,0 +1,40 @@
+using FastPort.Hosting;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Sources;
+using FastPort.Samples.Tests.Snippets;
+using Xunit;
+
+namespace FastPort.Samples.Tests;
+
+/// <summary>What docs/bridge.md shows does what it says.</summary>
+public sealed class TagSnippetTests
+{
+    [Fact]
+    public async Task A_source_of_a_users_own_is_read_browsed_and_watched()
+    {
+        await using var source = new ProcessTagSource();
+        await using FastPortServer server = await TagSnippets.ServeAsync(source);
+        await using TagClient client = await TagClient.ConnectAsync(server.Endpoints[0].ToString());
+
+        Assert.True((await client.ReadAsync("process/memory")).Value.Get<long>() > 0);
+        Assert.Equal(TagStatus.BadNotWritable, await client.WriteAsync("process/memory", 1L));
+        Assert.Equal(["process/memory", "process/gc"], await client.BrowseAsync("process").Select(static node => node.Name).ToArrayAsync());
+        TagChange change = await TagSnippets.WatchAsync(client, "process/memory", static sample => sample.Status.IsGood);
+        Assert.Equal("process/memory", change.Name);
+    }
+
+    [Fact]
+    public async Task Tags_are_read_and_written_as_shown()
+    {
+        await using var memory = new MemoryTagSource();
+        memory.Add("pump/speed", 1500.0, isWritable: true);
+        memory.Add("tank/level", 0.5);
+        await using FastPortServer server = await TagSnippets.ServeAsync(memory);
+        await using TagClient client = await TagClient.ConnectAsync(server.Endpoints[0].ToString());
+
+        await TagSnippets.UseAsync(client, "pump/speed", "tank/level");
+
+        Assert.Equal(1200.0, (await client.ReadAsync("pump/speed")).Value);
+    }
+}
