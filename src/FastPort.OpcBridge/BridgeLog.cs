@@ -13,7 +13,8 @@ internal static partial class BridgeLog
     [LoggerMessage(8102, LogLevel.Warning, "The tags of endpoint {Endpoint} cannot be listed: {Problem}. Tried again in a second")]
     public static partial void LoadFailed(ILogger logger, string endpoint, string problem);
 
-    [LoggerMessage(8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. Give it a name of its own")]
+    [LoggerMessage(
+        8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. Give it a name of its own")]
     public static partial void NameTwice(ILogger logger, string name, string first, string second);
 
     [LoggerMessage(8104, LogLevel.Warning, "Endpoint {Endpoint} has more than {MaxTags} tags below its nodes; the others are left out")]

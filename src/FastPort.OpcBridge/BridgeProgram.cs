@@ -18,6 +18,7 @@ namespace FastPort.OpcBridge;
 internal static class BridgeProgram
 {
     private const string SimulationName = "simulation";
+    private const string Client = "dotnet run -c Release --project src/FastPort.Client --";
 
     // Each of the simulation's variables changes about once a second.
     private const int SimulatedChanges = 2000;
@@ -43,8 +44,8 @@ internal static class BridgeProgram
                 if (isSimulated)
                 {
                     Console.WriteLine("No endpoint is configured: 2,000 simulated tags are bridged. In another terminal:");
-                    Console.WriteLine("  dotnet run -c Release --project src/FastPort.Client -- tags browse simulation");
-                    Console.WriteLine("  dotnet run -c Release --project src/FastPort.Client -- tags watch simulation/Int32.0 simulation/String.0");
+                    Console.WriteLine($"  {Client} tags browse simulation");
+                    Console.WriteLine($"  {Client} tags watch simulation/Int32.0 simulation/String.0");
                 }
 
                 await host.WaitForShutdownAsync(CancellationToken.None).ConfigureAwait(false);

@@ -6,8 +6,8 @@ using FastPort.Programs;
 var listen = new Option<string[]>("--listen")
 {
     Description =
-        "Endpoint for FastPort clients instead of the configured ones, for example tcp://127.0.0.1:7000 or unix:///run/fastport.sock. Port 0 "
-        + "lets the system choose. Can be given several times. [default: tcp://127.0.0.1:6629]",
+        "Endpoint for FastPort clients instead of the configured ones, for example tcp://127.0.0.1:7000 or unix:///run/fastport.sock. "
+        + "Port 0 lets the system choose. Can be given several times. [default: tcp://127.0.0.1:6629]",
     HelpName = "URI",
 };
 var transport = new TransportOptions();

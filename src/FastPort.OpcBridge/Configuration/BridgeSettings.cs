@@ -30,7 +30,8 @@ internal sealed class BridgeSettings
         List<string> problems = [];
         OptionSection.Visit(SectionName, problems, section, own =>
         {
-            settings.Listen = own.Text(nameof(Listen), settings.Listen, static text => !string.IsNullOrWhiteSpace(text), "give an endpoint");
+            settings.Listen = own.Text(
+                nameof(Listen), settings.Listen, static text => !string.IsNullOrWhiteSpace(text), "give an endpoint");
             own.Section(EndpointsKey, endpoints => Each(section, EndpointsKey, endpoints, (name, endpoint) =>
             {
                 var options = new EndpointOptions { Name = name };
@@ -70,7 +71,8 @@ internal sealed class BridgeSettings
         {
             if (tag.Endpoint.Length != 0 && Endpoints.TrueForAll(endpoint => endpoint.Name != tag.Endpoint))
             {
-                problems.Add($"{SectionName}:{TagsKey}: '{tag.Name}' names the endpoint '{tag.Endpoint}', which is not under {EndpointsKey}.");
+                problems.Add(
+                    $"{SectionName}:{TagsKey}: '{tag.Name}' names the endpoint '{tag.Endpoint}', which is not under {EndpointsKey}.");
             }
 
             CheckGroup(problems, $"{TagsKey}: '{tag.Name}'", tag.Group);
@@ -81,7 +83,8 @@ internal sealed class BridgeSettings
             CheckGroup(problems, $"{EndpointsKey}:{endpoint.Name}", endpoint.Group);
         }
 
-        foreach (IGrouping<string, TagOptions> same in Tags.GroupBy(static tag => tag.Name, StringComparer.Ordinal).Where(static g => g.Count() > 1))
+        foreach (IGrouping<string, TagOptions> same in Tags
+            .GroupBy(static tag => tag.Name, StringComparer.Ordinal).Where(static tags => tags.Count() > 1))
         {
             string nodes = string.Join(" and ", same.Select(static tag => $"{tag.Endpoint} {tag.NamespaceUri} {tag.NodeId}"));
             problems.Add($"{SectionName}:{TagsKey}: '{same.Key}' is the name of {nodes}; give each its own name.");

@@ -3,7 +3,9 @@ using FastPort.OpcUa.Client;
 
 namespace FastPort.OpcBridge.Configuration;
 
-/// <summary>Tags that are sampled and published alike. Their changes are asked for all the time: reads are answered from the cache.</summary>
+/// <summary>
+/// Tags that are sampled and published alike. Their changes are asked for all the time: reads are answered from the cache.
+/// </summary>
 internal sealed class GroupOptions
 {
     private static readonly TimeSpan Longest = TimeSpan.FromDays(1);

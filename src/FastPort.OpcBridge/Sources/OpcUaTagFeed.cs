@@ -6,8 +6,8 @@ using FastPort.Protocol.Tags.Sources;
 namespace FastPort.OpcBridge.Sources;
 
 /// <summary>
-/// A feed: an OPC UA subscription. The task that receives its messages reports their changes. Each message confirms all values, so the server is
-/// asked for one in each interval, changes or not.
+/// A feed: an OPC UA subscription. The task that receives its messages reports their changes. Each message confirms all values, so the
+/// server is asked for one in each interval, changes or not.
 /// </summary>
 internal sealed class OpcUaTagFeed : ITagFeed
 {

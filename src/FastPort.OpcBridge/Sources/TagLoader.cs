@@ -29,7 +29,8 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         {
             try
             {
-                await BrowseAsync(client.Namespaces.MakeId(NodeReference.Parse(below)), options.Name, cancellationToken).ConfigureAwait(false);
+                NodeId start = client.Namespaces.MakeId(NodeReference.Parse(below));
+                await BrowseAsync(start, options.Name, cancellationToken).ConfigureAwait(false);
             }
             catch (OpcUaException e) when (e.Status == StatusCodes.BadNodeIdUnknown)
             {

@@ -4,7 +4,9 @@ using FastPort.Protocol.Tags;
 
 namespace FastPort.OpcBridge.Sources;
 
-/// <summary>Values of OPC UA as samples of tags, and back. Both have the same types; those without a .NET type stay in OPC UA Binary.</summary>
+/// <summary>
+/// Values of OPC UA as samples of tags, and back. Both have the same types; those without a .NET type stay in OPC UA Binary.
+/// </summary>
 internal static class TagValues
 {
     /// <summary>Adds a row with a value, its status and its times.</summary>
@@ -116,8 +118,8 @@ internal static class TagValues
             _ => default,
         };
 
-        TagValue Bytes<T>(T[]? elements) =>
-            TagValue.FromElements((TagType)Variant.FromArray<T>(null).Type, Map(elements, static one => Binary(Variant.From(one))!), dimensions);
+        TagValue Bytes<T>(T[]? elements) => TagValue.FromElements(
+            (TagType)Variant.FromArray<T>(null).Type, Map(elements, static one => Binary(Variant.From(one))!), dimensions);
 
         TagValue Whole(Variant[]? elements) => TagValue.FromElements(TagType.Variant, Map(elements, WholeBinary), dimensions);
     }

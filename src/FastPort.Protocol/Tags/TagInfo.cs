@@ -9,7 +9,8 @@ public sealed record TagInfo(int Tag, string Name)
     public TagType Type { get; init; }
 
     /// <summary>
-    /// The OPC UA ValueRank: -1 for a scalar, 1 or more for an array of that many dimensions, -2 for any (OPC 10000-3, 5.6.2). Defaults to -2.
+    /// The OPC UA ValueRank: -1 for a scalar, 1 or more for an array of that many dimensions, -2 for any (OPC 10000-3, 5.6.2). Defaults to
+    /// -2.
     /// </summary>
     public int Rank { get; init; } = -2;
 

@@ -8,8 +8,8 @@ public sealed partial class TagSamples
     private const int ColumnKinds = (int)TagColumn.Data + 1;
 
     /// <summary>
-    /// Replaces the rows by those of a message. False if it is malformed; there are no rows then. Memory is taken for the bytes of the message
-    /// and for at most <paramref name="maxRows"/> rows.
+    /// Replaces the rows by those of a message. False if it is malformed; there are no rows then. Memory is taken for the bytes of the
+    /// message and for at most <paramref name="maxRows"/> rows.
     /// </summary>
     internal bool TryRead(ReadOnlySpan<byte> message, int maxRows)
     {
@@ -144,7 +144,10 @@ public sealed partial class TagSamples
         }
 
         Span<int> used = stackalloc int[ColumnKinds];
-        Span<int> there = [0, _bools.Count, _ints.Count, _uints.Count, _longs.Count, _ulongs.Count, _floats.Count, _doubles.Count, _sizes.Count];
+        Span<int> there =
+        [
+            0, _bools.Count, _ints.Count, _uints.Count, _longs.Count, _ulongs.Count, _floats.Count, _doubles.Count, _sizes.Count,
+        ];
         Span<int> places = _places.Append(rows);
         int dimensionsUsed = 0;
         for (int row = 0; row < rows; row++)

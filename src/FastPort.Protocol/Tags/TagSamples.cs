@@ -94,7 +94,9 @@ public sealed partial class TagSamples
         }
 
         int place = _places[row];
-        return ColumnOf(type) == TagColumn.Data ? new TagValue(type, isArray: false, DataAt(type, place)) : new TagValue(type, BitsAt(type, place));
+        return ColumnOf(type) == TagColumn.Data
+            ? new TagValue(type, isArray: false, DataAt(type, place))
+            : new TagValue(type, BitsAt(type, place));
     }
 
     /// <summary>The scalar value of a row, if it has this type. Numbers are read without an allocation.</summary>
@@ -120,8 +122,8 @@ public sealed partial class TagSamples
     }
 
     /// <summary>
-    /// The bytes of a row's scalar value that is a text (UTF-8), a byte string or of another type held as bytes, where they lie; empty for a
-    /// null value. Valid until the samples change.
+    /// The bytes of a row's scalar value that is a text (UTF-8), a byte string or of another type held as bytes, where they lie; empty for
+    /// a null value. Valid until the samples change.
     /// </summary>
     /// <param name="row">The row, from 0.</param>
     /// <exception cref="ArgumentOutOfRangeException">There is no such row.</exception>
@@ -131,7 +133,8 @@ public sealed partial class TagSamples
         byte encoding = EncodingOf(row);
         return ColumnOf((TagType)encoding) == TagColumn.Data
             ? BytesAt(_places[row])
-            : throw new InvalidCastException($"Row {row} has type {GetTagType(row)}{(IsArray(row) ? "[]" : "")}, which is not held as bytes.");
+            : throw new InvalidCastException(
+                $"Row {row} has type {GetTagType(row)}{(IsArray(row) ? "[]" : "")}, which is not held as bytes.");
     }
 
     /// <summary>Removes all rows; the memory stays for the next ones.</summary>

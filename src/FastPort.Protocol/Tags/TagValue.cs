@@ -97,7 +97,9 @@ public readonly partial struct TagValue : IEquatable<TagValue>
                 nameof(dimensions));
         }
 
-        return type == TagType.Null ? throw NotSupported<T>() : new(type, isArray: true, elements, dimensions.Length == 0 ? null : dimensions);
+        return type == TagType.Null
+            ? throw NotSupported<T>()
+            : new(type, isArray: true, elements, dimensions.Length == 0 ? null : dimensions);
     }
 
     /// <summary>Creates a value of a type that is held as bytes or as a text, such as NodeId or XmlElement.</summary>

@@ -3,7 +3,9 @@ using System.Net.Sockets;
 
 namespace FastPort.OpcBridge.Tests.Sources;
 
-/// <summary>Passes bytes between clients and a server, and can stop to do so while all connections stay open: a server that is stuck.</summary>
+/// <summary>
+/// Passes bytes between clients and a server, and can stop to do so while all connections stay open: a server that is stuck.
+/// </summary>
 internal sealed class FreezingRelay : IAsyncDisposable
 {
     private readonly TcpListener _listener = new(IPAddress.Loopback, 0);

@@ -54,7 +54,8 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
             ("bool", true), ("sbyte", TagValue.From((sbyte)-8)), ("byte", TagValue.From((byte)200)), ("int16", TagValue.From((short)-16)),
             ("uint16", TagValue.From((ushort)16)), ("int32", -32), ("uint32", 32u), ("int64", -64L), ("uint64", TagValue.From(64UL)),
             ("float", 1.5f), ("double", 2.5), ("string", "text"), ("time", new DateTime(2026, 11, 24, 12, 0, 0, DateTimeKind.Utc)),
-            ("bytes", TagValue.From(new byte[] { 1, 2, 3 })), ("ints", TagValue.FromArray([1, 2, 3])), ("texts", TagValue.FromArray(["a", "b"])),
+            ("bytes", TagValue.From(new byte[] { 1, 2, 3 })), ("ints", TagValue.FromArray([1, 2, 3])),
+            ("texts", TagValue.FromArray(["a", "b"])),
         ];
         foreach ((string name, TagValue value) in values)
         {
@@ -91,7 +92,8 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
     public async Task Changes_come_with_the_values_of_the_server()
     {
         TagList tags = await _bridged.Client.ResolveAsync(["plant/count"]);
-        await using TagSubscription subscription = await _bridged.Client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(50) });
+        await using TagSubscription subscription = await _bridged.Client.SubscribeAsync(
+            tags, new() { Interval = TimeSpan.FromMilliseconds(50) });
         await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(TestContext.Current.CancellationToken);
         Assert.Equal(7, await NextAsync(changes));
 
@@ -120,7 +122,8 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
     public async Task A_server_that_restarts_is_told_and_everything_goes_on()
     {
         TagList tags = await _bridged.Client.ResolveAsync(["plant/count"]);
-        await using TagSubscription subscription = await _bridged.Client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(50) });
+        await using TagSubscription subscription = await _bridged.Client.SubscribeAsync(
+            tags, new() { Interval = TimeSpan.FromMilliseconds(50) });
         await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(TestContext.Current.CancellationToken);
         Assert.Equal(7, await NextAsync(changes));
 

@@ -24,7 +24,10 @@ internal sealed class TagBridge : IAsyncDisposable
     public static Task<TagBridge> StartAsync(params ITagSource[] sources) => StartAsync(sources, new TagServerOptions());
 
     public static async Task<TagBridge> StartAsync(
-        ITagSource[] sources, TagServerOptions options, string endpoint = "tcp://127.0.0.1:0", Action<FastPortServerOptions>? configure = null)
+        ITagSource[] sources,
+        TagServerOptions options,
+        string endpoint = "tcp://127.0.0.1:0",
+        Action<FastPortServerOptions>? configure = null)
     {
         var tags = new TagServer(sources, options);
         var serverOptions = new FastPortServerOptions { Endpoints = { endpoint } };

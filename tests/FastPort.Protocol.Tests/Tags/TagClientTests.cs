@@ -43,7 +43,8 @@ public sealed class TagClientTests : IAsyncLifetime
     [Fact]
     public async Task Reads_come_in_order_with_type_status_and_times()
     {
-        TagList tags = await _client.ResolveAsync(["plant/count", "plant/pump/state", "plant/nothing", "plant/pump/speed", "plant/spectrum"]);
+        TagList tags = await _client.ResolveAsync(
+            ["plant/count", "plant/pump/state", "plant/nothing", "plant/pump/speed", "plant/spectrum"]);
 
         TagSamples samples = await _client.ReadAsync(tags);
 

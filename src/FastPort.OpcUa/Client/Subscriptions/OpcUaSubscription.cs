@@ -35,9 +35,9 @@ public sealed partial class OpcUaSubscription : IAsyncDisposable
     public event Action<OpcUaSubscription, StatusCode>? ValuesLost;
 
     /// <summary>
-    /// The server has reported: the changes of its message, if it had any, wait in <see cref="Changes"/>. Also raised for a message that only
-    /// says that the subscription is alive, so that everything has the value that was reported last. Raised by the task that receives; a
-    /// handler must not block, and may read <see cref="Changes"/>.
+    /// The server has reported: the changes of its message, if it had any, wait in <see cref="Changes"/>. Also raised for a message that
+    /// only says that the subscription is alive, so that everything has the value that was reported last. Raised by the task that receives;
+    /// a handler must not block, and may read <see cref="Changes"/>.
     /// </summary>
     public event Action<OpcUaSubscription>? Reported;
 

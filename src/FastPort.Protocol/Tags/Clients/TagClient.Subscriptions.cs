@@ -40,7 +40,8 @@ public sealed partial class TagClient
     internal static void Acknowledge(Session? session, uint subscription, ulong number)
     {
         // If there is no room, a later one says the same.
-        session?.TrySend(TagMessageType.Acknowledge, new ProtobufBody(new AcknowledgeUpdates { Subscription = subscription, Number = number }));
+        session?.TrySend(
+            TagMessageType.Acknowledge, new ProtobufBody(new AcknowledgeUpdates { Subscription = subscription, Number = number }));
     }
 
     internal async ValueTask EndAsync(TagSubscription subscription, Session? session, uint id)

@@ -36,7 +36,11 @@ public sealed partial class TagClient
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async ValueTask ReadAsync(
-        TagList tags, TagSamples samples, TimeSpan maxAge = default, TimeSpan timeout = default, CancellationToken cancellationToken = default)
+        TagList tags,
+        TagSamples samples,
+        TimeSpan maxAge = default,
+        TimeSpan timeout = default,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(tags);
         ArgumentNullException.ThrowIfNull(samples);
@@ -50,7 +54,8 @@ public sealed partial class TagClient
             cancellationToken).ConfigureAwait(false);
         if (!isRead)
         {
-            throw new InvalidDataException($"The server's reply to a Read of {tags.Count} tags is malformed, or has another number of rows.");
+            throw new InvalidDataException(
+                $"The server's reply to a Read of {tags.Count} tags is malformed, or has another number of rows.");
         }
     }
 
@@ -82,10 +87,12 @@ public sealed partial class TagClient
 
     /// <summary>Writes tags. Values must have the tags' types. Nothing is written twice, also not after a lost connection.</summary>
     /// <param name="tags">The tags.</param>
-    /// <param name="values">A row for each tag, in order, of which the value is written. Do not change it before the call has ended.</param>
+    /// <param name="values">
+    /// A row for each tag, in order, of which the value is written. Do not change it before the call has ended.
+    /// </param>
     /// <param name="timeout">
-    /// Time after which tags are answered with <see cref="TagStatus.BadTimeout"/>: whether they were written is not known then. Defaults to the
-    /// server's, 5 s.
+    /// Time after which tags are answered with <see cref="TagStatus.BadTimeout"/>: whether they were written is not known then. Defaults to
+    /// the server's, 5 s.
     /// </param>
     /// <param name="cancellationToken">Gives up waiting.</param>
     /// <returns>A status for each tag, in order.</returns>
@@ -153,7 +160,8 @@ public sealed partial class TagClient
         ResolvedTags reply = await session.RequestAsync(
             TagMessageType.Resolve, request, ResolvedTags.Parser, cancellationToken: cancellationToken).ConfigureAwait(false);
         return reply.Tags.Count == names.Length
-            ? new TagList.Resolved(session, [.. reply.Tags.Select(static tag => tag.Handle)], [.. reply.Tags.Select((tag, i) => InfoOf(tag, names[i]))])
+            ? new TagList.Resolved(
+                session, [.. reply.Tags.Select(static tag => tag.Handle)], [.. reply.Tags.Select((tag, i) => InfoOf(tag, names[i]))])
             : throw new InvalidDataException($"The server has answered a Resolve of {names.Length} names with {reply.Tags.Count}.");
     }
 

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Protocol.Tags.Clients;
 
 /// <summary>
-/// Reads, writes and subscribes tags of a bridge or another server with <see cref="Serving.TagServer"/>. After a lost connection it connects, resolves and
-/// subscribes again by itself. Safe from any thread.
+/// Reads, writes and subscribes tags of a bridge or another server with <see cref="Serving.TagServer"/>. After a lost connection it
+/// connects, resolves and subscribes again by itself. Safe from any thread.
 /// </summary>
 public sealed partial class TagClient : IAsyncDisposable
 {

@@ -3,8 +3,8 @@ using FastPort.Sessions;
 namespace FastPort.Protocol.Tags.Clients;
 
 /// <summary>
-/// Tags that a <see cref="TagClient"/> has resolved, to be read, written and subscribed together. Immutable for its users; after a reconnect
-/// the client resolves the names again by itself. Safe from any thread.
+/// Tags that a <see cref="TagClient"/> has resolved, to be read, written and subscribed together. Immutable for its users; after a
+/// reconnect the client resolves the names again by itself. Safe from any thread.
 /// </summary>
 public sealed class TagList
 {

@@ -6,8 +6,8 @@ namespace FastPort.Protocol.Tags.Clients;
 
 /// <summary>
 /// A subscription to tags. It begins with the present sample of each tag. When the connection is lost, every tag gets a sample with
-/// <see cref="TagStatus.BadNoCommunication"/>; after the reconnect the client subscribes again, and the present samples come. Updates are read by
-/// one reader at a time; until it has taken an update, the server sends at most four more.
+/// <see cref="TagStatus.BadNoCommunication"/>; after the reconnect the client subscribes again, and the present samples come. Updates are
+/// read by one reader at a time; until it has taken an update, the server sends at most four more.
 /// </summary>
 public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposable
 {

@@ -18,8 +18,8 @@ public sealed record TagSubscriptionOptions
     public TimeSpan Interval { get; init; }
 
     /// <summary>
-    /// Samples of a tag that may wait for an update; when there are more, the oldest is dropped and counted. 1 for the latest one, without a
-    /// count. Defaults to 1.
+    /// Samples of a tag that may wait for an update; when there are more, the oldest is dropped and counted. 1 for the latest one, without
+    /// a count. Defaults to 1.
     /// </summary>
     public int QueueSize { get; init; } = 1;
 }

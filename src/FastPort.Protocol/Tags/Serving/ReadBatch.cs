@@ -3,7 +3,8 @@ namespace FastPort.Protocol.Tags.Serving;
 /// <summary>Tags that are read from their source with one call, for all who wait for them.</summary>
 internal sealed class ReadBatch
 {
-    // Those who wait answer their requests on the thread of the source, which saves a change of threads: it is the server's own code and short.
+    // Those who wait answer their requests on the thread of the source, which saves a change of threads: it is the server's own code and
+    // short.
     private readonly TaskCompletionSource _done = new();
 
     public List<int> Keys { get; } = [];

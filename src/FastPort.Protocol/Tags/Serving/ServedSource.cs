@@ -4,8 +4,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Protocol.Tags.Serving;
 
 /// <summary>
-/// A source with what the server keeps of it. <see cref="Gate"/> guards the tags' samples, what is to be read and written, and the members of
-/// feeds. It is taken before a subscription's gate, never while the source is called.
+/// A source with what the server keeps of it. <see cref="Gate"/> guards the tags' samples, what is to be read and written, and the members
+/// of feeds. It is taken before a subscription's gate, never while the source is called.
 /// </summary>
 internal sealed class ServedSource
 {
@@ -56,7 +56,8 @@ internal sealed class ServedSource
     /// <summary>
     /// Calls the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. Says whether it was given up while it had not returned.
     /// </summary>
-    public async ValueTask<(TagStatus Status, bool IsAbandoned)> CallAsync(Func<CancellationToken, ValueTask<TagStatus>> call, string operation)
+    public async ValueTask<(TagStatus Status, bool IsAbandoned)> CallAsync(
+        Func<CancellationToken, ValueTask<TagStatus>> call, string operation)
     {
         if (!Source.IsConnected)
         {

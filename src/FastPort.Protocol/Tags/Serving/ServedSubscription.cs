@@ -172,7 +172,11 @@ internal sealed class ServedSubscription : IDisposable
         {
             // What was taken stays, and is sent when there is room.
             _ = _session.WhenWritableAsync().ContinueWith(
-                static (_, s) => ((ServedSubscription)s!).Flush(), this, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+                static (_, s) => ((ServedSubscription)s!).Flush(),
+                this,
+                CancellationToken.None,
+                TaskContinuationOptions.None,
+                TaskScheduler.Default);
             return false;
         }
 

@@ -69,7 +69,8 @@ public sealed partial class TagServer
     {
         if (!context.Session.IsIdentified)
         {
-            throw new RequestRefusedException(ErrorCode.Forbidden, "Updates are sent only to sessions that have said Hello; say Hello first.");
+            throw new RequestRefusedException(
+                ErrorCode.Forbidden, "Updates are sent only to sessions that have said Hello; say Hello first.");
         }
 
         CheckCount(request.Handles.Count);
@@ -82,8 +83,8 @@ public sealed partial class TagServer
             request.Handles.Count,
             _options) ?? throw new RequestRefusedException(
                 ErrorCode.Overloaded,
-                $"A session has at most {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} tags "
-                + "in all; end one first.");
+                $"A session has at most {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} "
+                + "tags in all; end one first.");
         var items = new SubscriptionItem?[request.Handles.Count];
         for (int i = 0; i < items.Length; i++)
         {
@@ -193,7 +194,8 @@ public sealed partial class TagServer
         var inputs = new TagSamples();
         if (request.Inputs is not null && !inputs.TryRead(request.Inputs.ToByteArray(), _options.MaxTagsPerRequest))
         {
-            throw new RequestRefusedException(ErrorCode.MalformedBody, "The inputs are no TagSamples: their columns do not fit their types.");
+            throw new RequestRefusedException(
+                ErrorCode.MalformedBody, "The inputs are no TagSamples: their columns do not fit their types.");
         }
 
         TagStatus first = TagStatus.BadMethodInvalid;

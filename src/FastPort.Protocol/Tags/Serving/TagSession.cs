@@ -1,6 +1,8 @@
 namespace FastPort.Protocol.Tags.Serving;
 
-/// <summary>What the server keeps of a session: which handles it has resolved, its subscriptions, and the rest of its last Browse.</summary>
+/// <summary>
+/// What the server keeps of a session: which handles it has resolved, its subscriptions, and the rest of its last Browse.
+/// </summary>
 internal sealed class TagSession
 {
     private readonly Lock _gate = new();

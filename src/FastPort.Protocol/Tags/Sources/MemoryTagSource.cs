@@ -1,8 +1,8 @@
 namespace FastPort.Protocol.Tags.Sources;
 
 /// <summary>
-/// Tags in memory: a program adds them and sets their values; clients read, write and subscribe them. A write must have the tag's type and sets
-/// its value. Names may have slashes, which are folders for browsing. Safe from any thread.
+/// Tags in memory: a program adds them and sets their values; clients read, write and subscribe them. A write must have the tag's type and
+/// sets its value. Names may have slashes, which are folders for browsing. Safe from any thread.
 /// </summary>
 public sealed partial class MemoryTagSource : ITagSource
 {

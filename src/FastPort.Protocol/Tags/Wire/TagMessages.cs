@@ -61,7 +61,8 @@ internal sealed class TagRequestMessage
 internal static class TagMessages
 {
     /// <summary>Reads an update; null if it is malformed.</summary>
-    public static (uint Subscription, ulong Number, uint[] Handles, TagSamples Samples, ulong Dropped)? ReadUpdate(ReadOnlySpan<byte> message)
+    public static (uint Subscription, ulong Number, uint[] Handles, TagSamples Samples, ulong Dropped)? ReadUpdate(
+        ReadOnlySpan<byte> message)
     {
         uint subscription = 0;
         ulong number = 0;
