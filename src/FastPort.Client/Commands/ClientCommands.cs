@@ -2,6 +2,7 @@ using System.Text;
 using FastPort.Client.Hosting;
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
+using FastPort.Client.Tags;
 using FastPort.Programs;
 using Microsoft.Extensions.Configuration;
 using Serilog;
@@ -51,6 +52,14 @@ internal sealed class ClientCommands : ICommands
                 || await SaveAsync(settings.Markdown, Encoding.UTF8.GetBytes(ComparisonTable.Markdown(comparison))).ConfigureAwait(false)
                 ? ExitCode.Good
                 : ExitCode.Failed;
+        },
+        Console.Error);
+
+    public Task<int> TagsAsync(string command, TagSettings settings) => ProgramRun.ReportAsync(
+        async () =>
+        {
+            using var interruption = new Interruption();
+            return await new TagRun(settings, Console.Out).RunAsync(command, interruption.Token).ConfigureAwait(false);
         },
         Console.Error);
 

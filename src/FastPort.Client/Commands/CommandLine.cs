@@ -1,4 +1,5 @@
 using System.CommandLine;
+using FastPort.Client.Tags;
 using FastPort.Programs;
 
 namespace FastPort.Client.Commands;
@@ -18,6 +19,7 @@ internal static class CommandLine
         {
             LoadCommand.Create(commands.LoadAsync),
             CompareCommand.Create(commands.CompareAsync),
+            TagCommands.Create(commands.TagsAsync),
         };
         root.SetAction((_, _) => commands.LoadAsync(new Load.LoadSettings()));
         return ProgramRun.InvokeAsync(root, args, error);
@@ -32,4 +34,7 @@ internal interface ICommands
 
     /// <summary>Compares two results and returns the exit code.</summary>
     Task<int> CompareAsync(CompareSettings settings);
+
+    /// <summary>Runs a command of tags and returns the exit code.</summary>
+    Task<int> TagsAsync(string command, TagSettings settings);
 }

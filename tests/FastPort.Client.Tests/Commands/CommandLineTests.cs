@@ -1,5 +1,6 @@
 using FastPort.Client.Commands;
 using FastPort.Client.Load;
+using FastPort.Client.Tags;
 using FastPort.Programs;
 using FastPort.Transports;
 using Xunit;
@@ -130,6 +131,20 @@ public sealed class CommandLineTests
 
     private Task<int> RunAsync(params string[] args) => CommandLine.RunAsync(args, _commands, _error);
 
+    [Fact]
+    public async Task Tags_have_commands_with_their_options()
+    {
+        var recorder = new Recorder();
+
+        Assert.Equal(9, await CommandLine.RunAsync(
+            ["tags", "watch", "a", "b*", "--interval", "50", "--queue", "5", "--count", "3", "--json"], recorder, TextWriter.Null));
+
+        (string command, TagSettings settings) = recorder.Tags!.Value;
+        Assert.Equal(("watch", 5, 3, true), (command, settings.QueueSize, settings.Count, settings.Json));
+        Assert.Equal(["a", "b*"], settings.Names);
+        Assert.Equal(TimeSpan.FromMilliseconds(50), settings.Interval);
+    }
+
     private sealed class Recorder : ICommands
     {
         public LoadSettings? Load { get; private set; }
@@ -140,6 +155,14 @@ public sealed class CommandLineTests
         {
             Load = settings;
             return Task.FromResult(7);
+        }
+
+        public (string Command, TagSettings Settings)? Tags { get; private set; }
+
+        public Task<int> TagsAsync(string command, TagSettings settings)
+        {
+            Tags = (command, settings);
+            return Task.FromResult(9);
         }
 
         public Task<int> CompareAsync(CompareSettings settings)

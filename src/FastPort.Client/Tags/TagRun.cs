@@ -1,0 +1,234 @@
+using FastPort.Programs;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Sessions;
+using FastPort.Transports;
+
+namespace FastPort.Client.Tags;
+
+/// <summary>Runs a command of <c>tags</c>.</summary>
+internal sealed class TagRun(TagSettings settings, TextWriter output)
+{
+    /// <summary>Runs the command of a name and returns the exit code: failed if a tag was not read or written.</summary>
+    /// <exception cref="TagCommandFailedException">The command cannot be run; the message says why and what to do.</exception>
+    public async Task<int> RunAsync(string command, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await using TagClient client = await ConnectAsync(cancellationToken).ConfigureAwait(false);
+            return command switch
+            {
+                "browse" => await BrowseAsync(client, cancellationToken).ConfigureAwait(false),
+                "read" => await ReadAsync(client, cancellationToken).ConfigureAwait(false),
+                "write" => await WriteAsync(client, cancellationToken).ConfigureAwait(false),
+                _ => await WatchAsync(client, cancellationToken).ConfigureAwait(false),
+            };
+        }
+        catch (TagException e)
+        {
+            throw new TagCommandFailedException(e.Message, ExitCode.Failed, e);
+        }
+        catch (RequestFailedException e)
+        {
+            throw new TagCommandFailedException($"{settings.Endpoint}: {e.Message}", ExitCode.Failed, e);
+        }
+    }
+
+    private async Task<TagClient> ConnectAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await TagClient.ConnectAsync(settings.Endpoint, cancellationToken: cancellationToken).ConfigureAwait(false);
+        }
+        catch (EndpointException e)
+        {
+            throw new TagCommandFailedException(
+                $"{e.Message} The bridge starts with: dotnet run -c Release --project src/FastPort.OpcBridge", ExitCode.Failed, e);
+        }
+    }
+
+    private async Task<int> BrowseAsync(TagClient client, CancellationToken cancellationToken)
+    {
+        List<TagBrowseNode> nodes = [];
+        var paths = new Queue<string>(settings.Names);
+        while (paths.TryDequeue(out string? path))
+        {
+            await foreach (TagBrowseNode node in client.BrowseAsync(path, cancellationToken).ConfigureAwait(false))
+            {
+                nodes.Add(node);
+                if (settings.Recursive && node.HasChildren)
+                {
+                    paths.Enqueue(node.Name);
+                }
+            }
+        }
+
+        if (settings.Json)
+        {
+            await output.WriteLineAsync(TagJson.Of(
+                writer =>
+                {
+                    writer.WriteStartArray();
+                    nodes.ForEach(node => TagJson.Write(writer, node));
+                    writer.WriteEndArray();
+                },
+                isIndented: true)).ConfigureAwait(false);
+        }
+        else
+        {
+            TagTable.Write(output, nodes);
+        }
+
+        return ExitCode.Good;
+    }
+
+    private async Task<int> ReadAsync(TagClient client, CancellationToken cancellationToken)
+    {
+        TagList tags = await ResolveAsync(client, settings.Names, cancellationToken).ConfigureAwait(false);
+        TagSamples samples = await client.ReadAsync(tags, settings.MaxAge, settings.Timeout, cancellationToken).ConfigureAwait(false);
+        return await ShowAsync(
+            [.. tags.Names.Select((name, i) => (name, tags.Infos[i] is null ? TagSample.Bad(TagStatus.BadNodeIdUnknown) : samples[i]))])
+            .ConfigureAwait(false);
+    }
+
+    private async Task<int> WriteAsync(TagClient client, CancellationToken cancellationToken)
+    {
+        if (settings.Names.Count % 2 != 0)
+        {
+            throw new TagCommandFailedException($"'{settings.Names[^1]}' has no value; give a value after each name.", ExitCode.Usage);
+        }
+
+        string[] texts = [.. settings.Names.Where(static (_, i) => i % 2 == 1)];
+        TagList tags = await client
+            .ResolveAsync(settings.Names.Where(static (_, i) => i % 2 == 0), cancellationToken).ConfigureAwait(false);
+        var values = new TagSamples();
+        for (int i = 0; i < texts.Length; i++)
+        {
+            values.Add(await ParseAsync(client, tags, i, texts[i], cancellationToken).ConfigureAwait(false));
+        }
+
+        TagStatus[] statuses = await client.WriteAsync(tags, values, settings.Timeout, cancellationToken).ConfigureAwait(false);
+        return await ShowAsync([.. tags.Names.Select((name, i) => (name, new TagSample(values.GetValue(i), statuses[i])))])
+            .ConfigureAwait(false);
+    }
+
+    // The type of a tag that the server does not know is that of its value.
+    private static async ValueTask<TagValue> ParseAsync(
+        TagClient client, TagList tags, int index, string text, CancellationToken cancellationToken)
+    {
+        if (tags.Infos[index] is not { } info)
+        {
+            return default;
+        }
+
+        if (info.Type == TagType.Null)
+        {
+            TagValue present = (await client.ReadAsync(info.Name, cancellationToken: cancellationToken).ConfigureAwait(false)).Value;
+            info = info with { Type = present.Type, Rank = present.IsArray ? 1 : -1 };
+        }
+
+        return TagText.TryParse(text, info, out TagValue value)
+            ? value
+            : throw new TagCommandFailedException(
+                $"'{TagText.Safe(text)}' is no value for {TagText.Safe(info.Name)}; give {Form(info)}.", ExitCode.Usage);
+    }
+
+    private static string Form(TagInfo info) =>
+        info.Rank >= 1 ? $"a list of {info.Type}, such as [1, 2, 3]" : $"a value of type {info.Type}";
+
+    private async Task<int> WatchAsync(TagClient client, CancellationToken cancellationToken)
+    {
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        if (settings.Duration is { } duration)
+        {
+            end.CancelAfter(duration);
+        }
+
+        TagList tags = await ResolveAsync(client, settings.Names, cancellationToken).ConfigureAwait(false);
+        foreach (string unknown in tags.Names.Where((_, i) => tags.Infos[i] is null))
+        {
+            throw new TagCommandFailedException($"There is no tag '{TagText.Safe(unknown)}'; tags browse lists them.", ExitCode.Failed);
+        }
+
+        await using TagSubscription subscription = await client.SubscribeAsync(
+            tags, new() { Interval = settings.Interval, QueueSize = settings.QueueSize }, cancellationToken).ConfigureAwait(false);
+        int shown = 0;
+        try
+        {
+            await foreach (TagChange change in subscription.WithCancellation(end.Token).ConfigureAwait(false))
+            {
+                await output.WriteLineAsync(settings.Json
+                    ? TagJson.Of(writer => TagJson.Write(writer, change.Name, change.Sample), isIndented: false)
+                    : TagTable.Line(change.Name, change.Sample)).ConfigureAwait(false);
+                if (++shown == settings.Count)
+                {
+                    break;
+                }
+            }
+        }
+        catch (OperationCanceledException) when (end.IsCancellationRequested)
+        {
+            // Ctrl+C, or the time is over.
+        }
+
+        return ExitCode.Good;
+    }
+
+    private async Task<int> ShowAsync(IReadOnlyList<(string Name, TagSample Sample)> samples)
+    {
+        if (settings.Json)
+        {
+            await output.WriteLineAsync(TagJson.Of(
+                writer =>
+                {
+                    writer.WriteStartArray();
+                    foreach ((string name, TagSample sample) in samples)
+                    {
+                        TagJson.Write(writer, name, sample);
+                    }
+
+                    writer.WriteEndArray();
+                },
+                isIndented: true)).ConfigureAwait(false);
+        }
+        else
+        {
+            TagTable.Write(output, samples);
+        }
+
+        return samples.All(static one => !one.Sample.Status.IsBad) ? ExitCode.Good : ExitCode.Failed;
+    }
+
+    // A name with * at its end stands for all tags that begin so.
+    private static async Task<TagList> ResolveAsync(TagClient client, IEnumerable<string> names, CancellationToken cancellationToken)
+    {
+        List<string> all = [];
+        foreach (string name in names)
+        {
+            if (!name.EndsWith('*'))
+            {
+                all.Add(name);
+                continue;
+            }
+
+            string prefix = name[..^1];
+            int before = all.Count;
+            await foreach (TagBrowseNode node in client.BrowseAsync(
+                prefix[..Math.Max(prefix.LastIndexOf('/'), 0)], cancellationToken).ConfigureAwait(false))
+            {
+                if (node.Kind == TagBrowseKind.Tag && node.Name.StartsWith(prefix, StringComparison.Ordinal))
+                {
+                    all.Add(node.Name);
+                }
+            }
+
+            if (all.Count == before)
+            {
+                throw new TagCommandFailedException(
+                    $"No tag's name begins with '{TagText.Safe(prefix)}'; tags browse lists the names.", ExitCode.Failed);
+            }
+        }
+
+        return await client.ResolveAsync(all, cancellationToken).ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,135 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using FastPort.Protocol.Tags;
+
+namespace FastPort.Client.Tags;
+
+/// <summary>Values as text: for a terminal, and from a command line.</summary>
+internal static class TagText
+{
+    private const int LongestShown = 200;
+
+    /// <summary>A text that somebody else chose: control, format and separator characters are escaped, and a long one is cut.</summary>
+    public static string Safe(string text)
+    {
+        var safe = new StringBuilder();
+        foreach (char c in text.Length <= LongestShown ? text : string.Concat(text.AsSpan(0, LongestShown), "..."))
+        {
+            bool isSafe = CharUnicodeInfo.GetUnicodeCategory(c) is not (UnicodeCategory.Control or UnicodeCategory.Format
+                or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator or UnicodeCategory.Surrogate);
+            safe.Append(isSafe ? $"{c}" : $"\\u{(int)c:X4}");
+        }
+
+        return safe.ToString();
+    }
+
+    /// <summary>The value of a text, with a tag's type; false if it is none.</summary>
+    public static bool TryParse(string text, TagInfo info, out TagValue value)
+    {
+        bool isArray = info.Rank >= 1 || (info.Rank != -1 && text.StartsWith('['));
+        return isArray ? TryParseArray(text, info.Type, out value) : TryParseScalar(text, info.Type, out value);
+    }
+
+    private static bool TryParseScalar(string text, TagType type, out TagValue value)
+    {
+        CultureInfo culture = CultureInfo.InvariantCulture;
+        value = default;
+        switch (type)
+        {
+            case TagType.Boolean when bool.TryParse(text, out bool flag):
+                value = flag;
+                return true;
+            case TagType.SByte when sbyte.TryParse(text, culture, out sbyte number):
+                value = TagValue.From(number);
+                return true;
+            case TagType.Byte when byte.TryParse(text, culture, out byte number):
+                value = TagValue.From(number);
+                return true;
+            case TagType.Int16 when short.TryParse(text, culture, out short number):
+                value = TagValue.From(number);
+                return true;
+            case TagType.UInt16 when ushort.TryParse(text, culture, out ushort number):
+                value = TagValue.From(number);
+                return true;
+            case TagType.Int32 when int.TryParse(text, culture, out int number):
+                value = number;
+                return true;
+            case TagType.UInt32 when uint.TryParse(text, culture, out uint number):
+                value = number;
+                return true;
+            case TagType.Int64 when long.TryParse(text, culture, out long number):
+                value = number;
+                return true;
+            case TagType.UInt64 when ulong.TryParse(text, culture, out ulong number):
+                value = TagValue.From(number);
+                return true;
+            case TagType.Float when float.TryParse(text, culture, out float number):
+                value = number;
+                return true;
+            case TagType.Double when double.TryParse(text, culture, out double number):
+                value = number;
+                return true;
+            case TagType.DateTime when DateTime.TryParse(
+                text, culture, DateTimeStyles.AdjustToUniversal | DateTimeStyles.AssumeUniversal, out DateTime time):
+                value = time;
+                return true;
+            case TagType.String or TagType.XmlElement:
+                value = TagValue.FromBytes(type, Encoding.UTF8.GetBytes(text));
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    // A list in JSON, whose elements are read as scalars.
+    private static bool TryParseArray(string text, TagType type, out TagValue value)
+    {
+        value = default;
+        List<TagValue> elements = [];
+        try
+        {
+            using JsonDocument list = JsonDocument.Parse(text);
+            if (list.RootElement.ValueKind != JsonValueKind.Array)
+            {
+                return false;
+            }
+
+            foreach (JsonElement element in list.RootElement.EnumerateArray())
+            {
+                string one = element.ValueKind == JsonValueKind.String ? element.GetString()! : element.GetRawText();
+                if (!TryParseScalar(one, type, out TagValue parsed))
+                {
+                    return false;
+                }
+
+                elements.Add(parsed);
+            }
+        }
+        catch (JsonException)
+        {
+            return false;
+        }
+
+        value = type switch
+        {
+            TagType.Boolean => Of<bool>(),
+            TagType.SByte => Of<sbyte>(),
+            TagType.Byte => Of<byte>(),
+            TagType.Int16 => Of<short>(),
+            TagType.UInt16 => Of<ushort>(),
+            TagType.Int32 => Of<int>(),
+            TagType.UInt32 => Of<uint>(),
+            TagType.Int64 => Of<long>(),
+            TagType.UInt64 => Of<ulong>(),
+            TagType.Float => Of<float>(),
+            TagType.Double => Of<double>(),
+            TagType.DateTime => Of<DateTime>(),
+            TagType.String => Of<string>(),
+            _ => default,
+        };
+        return !value.IsNull;
+
+        TagValue Of<T>() => TagValue.FromArray<T>([.. elements.Select(static element => element.Get<T>())]);
+    }
+}

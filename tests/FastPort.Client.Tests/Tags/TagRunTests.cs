@@ -1,0 +1,127 @@
+using System.Text.Json;
+using FastPort.Client.Tags;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Programs;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
+using Xunit;
+
+namespace FastPort.Client.Tests.Tags;
+
+/// <summary>The commands of tags against a server of tags.</summary>
+public sealed class TagRunTests : IAsyncLifetime
+{
+    private readonly MemoryTagSource _memory = new();
+    private readonly StringWriter _output = new();
+    private TagServer _tags = null!;
+    private FastPortServer _server = null!;
+
+    private string Endpoint => _server.Endpoints[0].ToString();
+
+    public async ValueTask InitializeAsync()
+    {
+        _memory.Add("plant/speed", 1500.5, isWritable: true);
+        _memory.Add("plant/state", "run\u001B[2Jning", isWritable: true);
+        _memory.Add("plant/limits", TagValue.FromArray([1, 2]), isWritable: true);
+        _memory.Add("plant/count", 7);
+        _tags = new TagServer([_memory]);
+        _server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(_tags));
+        await _server.StartAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _server.DisposeAsync();
+        await _tags.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Browse_lists_what_lies_below()
+    {
+        Assert.Equal(ExitCode.Good, await RunAsync("browse", new() { Names = [string.Empty] }));
+        Assert.Contains("plant", _output.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("plant/speed", _output.ToString(), StringComparison.Ordinal);
+
+        Assert.Equal(ExitCode.Good, await RunAsync("browse", new() { Names = [string.Empty], Recursive = true }));
+        Assert.Contains("plant/speed", _output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Read_shows_values_and_fails_for_a_name_that_nobody_has()
+    {
+        Assert.Equal(ExitCode.Good, await RunAsync("read", new() { Names = ["plant/speed", "plant/c*"] }));
+        Assert.Contains("1500.5", _output.ToString(), StringComparison.Ordinal);
+        Assert.Contains("plant/count", _output.ToString(), StringComparison.Ordinal);
+
+        Assert.Equal(ExitCode.Failed, await RunAsync("read", new() { Names = ["plant/nothing"] }));
+        Assert.Contains("BadNodeIdUnknown", _output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Control_characters_of_a_value_do_not_reach_the_terminal()
+    {
+        await RunAsync("read", new() { Names = ["plant/state"] });
+
+        Assert.Contains("run\\u001B[2Jning", _output.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain('\u001B', _output.ToString());
+    }
+
+    [Fact]
+    public async Task Json_has_the_value_with_its_type_status_and_times()
+    {
+        await RunAsync("read", new() { Names = ["plant/speed", "plant/limits"], Json = true });
+
+        using JsonDocument json = JsonDocument.Parse(_output.ToString());
+        JsonElement speed = json.RootElement[0];
+        Assert.Equal(("plant/speed", 1500.5), (speed.GetProperty("name").GetString(), speed.GetProperty("value").GetDouble()));
+        Assert.Equal(("Double", "Good"), (speed.GetProperty("type").GetString(), speed.GetProperty("status").GetString()));
+        Assert.True(speed.GetProperty("sourceTime").GetDateTime() > DateTime.UnixEpoch);
+        Assert.Equal("[1,2]", json.RootElement[1].GetProperty("value").GetRawText());
+    }
+
+    [Fact]
+    public async Task Write_reads_values_as_the_tags_types()
+    {
+        Assert.Equal(ExitCode.Good, await RunAsync("write", new() { Names = ["plant/speed", "900", "plant/limits", "[3, 4, 5]"] }));
+        await using TagClient client = await TagClient.ConnectAsync(Endpoint);
+        Assert.Equal(900.0, (await client.ReadAsync("plant/speed")).Value);
+        Assert.Equal(TagValue.FromArray([3, 4, 5]), (await client.ReadAsync("plant/limits")).Value);
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => RunAsync("write", new() { Names = ["plant/speed", "fast"] }));
+        Assert.Equal("'fast' is no value for plant/speed; give a value of type Double.", e.Message);
+        e = await Assert.ThrowsAsync<TagCommandFailedException>(() => RunAsync("write", new() { Names = ["plant/speed"] }));
+        Assert.Equal("'plant/speed' has no value; give a value after each name.", e.Message);
+        Assert.Equal(ExitCode.Failed, await RunAsync("write", new() { Names = ["plant/count", "8"] }));
+    }
+
+    [Fact]
+    public async Task Watch_prints_changes_until_there_were_enough()
+    {
+        Assert.Equal(ExitCode.Good, await RunAsync("watch", new() { Names = ["plant/speed", "plant/count"], Count = 2 }));
+        Assert.Equal(2, _output.ToString().Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => RunAsync("watch", new() { Names = ["plant/nothing"] }));
+        Assert.Contains("no tag 'plant/nothing'", e.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Without_a_bridge_it_says_how_to_start_one()
+    {
+        string endpoint = Endpoint;
+        await _server.DisposeAsync();
+
+        TagCommandFailedException e = await Assert.ThrowsAsync<TagCommandFailedException>(
+            () => new TagRun(new() { Endpoint = endpoint, Names = ["x"] }, _output).RunAsync("read", CancellationToken.None));
+
+        Assert.Contains("The bridge starts with", e.Message, StringComparison.Ordinal);
+    }
+
+    private Task<int> RunAsync(string command, TagSettings settings) =>
+        new TagRun(settings with { Endpoint = Endpoint }, _output).RunAsync(command, TestContext.Current.CancellationToken);
+}
