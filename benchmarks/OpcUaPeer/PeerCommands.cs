@@ -3,6 +3,7 @@ using FastPort.OpcUa;
 using OpcUaPeer.Ciphers;
 using OpcUaPeer.Items;
 using OpcUaPeer.Loads;
+using OpcUaPeer.Ticks;
 
 namespace OpcUaPeer;
 
@@ -66,6 +67,7 @@ internal static class PeerCommands
         root.Add(Create("item-client", "Monitors them all, and sees that no change is lost.", WatchAsync, Url, Sessions, Items, ServerId));
         root.Add(Create("ciphers", "AES-256-CBC and HMAC-SHA256 of a request and a response, both ends.", CipherAsync, RequestBytes,
             ResponseBytes));
+        root.Add(TickCommand.Create());
         return root;
     }
 
