@@ -9,6 +9,10 @@ namespace FastPort.Comparisons;
 internal static class ComparisonCommand
 {
     private const int LargestPayload = 1024 * 1024 - 64;
+    private const int LargestPackage = 255 * 1024 * 1024;
+
+    private const double FullSeconds = 300;
+    private const int FullRepetitions = 10;
 
     private static readonly Option<bool> Quick = new("--quick")
     {
@@ -19,13 +23,14 @@ internal static class ComparisonCommand
 
     private static readonly Option<double?> Seconds = new("--seconds")
     {
-        Description = "Measured seconds of each run, 0.1 to 3600 (2).",
+        Description = "Measured seconds of each run, 0.1 to 3600 (2; opcua-readwrite and opcua-package 60).",
         Recursive = true,
     };
 
     private static readonly Option<int?> Repetitions = new("--repetitions")
     {
-        Description = "Runs of each candidate, alternating between them, 1 to 99 (5).",
+        Description = "Runs of each candidate, alternating between them, 1 to 99 (5; opcua-readwrite 3, of which the first does not count; "
+            + "opcua-package 1).",
         Recursive = true,
     };
 
@@ -46,6 +51,18 @@ internal static class ComparisonCommand
     {
         Description = "Measure only the workloads whose title contains this text; may be given several times.",
         Recursive = true,
+    };
+
+    private static readonly Option<bool> Full = new("--full")
+    {
+        Description =
+            "The full published method: 300 s, 10 repetitions, none and encrypt. With --json FILE, where each finished candidate is kept: "
+            + "the same command continues behind them.",
+    };
+
+    private static readonly Option<TickSecurity[]?> Security = new("--security")
+    {
+        Description = "none, sign or encrypt, the latter two with Basic256Sha256; may be given several times (none).",
     };
 
     private static readonly Option<double> Minutes = new("--minutes")
@@ -123,15 +140,53 @@ internal static class ComparisonCommand
         Command pairs = CommandFor(ScenarioCatalog.Pairs.Name, ScenarioCatalog.Pairs.Description, [ScenarioCatalog.Pairs]);
         pairs.Add(Baseline);
         root.Add(pairs);
-        root.Add(CommandFor("all", "Every scenario but the soak, the attacks and the pairs.", ScenarioCatalog.All));
+        root.Add(CreateReadWrite());
+        root.Add(
+            CommandFor(
+                ScenarioCatalog.Package.Name, ScenarioCatalog.Package.Description, [ScenarioCatalog.Package], ScenarioDefaults.Package,
+                LargestPackage));
+        root.Add(CommandFor("all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite and opcua-package.", ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
     }
 
-    private static Command CommandFor(string name, string description, IReadOnlyList<IScenario> scenarios)
+    private static Command CreateReadWrite()
+    {
+        IScenario scenario = ScenarioCatalog.ReadWrite;
+        Command command = CommandFor(scenario.Name, scenario.Description, [scenario], ScenarioDefaults.ReadWrite);
+        command.Add(Full);
+        command.Add(Security);
+        command.Validators.Add(static result =>
+        {
+            if (result.GetValue(Full) && result.GetValue(Quick))
+            {
+                result.AddError("--full and --quick exclude each other; give one of them.");
+            }
+
+            if (result.GetValue(Repetitions) == 1)
+            {
+                result.AddError("--repetitions 1: the first repetition is warm-up and does not count; give 2 or more.");
+            }
+        });
+        return command;
+    }
+
+    private static Command CommandFor(
+        string name, string description, IReadOnlyList<IScenario> scenarios, ScenarioDefaults? defaults = null,
+        int largestSize = LargestPayload)
     {
         var command = new Command(name, description);
-        command.SetAction((parsed, cancellation) => ComparisonRun.RunAsync(scenarios, ReadOptions(parsed), cancellation));
+        command.Validators.Add(result =>
+        {
+            if (result.GetResult(Sizes) is { Errors: var errors } && !errors.Any() && result.GetValue(Sizes) is { } sizes
+                && sizes.Any(size => size > largestSize))
+            {
+                result.AddError($"--sizes {string.Join(',', sizes)}: '{sizes.Max()}' must be bytes from 0 to {largestSize}.");
+            }
+        });
+        command.SetAction(
+            (parsed, cancellation) =>
+                ComparisonRun.RunAsync(scenarios, ReadOptions(parsed, defaults ?? ScenarioDefaults.Usual), cancellation));
         return command;
     }
 
@@ -142,20 +197,25 @@ internal static class ComparisonCommand
         return command;
     }
 
-    private static ComparisonOptions ReadOptions(ParseResult parsed)
+    private static ComparisonOptions ReadOptions(ParseResult parsed, ScenarioDefaults defaults)
     {
         bool quick = parsed.GetValue(Quick);
+        bool full = parsed.GetResult(Full) is not null && parsed.GetValue(Full);
+        TickSecurity[]? security = parsed.GetResult(Security) is null ? null : parsed.GetValue(Security);
         return new ComparisonOptions
         {
             Quick = quick,
-            Seconds = parsed.GetValue(Seconds) ?? (quick ? 0.3 : 2),
-            Repetitions = parsed.GetValue(Repetitions) ?? (quick ? 1 : 5),
+            Seconds = parsed.GetValue(Seconds) ?? (full ? FullSeconds : quick ? defaults.QuickSeconds : defaults.Seconds),
+            Repetitions = parsed.GetValue(Repetitions) ?? (full ? FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
             WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
             LeadInSeconds = quick ? 0.1 : 0.5,
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
             Only = parsed.GetValue(Only) ?? [],
             QueuedType = parsed.GetValue(QueuedType),
             SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
+            Full = full,
+            Security = security is { Length: > 0 } ? [.. security.Distinct()]
+                : full ? [TickSecurity.None, TickSecurity.Encrypt] : [TickSecurity.None],
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),
             JsonFile = parsed.GetValue(JsonFile),
             MarkdownFile = parsed.GetValue(MarkdownFile),
@@ -193,9 +253,9 @@ internal static class ComparisonCommand
         var sizes = new List<int>();
         foreach (string part in text.Split(','))
         {
-            if (!int.TryParse(part, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || size > LargestPayload)
+            if (!int.TryParse(part, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || size > LargestPackage)
             {
-                argument.AddError($"--sizes {text}: '{part}' must be bytes from 0 to {LargestPayload}.");
+                argument.AddError($"--sizes {text}: '{part}' must be bytes from 0 to {LargestPackage}.");
                 return null;
             }
 
