@@ -47,6 +47,8 @@ internal sealed class TickRun(ITickTarget target, ProcessSamples samples, int ti
                 continue;
             }
 
+            // What is no failed request ends the run.
+            work.GetAwaiter().GetResult();
             if (tick >= _first)
             {
                 _begun = _drifts.Count == 0 ? now : _begun;
