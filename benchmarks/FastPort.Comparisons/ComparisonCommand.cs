@@ -145,7 +145,9 @@ internal static class ComparisonCommand
             CommandFor(
                 ScenarioCatalog.Package.Name, ScenarioCatalog.Package.Description, [ScenarioCatalog.Package], ScenarioDefaults.Package,
                 LargestPackage));
-        root.Add(CommandFor("all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite and opcua-package.", ScenarioCatalog.All));
+        root.Add(
+            CommandFor(
+                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite and opcua-package.", ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
     }
@@ -206,7 +208,8 @@ internal static class ComparisonCommand
         {
             Quick = quick,
             Seconds = parsed.GetValue(Seconds) ?? (full ? FullSeconds : quick ? defaults.QuickSeconds : defaults.Seconds),
-            Repetitions = parsed.GetValue(Repetitions) ?? (full ? FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
+            Repetitions = parsed.GetValue(Repetitions)
+                ?? (full ? FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
             WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
             LeadInSeconds = quick ? 0.1 : 0.5,
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),

@@ -4,7 +4,9 @@ using FastPort.Comparisons.Scenarios;
 
 namespace FastPort.Comparisons.Measuring;
 
-/// <summary>Who takes part at a fixed tick: a chain of servers, each told where the one before it listens, and a client of the last.</summary>
+/// <summary>
+/// Who takes part at a fixed tick: a chain of servers, each told where the one before it listens, and a client of the last.
+/// </summary>
 /// <param name="Name">Name in the tables.</param>
 /// <param name="Missing">Says why it cannot take part, or null where it can.</param>
 internal sealed record TickCandidate(string Name, Func<string?> Missing)

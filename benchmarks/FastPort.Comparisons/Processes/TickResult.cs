@@ -2,7 +2,9 @@ using System.Text.Json;
 
 namespace FastPort.Comparisons.Processes;
 
-/// <summary>What a repetition at a fixed tick has measured; the names are those of its JSON line. Null: there was nothing to measure.</summary>
+/// <summary>
+/// What a repetition at a fixed tick has measured; the names are those of its JSON line. Null: there was nothing to measure.
+/// </summary>
 internal sealed record TickResult
 {
     private static readonly JsonSerializerOptions Format = new()

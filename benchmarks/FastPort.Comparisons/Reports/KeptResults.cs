@@ -33,7 +33,8 @@ internal sealed class KeptResults
         }
 
         return new KeptResults(
-            before, scenario => ReportFile.Write(file, JsonReport.Create(frame with { Scenarios = [scenario] })));
+            before,
+            scenario => ReportFile.Write(file, JsonReport.Create(frame with { Scenarios = [WithOthers(before, scenario)] })));
     }
 
     /// <summary>What was measured of a contestant before; null for nothing.</summary>
@@ -43,6 +44,17 @@ internal sealed class KeptResults
             ?.Contestants.FirstOrDefault(one => one.Name == contestant);
 
     public void Save(ScenarioReport scenario) => _save?.Invoke(scenario);
+
+    // Those whose turn has not come yet in this run, but had in the one before.
+    private static ScenarioReport WithOthers(ComparisonReport? before, ScenarioReport scenario) => scenario with
+    {
+        Workloads =
+        [
+            .. scenario.Workloads,
+            .. before?.Scenarios.FirstOrDefault(one => one.Name == scenario.Name)
+                ?.Workloads.Where(one => scenario.Workloads.All(own => own.Title != one.Title)) ?? [],
+        ],
+    };
 
     private static string Text(RunSettings settings) => $"{settings.Repetitions} repetitions of {settings.Seconds:0.###} s";
 }

@@ -29,6 +29,20 @@ public sealed class KeptResultsTests : IDisposable
     }
 
     [Fact]
+    public void What_another_workload_has_measured_before_stays()
+    {
+        KeptResults.Open(Options(Json), Measured.Report()).Save(Scenario());
+        ScenarioReport other = Scenario();
+        other = other with { Workloads = [other.Workloads[0] with { Title = "Sign" }] };
+
+        KeptResults.Open(Options(Json), Measured.Report()).Save(other);
+
+        var next = KeptResults.Open(Options(Json), Measured.Report());
+        Assert.NotNull(next.Find("ticks", "None", "A"));
+        Assert.NotNull(next.Find("ticks", "Sign", "A"));
+    }
+
+    [Fact]
     public void Results_of_another_commit_or_other_settings_are_refused()
     {
         ComparisonReport report = Measured.Report();

@@ -1,5 +1,6 @@
 // node-opcua as the client of the OPC UA comparison. Answers a line "run LEAD-IN SECONDS" with a line of JSON, as benchmarks/OpcUaPeer.
-//   node benchmarks/opcua-client.mjs <folder for certificates> <url> read|write|package <count> <outstanding> <policy> <server's id> [rate-lines]
+//   node benchmarks/opcua-client.mjs <folder for certificates> <url> read|write|package <count> <outstanding> <policy> <server's id>
+//     [rate-lines]
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { build } from "hdr-histogram-js";
