@@ -11,9 +11,6 @@ internal static class ComparisonCommand
     private const int LargestPayload = 1024 * 1024 - 64;
     private const int LargestPackage = 255 * 1024 * 1024;
 
-    private const double FullSeconds = 300;
-    private const int FullRepetitions = 10;
-
     private static readonly Option<bool> Quick = new("--quick")
     {
         Description =
@@ -51,18 +48,6 @@ internal static class ComparisonCommand
     {
         Description = "Measure only the workloads whose title contains this text; may be given several times.",
         Recursive = true,
-    };
-
-    private static readonly Option<bool> Full = new("--full")
-    {
-        Description =
-            "The full published method: 300 s, 10 repetitions, none and encrypt. With --json FILE, where each finished candidate is kept: "
-            + "the same command continues behind them.",
-    };
-
-    private static readonly Option<TickSecurity[]?> Security = new("--security")
-    {
-        Description = "none, sign or encrypt, the latter two with Basic256Sha256; may be given several times (none).",
     };
 
     private static readonly Option<double> Minutes = new("--minutes")
@@ -140,7 +125,10 @@ internal static class ComparisonCommand
         Command pairs = CommandFor(ScenarioCatalog.Pairs.Name, ScenarioCatalog.Pairs.Description, [ScenarioCatalog.Pairs]);
         pairs.Add(Baseline);
         root.Add(pairs);
-        root.Add(CreateReadWrite());
+        IScenario ticking = ScenarioCatalog.ReadWrite;
+        Command readWrite = CommandFor(ticking.Name, ticking.Description, [ticking], ScenarioDefaults.ReadWrite);
+        ReadWriteArguments.AddTo(readWrite, Quick, Repetitions);
+        root.Add(readWrite);
         root.Add(
             CommandFor(
                 ScenarioCatalog.Package.Name, ScenarioCatalog.Package.Description, [ScenarioCatalog.Package], ScenarioDefaults.Package,
@@ -150,27 +138,6 @@ internal static class ComparisonCommand
                 "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite and opcua-package.", ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
-    }
-
-    private static Command CreateReadWrite()
-    {
-        IScenario scenario = ScenarioCatalog.ReadWrite;
-        Command command = CommandFor(scenario.Name, scenario.Description, [scenario], ScenarioDefaults.ReadWrite);
-        command.Add(Full);
-        command.Add(Security);
-        command.Validators.Add(static result =>
-        {
-            if (result.GetValue(Full) && result.GetValue(Quick))
-            {
-                result.AddError("--full and --quick exclude each other; give one of them.");
-            }
-
-            if (result.GetValue(Repetitions) == 1)
-            {
-                result.AddError("--repetitions 1: the first repetition is warm-up and does not count; give 2 or more.");
-            }
-        });
-        return command;
     }
 
     private static Command CommandFor(
@@ -202,14 +169,14 @@ internal static class ComparisonCommand
     private static ComparisonOptions ReadOptions(ParseResult parsed, ScenarioDefaults defaults)
     {
         bool quick = parsed.GetValue(Quick);
-        bool full = parsed.GetResult(Full) is not null && parsed.GetValue(Full);
-        TickSecurity[]? security = parsed.GetResult(Security) is null ? null : parsed.GetValue(Security);
+        bool full = ReadWriteArguments.IsFull(parsed);
         return new ComparisonOptions
         {
             Quick = quick,
-            Seconds = parsed.GetValue(Seconds) ?? (full ? FullSeconds : quick ? defaults.QuickSeconds : defaults.Seconds),
+            Seconds = parsed.GetValue(Seconds)
+                ?? (full ? ReadWriteArguments.FullSeconds : quick ? defaults.QuickSeconds : defaults.Seconds),
             Repetitions = parsed.GetValue(Repetitions)
-                ?? (full ? FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
+                ?? (full ? ReadWriteArguments.FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
             WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
             LeadInSeconds = quick ? 0.1 : 0.5,
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
@@ -217,8 +184,7 @@ internal static class ComparisonCommand
             QueuedType = parsed.GetValue(QueuedType),
             SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
             Full = full,
-            Security = security is { Length: > 0 } ? [.. security.Distinct()]
-                : full ? [TickSecurity.None, TickSecurity.Encrypt] : [TickSecurity.None],
+            Security = ReadWriteArguments.SecurityOf(parsed),
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),
             JsonFile = parsed.GetValue(JsonFile),
             MarkdownFile = parsed.GetValue(MarkdownFile),
