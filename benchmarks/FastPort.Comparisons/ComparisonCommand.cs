@@ -9,6 +9,7 @@ namespace FastPort.Comparisons;
 internal static class ComparisonCommand
 {
     private const int LargestPayload = 1024 * 1024 - 64;
+    private const int LargestPackage = 255 * 1024 * 1024;
 
     private static readonly Option<bool> Quick = new("--quick")
     {
@@ -19,13 +20,14 @@ internal static class ComparisonCommand
 
     private static readonly Option<double?> Seconds = new("--seconds")
     {
-        Description = "Measured seconds of each run, 0.1 to 3600 (2).",
+        Description = "Measured seconds of each run, 0.1 to 3600 (2; opcua-readwrite and opcua-package 60).",
         Recursive = true,
     };
 
     private static readonly Option<int?> Repetitions = new("--repetitions")
     {
-        Description = "Runs of each candidate, alternating between them, 1 to 99 (5).",
+        Description = "Runs of each candidate, alternating between them, 1 to 99 (5; opcua-readwrite 3, of which the first does not count; "
+            + "opcua-package 1).",
         Recursive = true,
     };
 
@@ -123,15 +125,37 @@ internal static class ComparisonCommand
         Command pairs = CommandFor(ScenarioCatalog.Pairs.Name, ScenarioCatalog.Pairs.Description, [ScenarioCatalog.Pairs]);
         pairs.Add(Baseline);
         root.Add(pairs);
-        root.Add(CommandFor("all", "Every scenario but the soak, the attacks and the pairs.", ScenarioCatalog.All));
+        IScenario ticking = ScenarioCatalog.ReadWrite;
+        Command readWrite = CommandFor(ticking.Name, ticking.Description, [ticking], ScenarioDefaults.ReadWrite);
+        ReadWriteArguments.AddTo(readWrite, Quick, Repetitions);
+        root.Add(readWrite);
+        root.Add(
+            CommandFor(
+                ScenarioCatalog.Package.Name, ScenarioCatalog.Package.Description, [ScenarioCatalog.Package], ScenarioDefaults.Package,
+                LargestPackage));
+        root.Add(
+            CommandFor(
+                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite and opcua-package.", ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
     }
 
-    private static Command CommandFor(string name, string description, IReadOnlyList<IScenario> scenarios)
+    private static Command CommandFor(
+        string name, string description, IReadOnlyList<IScenario> scenarios, ScenarioDefaults? defaults = null,
+        int largestSize = LargestPayload)
     {
         var command = new Command(name, description);
-        command.SetAction((parsed, cancellation) => ComparisonRun.RunAsync(scenarios, ReadOptions(parsed), cancellation));
+        command.Validators.Add(result =>
+        {
+            if (result.GetResult(Sizes) is { Errors: var errors } && !errors.Any() && result.GetValue(Sizes) is { } sizes
+                && sizes.Any(size => size > largestSize))
+            {
+                result.AddError($"--sizes {string.Join(',', sizes)}: '{sizes.Max()}' must be bytes from 0 to {largestSize}.");
+            }
+        });
+        command.SetAction(
+            (parsed, cancellation) =>
+                ComparisonRun.RunAsync(scenarios, ReadOptions(parsed, defaults ?? ScenarioDefaults.Usual), cancellation));
         return command;
     }
 
@@ -142,20 +166,25 @@ internal static class ComparisonCommand
         return command;
     }
 
-    private static ComparisonOptions ReadOptions(ParseResult parsed)
+    private static ComparisonOptions ReadOptions(ParseResult parsed, ScenarioDefaults defaults)
     {
         bool quick = parsed.GetValue(Quick);
+        bool full = ReadWriteArguments.IsFull(parsed);
         return new ComparisonOptions
         {
             Quick = quick,
-            Seconds = parsed.GetValue(Seconds) ?? (quick ? 0.3 : 2),
-            Repetitions = parsed.GetValue(Repetitions) ?? (quick ? 1 : 5),
+            Seconds = parsed.GetValue(Seconds)
+                ?? (full ? ReadWriteArguments.FullSeconds : quick ? defaults.QuickSeconds : defaults.Seconds),
+            Repetitions = parsed.GetValue(Repetitions)
+                ?? (full ? ReadWriteArguments.FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
             WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
             LeadInSeconds = quick ? 0.1 : 0.5,
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
             Only = parsed.GetValue(Only) ?? [],
             QueuedType = parsed.GetValue(QueuedType),
             SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
+            Full = full,
+            Security = ReadWriteArguments.SecurityOf(parsed),
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),
             JsonFile = parsed.GetValue(JsonFile),
             MarkdownFile = parsed.GetValue(MarkdownFile),
@@ -193,9 +222,9 @@ internal static class ComparisonCommand
         var sizes = new List<int>();
         foreach (string part in text.Split(','))
         {
-            if (!int.TryParse(part, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || size > LargestPayload)
+            if (!int.TryParse(part, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || size > LargestPackage)
             {
-                argument.AddError($"--sizes {text}: '{part}' must be bytes from 0 to {LargestPayload}.");
+                argument.AddError($"--sizes {text}: '{part}' must be bytes from 0 to {LargestPackage}.");
                 return null;
             }
 

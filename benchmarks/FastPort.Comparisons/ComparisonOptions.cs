@@ -1,3 +1,5 @@
+using FastPort.Comparisons.Scenarios;
+
 namespace FastPort.Comparisons;
 
 /// <summary>What the command line asked for.</summary>
@@ -26,6 +28,12 @@ internal sealed record ComparisonOptions
 
     /// <summary>How long the soak lasts.</summary>
     public required double SoakMinutes { get; init; }
+
+    /// <summary>Whether the full published method is asked for, whose results are kept candidate by candidate.</summary>
+    public bool Full { get; init; }
+
+    /// <summary>How messages are protected at a fixed tick; a workload each.</summary>
+    public IReadOnlyList<TickSecurity> Security { get; init; } = [TickSecurity.None];
 
     /// <summary>Folder of another checkout, which <c>pairs</c> compares with; null where none was named.</summary>
     public string? Baseline { get; init; }

@@ -57,7 +57,21 @@ internal static class ComparisonRun
         }
 
         NativePrograms native = await NativePrograms.BuildAsync(bench, cancellation);
-        var context = new ScenarioContext(options, bench, native, new CandidateCatalog(bench, native, options), console.WriteLine);
+        var frame = new ComparisonReport
+        {
+            Date = date,
+            Command = $"dotnet run -c Release --project benchmarks/FastPort.Comparisons -- {options.CommandLine}",
+            Commit = await CommitReader.ReadAsync(bench, cancellation),
+            Machine = machine,
+            Settings = new RunSettings(
+                options.Seconds, options.Repetitions, options.WarmupSeconds, bench.Pinning.ServerCore, bench.Pinning.ClientCore),
+            Notes = bench.Pinning.Note is null ? [] : [bench.Pinning.Note],
+            Scenarios = [],
+        };
+        var context = new ScenarioContext(options, bench, native, new CandidateCatalog(bench, native, options), console.WriteLine)
+        {
+            Kept = KeptResults.Open(options, frame),
+        };
         var reports = new List<ScenarioReport>();
         foreach (IScenario scenario in scenarios)
         {
@@ -69,44 +83,14 @@ internal static class ComparisonRun
             throw new ComparisonException($"--only: no workload's title contains {string.Join(" or ", options.Only.Select(Quoted))}.");
         }
 
-        var report = new ComparisonReport
-        {
-            Date = date,
-            Command = $"dotnet run -c Release --project benchmarks/FastPort.Comparisons -- {options.CommandLine}",
-            Commit = await CommitReader.ReadAsync(bench, cancellation),
-            Machine = machine,
-            Settings = new RunSettings(
-                options.Seconds, options.Repetitions, options.WarmupSeconds, bench.Pinning.ServerCore, bench.Pinning.ClientCore),
-            Notes = bench.Pinning.Note is null ? [] : [bench.Pinning.Note],
-            Scenarios = reports,
-        };
+        ComparisonReport report = frame with { Scenarios = reports };
         ConsoleReport.Write(report, console);
-        WriteFile(options.JsonFile, JsonReport.Create(report));
-        WriteFile(options.MarkdownFile, MarkdownReport.Create(report));
+        ReportFile.Write(options.JsonFile, JsonReport.Create(report));
+        ReportFile.Write(options.MarkdownFile, MarkdownReport.Create(report));
         return reports.SelectMany(scenario => scenario.Workloads).Any(workload => workload.Failures.Count > 0)
             ? ExitCode.Failed
             : ExitCode.Good;
     }
 
     private static string Quoted(string text) => $"'{text}'";
-
-    private static void WriteFile(string? path, string content)
-    {
-        if (path is null)
-        {
-            return;
-        }
-
-        try
-        {
-            string full = Path.GetFullPath(path);
-            Directory.CreateDirectory(Path.GetDirectoryName(full) ?? full);
-            File.WriteAllText(full, content);
-        }
-        catch (Exception exception) when (
-            exception is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
-        {
-            throw new ComparisonException($"The report cannot be written to {path}: {exception.Message}", exception);
-        }
-    }
 }

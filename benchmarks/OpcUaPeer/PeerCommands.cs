@@ -3,6 +3,7 @@ using FastPort.OpcUa;
 using OpcUaPeer.Ciphers;
 using OpcUaPeer.Items;
 using OpcUaPeer.Loads;
+using OpcUaPeer.Ticks;
 
 namespace OpcUaPeer;
 
@@ -40,6 +41,11 @@ internal static class PeerCommands
 
     private static readonly Option<OpcUaSecurityPolicy> Policy = new("--policy") { Description = "Security policy; with SignAndEncrypt." };
 
+    private static readonly Option<bool> Rate = new("--rate-lines")
+    {
+        Description = "Print the rate of packages every 2 s; with one request under way.",
+    };
+
     private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
 
     private static readonly Option<int> Sessions = new("--sessions") { Description = "Sessions.", Required = true };
@@ -61,11 +67,12 @@ internal static class PeerCommands
         root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still, SpinMicroseconds));
         root.Add(
             Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Outstanding, MaxAge,
-                Policy, ServerId, SpinMicroseconds));
+                Policy, ServerId, SpinMicroseconds, Rate));
         root.Add(Create("item-server", "Variables that count their changes.", ServeItemsAsync, Url, Items));
         root.Add(Create("item-client", "Monitors them all, and sees that no change is lost.", WatchAsync, Url, Sessions, Items, ServerId));
         root.Add(Create("ciphers", "AES-256-CBC and HMAC-SHA256 of a request and a response, both ends.", CipherAsync, RequestBytes,
             ResponseBytes));
+        root.Add(TickCommand.Create());
         return root;
     }
 
@@ -94,6 +101,7 @@ internal static class PeerCommands
         Outstanding = parsed.GetValue(Outstanding),
         MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
         Policy = parsed.GetValue(Policy),
+        HasRateLines = parsed.GetValue(Rate),
         ServerId = parsed.GetValue(ServerId),
         SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
     });

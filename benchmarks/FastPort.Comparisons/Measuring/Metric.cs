@@ -12,6 +12,8 @@ internal sealed record Metric(string Key, string Title, string Format)
 
     public static readonly Metric Mebibits = new("mebibits_per_s", "Mebibit/s", "N0");
 
+    public static readonly Metric Mebibytes = new("mebibytes_per_s", "Mebibyte/s", "N1");
+
     public static readonly Metric Megabytes = new("megabytes_per_s", "MB/s", "N0");
 
     public static readonly Metric ServerCpuPerMessage = new("server_cpu_us_per_message", "server CPU us/message", "N3") { HasRange = true };
@@ -55,11 +57,13 @@ internal sealed record Metric(string Key, string Title, string Format)
     /// </summary>
     public bool HasRange { get; init; }
 
-    public static IReadOnlyList<Metric> All { get; } =
+    // Put together anew each time: the other list's metrics are made of this class.
+    public static IReadOnlyList<Metric> All =>
     [
         Throughput, Tags, Mebibits, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, BothCpuPerMessage, RoundTripP50, RoundTripP95,
         RoundTripP99, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
-        OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare,
+        OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Mebibytes,
+        .. TickMetric.All,
     ];
 
     /// <summary>The metric with a key; one that no longer exists is shown under its key.</summary>

@@ -38,19 +38,20 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
             throw new ComparisonException($"{Name}'s client said '{line}' instead of 'ready'");
         }
 
-        await RunAsync(0, context.Options.WarmupSeconds, cancellation);
+        await RunAsync(0, context.Options.WarmupSeconds, static _ => { }, cancellation);
     }
 
     public async Task<Figures> MeasureAsync(CancellationToken cancellation)
     {
         double busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds();
         long begun = TimeProvider.System.GetTimestamp();
-        LoadResult run = await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, cancellation);
+        LoadResult run = await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, context.Progress, cancellation);
         double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
         busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds() - busy;
         var figures = Figures.Of(run);
         figures[Metric.Tags] = client.TagsPerRequest > 0 ? run.MessagesPerS * client.TagsPerRequest : null;
         figures[Metric.Mebibits] = client.PackageBytes > 0 ? run.MessagesPerS * client.PackageBytes * 8 / (1 << 20) : null;
+        figures[Metric.Mebibytes] = figures[Metric.Mebibits] / 8;
         figures[Metric.BothCpuPerMessage] = (run.ClientCpuS + run.ServerCpuS) * 1e6 / run.Messages;
         figures[Metric.ClientAllocated] = (double?)run.ClientAllocatedBytes / run.Messages;
         figures[Metric.ServerAllocated] = (double?)run.ServerAllocatedBytes / run.Messages;
@@ -64,10 +65,19 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
         _server?.Dispose();
     }
 
-    private async Task<LoadResult> RunAsync(double leadIn, double seconds, CancellationToken cancellation)
+    private async Task<LoadResult> RunAsync(double leadIn, double seconds, Action<string> progress, CancellationToken cancellation)
     {
         await _client!.SayAsync($"run {Invariant.Text(leadIn)} {Invariant.Text(seconds)}");
-        return LoadResult.Read(await _client.HearAsync(TimeSpan.FromSeconds(leadIn + seconds) + Grace, cancellation));
+        while (true)
+        {
+            string line = await _client.HearAsync(TimeSpan.FromSeconds(leadIn + seconds) + Grace, cancellation);
+            if (!line.StartsWith("Rate", StringComparison.Ordinal))
+            {
+                return LoadResult.Read(line);
+            }
+
+            progress($"{Name}: {line}");
+        }
     }
 
     private double OwnSeconds() => CoreMeter.ProcessSeconds(_server!.Id) + CoreMeter.ProcessSeconds(_client!.Id);

@@ -2,13 +2,14 @@ using FastPort.Comparisons.Measuring;
 
 namespace FastPort.Comparisons.Reports;
 
-/// <summary>Subject divided by reference, taken two ways.</summary>
+/// <summary>Subject divided by reference, taken two ways; or a figure of the subject alone that has a limit.</summary>
 internal sealed record RatioReport
 {
     public required string Metric { get; init; }
 
     public required string Subject { get; init; }
 
+    /// <summary>Who is divided by; empty where a figure is held against a limit.</summary>
     public required string Reference { get; init; }
 
     /// <summary>
@@ -54,6 +55,26 @@ internal sealed record RatioReport
             string cpu = Measuring.Metric.ServerCpuPerMessage.Key;
             yield return Of(
                 "messages per s of server CPU (the client had no more to give)", subject, reference, run => 1 / run[cpu], question.Target);
+        }
+    }
+
+    /// <summary>Holds a figure of one contestant against a limit, in each of its runs; with nothing where it is not there.</summary>
+    public static IEnumerable<RatioReport> Limit(
+        Measuring.Metric metric, Target limit, string subject, IReadOnlyList<ContestantReport> contestants)
+    {
+        if (contestants.FirstOrDefault(contestant => contestant.Name == subject) is { } found
+            && found.Figures.TryGetValue(metric.Key, out Spread? spread))
+        {
+            yield return new RatioReport
+            {
+                Metric = metric.Title,
+                Subject = subject,
+                Reference = "",
+                Pairwise = spread,
+                OfMedians = spread.Median,
+                Target = limit,
+                Reached = limit.IsReachedBy(limit.Bound == TargetBound.AtLeast ? spread.Min : spread.Max),
+            };
         }
     }
 

@@ -18,7 +18,7 @@ internal static class ReportTables
             .Where(metric => scenario.Workloads.Any(workload => workload.Contestants.Any(c => c.Figures.ContainsKey(metric.Key))))];
         return new ReportTable(
             ["workload", "candidate", .. columns.Select((metric, i) => i == 0 ? $"{metric.Title}: median (min - max)" : metric.Title)],
-            [.. scenario.Workloads.SelectMany(
+            columns.Length == 0 ? [] : [.. scenario.Workloads.SelectMany(
                 workload => workload.Contestants.Select(contestant => FiguresRow(workload, contestant, columns)))]);
     }
 
@@ -73,7 +73,9 @@ internal static class ReportTables
         Reached(ratio),
     ];
 
-    private static string Name(RatioReport ratio) => $"{ratio.Metric}, {ratio.Subject} / {ratio.Reference}";
+    private static string Name(RatioReport ratio) => ratio.Reference.Length == 0
+        ? $"{ratio.Metric}, {ratio.Subject}"
+        : $"{ratio.Metric}, {ratio.Subject} / {ratio.Reference}";
 
     private static string Reached(RatioReport ratio) => (ratio.Reached, ratio.IsDisputed()) switch
     {

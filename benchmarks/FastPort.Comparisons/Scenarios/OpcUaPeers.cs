@@ -18,6 +18,9 @@ internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, st
     /// <summary>How long FastPort's loops look for work before they sleep; null for the engine's own choice.</summary>
     public int? SpinMicroseconds { get; init; }
 
+    /// <summary>Whether the client prints its rate every 2 s. Defaults to false.</summary>
+    public bool HasRateLines { get; init; }
+
     public int Tags => Operation == "package" ? 0 : Count;
 
     public int PackageBytes => Operation == "package" ? Count : 0;
@@ -37,6 +40,7 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     private const int BusyMaxAge = 30;
 
     private readonly string _assembly = context.Bench.Programs.Find("benchmarks", "OpcUaPeer");
+    private readonly string _simulation = context.Bench.Programs.Find("src", "FastPort.OpcBridge");
     private readonly string _node = Path.Combine(context.Bench.Programs.Root, "tests", "FastPort.Interop.Tests", "node");
 
     /// <summary>FastPort on both ends.</summary>
@@ -79,6 +83,31 @@ internal sealed class OpcUaPeers(ScenarioContext context)
         Name = FastPort,
     };
 
+    /// <summary>FastPort's server under a client that fetches packages and prints its rate.</summary>
+    public IContestant Packages(OpcUaAsk ask, bool byNode)
+    {
+        (IReadOnlyList<int> cores, string name) = (context.Bench.Pinning.Client, byNode ? NodeClient : FastPort);
+        OpcUaClientCommand client = byNode ? ClientOfNode(ask, cores) : OwnClient(ask, cores);
+        return new OpcUaPair(Simulation(), client, context) { Name = name };
+    }
+
+    /// <summary>The simulation as it is shipped (src/FastPort.OpcBridge): its values change only when clients write them.</summary>
+    public Candidate Simulation() => new()
+    {
+        Name = "FastPort",
+        Command =
+        [
+            ProgramLocator.DotNetHost, _simulation, "simulate", "--listen", "opc.tcp://127.0.0.1:0", "--unsafe-trust-all",
+            "--certificates", Pki("server"),
+        ],
+        Missing = MissingSimulation,
+    };
+
+    public string? MissingSimulation() => ProgramLocator.MissingAssembly("FastPort's OPC UA simulation", _simulation);
+
+    /// <summary>A program of node-opcua's side.</summary>
+    public string NodeProgram(string file) => Path.Combine(_node, "benchmarks", file);
+
     // What is written must stay until it has been checked.
     private static bool IsStill(OpcUaAsk ask) => ask.Operation == "write";
 
@@ -113,6 +142,7 @@ internal sealed class OpcUaPeers(ScenarioContext context)
             ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", url, "--pki", Pki("client"), "--operation", ask.Operation,
             "--count", Invariant.Text(ask.Count), "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
             "--max-age", Invariant.Text(maxAge), "--server-pid", Invariant.Text(serverId), .. Spin(ask),
+            .. ask.HasRateLines ? (string[])["--rate-lines"] : [],
         ],
         MissingOwn)
     {
@@ -126,6 +156,7 @@ internal sealed class OpcUaPeers(ScenarioContext context)
         [
             "node", Path.Combine(_node, "benchmarks", "opcua-client.mjs"), Pki("node-client"), url, ask.Operation,
             Invariant.Text(ask.Count), Invariant.Text(ask.Outstanding), ask.Policy, Invariant.Text(serverId),
+            .. ask.HasRateLines ? (string[])["rate-lines"] : [],
         ],
         MissingNode)
     {
@@ -135,11 +166,11 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     };
 
     // Made once a run, for all processes of a kind: making a key takes longer than some workloads.
-    private string Pki(string name) => Path.Combine(context.Bench.TemporaryFolder, $"pki-{name}");
+    public string Pki(string name) => Path.Combine(context.Bench.TemporaryFolder, $"pki-{name}");
 
-    private string? MissingOwn() => ProgramLocator.MissingAssembly("FastPort's OPC UA peer", _assembly);
+    public string? MissingOwn() => ProgramLocator.MissingAssembly("FastPort's OPC UA peer", _assembly);
 
-    private string? MissingNode() =>
+    public string? MissingNode() =>
         ProgramLocator.FindTool("node") is null ? "node is missing: node-opcua cannot be compared with (Debian: apt install nodejs npm)"
         : !File.Exists(Path.Combine(_node, "node_modules", "node-opcua", "package.json"))
             ? "node-opcua is missing: run `npm ci` in tests/FastPort.Interop.Tests/node"

@@ -13,6 +13,12 @@ internal static class ScenarioCatalog
     /// <summary>Compares nobody and lasts as long as it is told to, so <c>all</c> leaves it out.</summary>
     public static IScenario Soak { get; } = new SoakScenario();
 
+    /// <summary>Lasts minutes to hours, most of which nothing happens in, so <c>all</c> leaves it out.</summary>
+    public static IScenario ReadWrite { get; } = new OpcUaReadWriteScenario();
+
+    /// <summary>Measures for a minute what <c>opcua</c> measures for seconds, so <c>all</c> leaves it out.</summary>
+    public static IScenario Package { get; } = new OpcUaPackageScenario();
+
     /// <summary>Compares FastPort with itself, and needs to be told with which, so <c>all</c> leaves it out.</summary>
     public static IScenario Pairs { get; } = new PairsScenario();
 

@@ -1,5 +1,6 @@
 using FastPort.Comparisons.Candidates;
 using FastPort.Comparisons.Processes;
+using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
@@ -10,4 +11,8 @@ namespace FastPort.Comparisons.Scenarios;
 /// <param name="Candidates">The servers.</param>
 /// <param name="Progress">Takes a line for each step.</param>
 internal sealed record ScenarioContext(
-    ComparisonOptions Options, Workbench Bench, NativePrograms Native, CandidateCatalog Candidates, Action<string> Progress);
+    ComparisonOptions Options, Workbench Bench, NativePrograms Native, CandidateCatalog Candidates, Action<string> Progress)
+{
+    /// <summary>What an earlier run of the same long method has measured.</summary>
+    public required KeptResults Kept { get; init; }
+}

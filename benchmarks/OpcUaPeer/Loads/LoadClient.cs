@@ -15,6 +15,8 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
 
     private readonly LatencyHistogram[] _roundTrips = [.. Enumerable.Range(0, settings.Outstanding).Select(_ => new LatencyHistogram())];
 
+    private readonly RateLines? _rate = settings.HasRateLines ? new RateLines(settings.Count) : null;
+
     public static async Task RunAsync(LoadSettings settings)
     {
         var options = new OpcUaClientOptions
@@ -61,8 +63,9 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
         long allocated = GC.GetTotalAllocatedBytes(precise: true);
         TimeSpan serverCpu = ProcessFigures.Cpu(settings.ServerId);
         TimeSpan cpu = ProcessFigures.OwnCpu;
+        _rate?.Begin();
         long begun = Stopwatch.GetTimestamp();
-        await RequestAsync(seconds);
+        await RequestAsync(seconds, _rate);
         double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         cpu = ProcessFigures.OwnCpu - cpu;
         serverCpu = ProcessFigures.Cpu(settings.ServerId) - serverCpu;
@@ -79,13 +82,13 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
         return LoadLine.Of(all.Snapshot(), elapsed, cpu, serverCpu, settings.ServerId, allocated, serverAllocated);
     }
 
-    private Task RequestAsync(double seconds)
+    private Task RequestAsync(double seconds, RateLines? rate = null)
     {
         long until = Stopwatch.GetTimestamp() + (long)(seconds * Stopwatch.Frequency);
-        return Task.WhenAll(Enumerable.Range(0, settings.Outstanding).Select(worker => Task.Run(() => WorkAsync(worker, until))));
+        return Task.WhenAll(Enumerable.Range(0, settings.Outstanding).Select(worker => Task.Run(() => WorkAsync(worker, until, rate))));
     }
 
-    private async Task WorkAsync(int worker, long until)
+    private async Task WorkAsync(int worker, long until, RateLines? rate)
     {
         LatencyHistogram roundTrips = _roundTrips[worker];
         long sent = Stopwatch.GetTimestamp();
@@ -94,6 +97,7 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
             await load.RequestAsync(client, worker);
             long now = Stopwatch.GetTimestamp();
             roundTrips.Record((long)((now - sent) * NanosecondsPerTick));
+            rate?.Count(now);
             sent = now;
         }
     }

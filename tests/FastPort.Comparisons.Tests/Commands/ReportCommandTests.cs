@@ -12,7 +12,7 @@ namespace FastPort.Comparisons.Tests.Commands;
 public sealed class ReportCommandTests : IDisposable
 {
     private static readonly Regex Sections = new(
-        "(?<=<!-- measured: (\\w+) -->).*?(?=<!-- end measured: \\1 -->)", RegexOptions.Singleline, TimeSpan.FromSeconds(10));
+        "(?<=<!-- measured: ([\\w-]+) -->).*?(?=<!-- end measured: \\1 -->)", RegexOptions.Singleline, TimeSpan.FromSeconds(10));
 
     private readonly TempDirectory _directory = new();
 
@@ -30,6 +30,7 @@ public sealed class ReportCommandTests : IDisposable
         string[] published = [.. documents.Select(document => File.ReadAllText(Path.Combine(root, document)))];
         ScenarioReport[] scenarios = [
             .. ScenarioCatalog.All.Append(ScenarioCatalog.Soak).Append(ScenarioCatalog.Attack).Append(ScenarioCatalog.Pairs)
+                .Append(ScenarioCatalog.ReadWrite).Append(ScenarioCatalog.Package)
                 .Select((scenario, i) => Scenario(scenario.Name, i + 1))];
         ComparisonReport report = Measured.Report(scenarios);
         string[] copies = [.. documents.Select(document => Path.Combine(_directory.Path, document))];

@@ -1,0 +1,85 @@
+using FastPort.Comparisons.Reports;
+
+namespace FastPort.Comparisons.Measuring;
+
+/// <summary>
+/// Measures a workload's contestants one after the other, each with all its repetitions, of which the first is warm-up. Whoever was
+/// measured before, as the kept results say, is not measured again.
+/// </summary>
+/// <param name="options">How often everybody is measured, and whether one that is missing has failed.</param>
+/// <param name="progress">Takes a line for each step.</param>
+/// <param name="kept">What was measured before, by the contestant's name; null for nothing.</param>
+/// <param name="keep">Takes all that is measured, after each contestant.</param>
+internal sealed class OneByOne(
+    ComparisonOptions options, Action<string> progress, Func<string, ContestantReport?> kept, Action<WorkloadReport> keep)
+{
+    public async Task<WorkloadReport> RunAsync(Workload workload, CancellationToken cancellation)
+    {
+        var done = new List<ContestantReport>();
+        var notes = new List<string>();
+        var failures = new List<string>();
+        foreach (IContestant contestant in workload.Contestants)
+        {
+            if (kept(contestant.Name) is { } before && before.Runs.Count == options.Repetitions - 1)
+            {
+                progress($"{workload.Title}: {contestant.Name} was measured before");
+                done.Add(before);
+            }
+            else if (contestant.Missing() is { } missing)
+            {
+                (options.MissingIsError ? failures : notes).Add($"skipped: {missing}");
+                progress($"{workload.Title}: skipped: {missing}");
+            }
+            else
+            {
+                await MeasureAsync(workload, contestant, done, failures, cancellation);
+                keep(Report(workload, done, notes, failures));
+            }
+        }
+
+        return Report(workload, done, notes, failures);
+    }
+
+    private static WorkloadReport Report(
+        Workload workload, List<ContestantReport> done, List<string> notes, List<string> failures)
+    {
+        return new WorkloadReport
+        {
+            Title = workload.Title,
+            Contestants = [.. done],
+            Ratios = [.. workload.Questions.SelectMany(question => RatioReport.Create(question, done, hasOneClient: false))],
+            Notes = [.. notes],
+            Failures = [.. failures],
+        };
+    }
+
+    private async Task MeasureAsync(
+        Workload workload, IContestant contestant, List<ContestantReport> done, List<string> failures, CancellationToken cancellation)
+    {
+        using (contestant)
+        {
+            try
+            {
+                progress($"{workload.Title}: starting {contestant.Name}");
+                await contestant.StartAsync(cancellation);
+                var runs = new ContestantRuns(contestant);
+                for (int repetition = 1; repetition <= options.Repetitions; repetition++)
+                {
+                    Figures figures = await contestant.MeasureAsync(cancellation);
+                    progress($"{workload.Title}: {contestant.Name} {repetition}/{options.Repetitions}");
+                    if (repetition > 1)
+                    {
+                        runs.Runs.Add(figures);
+                    }
+                }
+
+                done.Add(ContestantReport.Create(runs));
+            }
+            catch (ComparisonException exception)
+            {
+                failures.Add($"{contestant.Name}: {exception.Message}");
+                progress($"FAILED {workload.Title}: {contestant.Name}: {exception.Message}");
+            }
+        }
+    }
+}

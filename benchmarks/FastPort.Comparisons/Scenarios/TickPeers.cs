@@ -1,0 +1,30 @@
+using FastPort.Comparisons.Measuring;
+using FastPort.Comparisons.Processes;
+
+namespace FastPort.Comparisons.Scenarios;
+
+/// <summary>Who reads and writes at a fixed time. One more candidate is one more entry of <see cref="All"/>.</summary>
+internal sealed class TickPeers(ScenarioContext context)
+{
+    private readonly OpcUaPeers _peers = new(context);
+    private readonly string _own = context.Bench.Programs.Find("benchmarks", "OpcUaPeer");
+
+    public IReadOnlyList<TickCandidate> All(TickSecurity security) =>
+    [
+        new(OpcUaPeers.FastPort, () => _peers.MissingSimulation() ?? _peers.MissingOwn())
+        {
+            Servers = [_ => _peers.Simulation()],
+            Client = url =>
+            [
+                ProgramLocator.DotNetHost, _own, "ticks", "--endpoint", url, "--pki", _peers.Pki("client"),
+                "--security", security.ToString(),
+            ],
+        },
+        new(OpcUaPeers.NodeClient, () => _peers.MissingSimulation() ?? _peers.MissingNode())
+        {
+            Servers = [_ => _peers.Simulation()],
+            Client = url =>
+                ["node", _peers.NodeProgram("opcua-ticks.mjs"), _peers.Pki("node-client"), url, security.ToString()],
+        },
+    ];
+}

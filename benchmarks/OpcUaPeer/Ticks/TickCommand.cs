@@ -1,0 +1,66 @@
+using System.CommandLine;
+using System.Globalization;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Client;
+using FastPortPeer;
+
+namespace OpcUaPeer.Ticks;
+
+/// <summary>How messages are protected; with Basic256Sha256.</summary>
+internal enum TickSecurity
+{
+    /// <summary>Not at all.</summary>
+    None,
+
+    /// <summary>Signed.</summary>
+    Sign,
+
+    /// <summary>Signed and encrypted.</summary>
+    Encrypt,
+}
+
+/// <summary>
+/// The client that reads all tags at every tick: it says "ready", and answers each line of standard input, <c>run TICKS</c>, with a line of
+/// JSON. Ends with its input.
+/// </summary>
+internal static class TickCommand
+{
+    private static readonly Option<string> Url = new("--endpoint") { Description = "Whom to ask.", Required = true };
+
+    private static readonly Option<string> Pki = new("--pki") { Description = "Directory of the certificates.", Required = true };
+
+    private static readonly Option<TickSecurity> Security = new("--security") { Description = "None, Sign or Encrypt." };
+
+    public static Command Create()
+    {
+        var command = new Command("ticks", "Reads 2,000 tags every 100 ms, and writes 200 each second.") { Url, Pki, Security };
+        command.SetAction((parsed, _) => RunAsync(
+            parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Security)));
+        return command;
+    }
+
+    private static async Task RunAsync(string endpoint, string pki, TickSecurity security)
+    {
+        var options = new OpcUaClientOptions
+        {
+            SecurityPolicy = security == TickSecurity.None ? OpcUaSecurityPolicy.None : OpcUaSecurityPolicy.Basic256Sha256,
+            SecurityMode = security == TickSecurity.Sign ? MessageSecurityMode.Sign : MessageSecurityMode.SignAndEncrypt,
+            Reconnect = false,
+            Loops = 1,
+
+            // What follows an answer does nothing that blocks.
+            RunContinuationsOnLoop = true,
+        };
+        options.Certificates.Directory = pki;
+        options.Certificates.UnsafeTrustAll = true;
+        await using OpcUaTickTarget target = await OpcUaTickTarget.ConnectAsync(endpoint, options);
+        var samples = new ProcessSamples();
+        Console.WriteLine("ready");
+        await foreach (string line in InputLines.Start().ReadAllAsync())
+        {
+            int ticks = int.Parse(line.Split(' ')[1], CultureInfo.InvariantCulture);
+            TickFigures figures = await new TickRun(target, samples, ticks).RunAsync();
+            Console.WriteLine(figures.ToLine(samples));
+        }
+    }
+}
