@@ -48,6 +48,8 @@ internal sealed class OpcUaReadWriteScenario : IScenario
             new(TickMetric.ReadP50, OpcUaPeers.FastPort, OpcUaPeers.NodeClient, Target.AtMost(0.2)),
             new(TickMetric.ReadP99, OpcUaPeers.FastPort, OpcUaPeers.NodeClient, Target.AtMost(0.3)),
             new(TickMetric.WriteP50, OpcUaPeers.FastPort, OpcUaPeers.NodeClient),
+            new(TickMetric.ReadP50, TickPeers.Bridge, OpcUaPeers.FastPort, Target.AtMost(2.2)),
+            new(TickMetric.ReadP50, TickPeers.CachingBridge, OpcUaPeers.FastPort, Target.AtMost(1.2)),
         ]);
 
     // What is asked of FastPort alone. A wrong answer is a failure, too, whoever gave it.

@@ -31,15 +31,35 @@ internal static class TickCommand
 
     private static readonly Option<TickSecurity> Security = new("--security") { Description = "None, Sign or Encrypt." };
 
+    private static readonly Option<int?> MaxAge = new("--bridge-max-age")
+    {
+        Description = "The endpoint is a bridge's; its values may be this old, in milliseconds.",
+    };
+
     public static Command Create()
     {
-        var command = new Command("ticks", "Reads 2,000 tags every 100 ms, and writes 200 each second.") { Url, Pki, Security };
+        var command = new Command("ticks", "Reads 2,000 tags every 100 ms, and writes 200 each second.") { Url, Pki, Security, MaxAge };
         command.SetAction((parsed, _) => RunAsync(
-            parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Security)));
+            parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Security), parsed.GetValue(MaxAge)));
         return command;
     }
 
-    private static async Task RunAsync(string endpoint, string pki, TickSecurity security)
+    private static async Task RunAsync(string endpoint, string pki, TickSecurity security, int? maxAge)
+    {
+        await using ITickTarget target = maxAge is { } milliseconds
+            ? await BridgeTickTarget.ConnectAsync(endpoint, TimeSpan.FromMilliseconds(milliseconds))
+            : await OpcUaTickTarget.ConnectAsync(endpoint, Options(pki, security));
+        var samples = new ProcessSamples();
+        Console.WriteLine("ready");
+        await foreach (string line in InputLines.Start().ReadAllAsync())
+        {
+            int ticks = int.Parse(line.Split(' ')[1], CultureInfo.InvariantCulture);
+            TickFigures figures = await new TickRun(target, samples, ticks).RunAsync();
+            Console.WriteLine(figures.ToLine(samples));
+        }
+    }
+
+    private static OpcUaClientOptions Options(string pki, TickSecurity security)
     {
         var options = new OpcUaClientOptions
         {
@@ -53,14 +73,6 @@ internal static class TickCommand
         };
         options.Certificates.Directory = pki;
         options.Certificates.UnsafeTrustAll = true;
-        await using OpcUaTickTarget target = await OpcUaTickTarget.ConnectAsync(endpoint, options);
-        var samples = new ProcessSamples();
-        Console.WriteLine("ready");
-        await foreach (string line in InputLines.Start().ReadAllAsync())
-        {
-            int ticks = int.Parse(line.Split(' ')[1], CultureInfo.InvariantCulture);
-            TickFigures figures = await new TickRun(target, samples, ticks).RunAsync();
-            Console.WriteLine(figures.ToLine(samples));
-        }
+        return options;
     }
 }

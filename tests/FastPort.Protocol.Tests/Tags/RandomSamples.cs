@@ -15,7 +15,10 @@ internal static class RandomSamples
         uint status = random.Next(2) == 0 ? 0 : 0x8000_0000u + (uint)random.Next(256);
         DateTime time = Time(random);
         return [.. Enumerable.Range(0, count).Select(_ => new TagSample(
-            Value(random), new TagStatus(areAlike ? status : (uint)random.Next()), areAlike ? time : Time(random), areAlike ? time : Time(random)))];
+            Value(random),
+            new TagStatus(areAlike ? status : (uint)random.Next()),
+            areAlike ? time : Time(random),
+            areAlike ? time : Time(random)))];
     }
 
     /// <summary>Bytes that were changed, cut or lengthened.</summary>
