@@ -30,7 +30,7 @@ internal sealed class TagBridge : IAsyncDisposable
         Action<FastPortServerOptions>? configure = null)
     {
         var tags = new TagServer(sources, options);
-        var serverOptions = new FastPortServerOptions { Endpoints = { endpoint } };
+        var serverOptions = new FastPortServerOptions { Endpoints = { endpoint }, Session = { MaxConcurrency = 64 } };
         configure?.Invoke(serverOptions);
         var server = new FastPortServer(serverOptions, new MessageHandlers().MapTags(tags));
         await server.StartAsync();

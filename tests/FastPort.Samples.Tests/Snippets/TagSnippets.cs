@@ -14,8 +14,10 @@ internal static class TagSnippets
     public static async Task<FastPortServer> ServeAsync(ITagSource source)
     {
         var tags = new TagServer([source]);
-        var server = new FastPortServer(
-            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapTags(tags));
+
+        // A session's requests that wait for the source do not hold up its others.
+        var options = new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, Session = { MaxConcurrency = 64 } };
+        var server = new FastPortServer(options, new MessageHandlers().MapTags(tags));
         await server.StartAsync();
         return server;
     }

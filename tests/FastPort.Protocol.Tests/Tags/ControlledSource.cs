@@ -1,0 +1,76 @@
+using System.Threading.Channels;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Sources;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>A source whose calls wait until the test ends them. Tag "3" is tag number 3, whose value is its number.</summary>
+internal sealed class ControlledSource : ITagSource
+{
+    private readonly Channel<Call> _calls = Channel.CreateUnbounded<Call>();
+
+    public event Action? ConnectionChanged
+    {
+        add { }
+        remove { }
+    }
+
+    public string Name => "controlled";
+
+    public bool IsConnected => true;
+
+    /// <summary>Number of calls so far.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>The next call, when it has been made.</summary>
+    public async Task<Call> NextAsync() => await _calls.Reader.ReadAsync().AsTask().WaitAsync(Loopback.Soon);
+
+    public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken)
+    {
+        for (int i = 0; i < names.Count; i++)
+        {
+            tags.Span[i] = int.TryParse(names[i], out int tag)
+                ? new TagInfo(tag, names[i]) { Type = TagType.Int32, Rank = -1, IsWritable = true }
+                : null;
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    public async ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+    {
+        TagStatus status = await BeginAsync([.. tags], values: []);
+        foreach (int tag in status.IsGood ? tags : [])
+        {
+            samples.Add(tag);
+        }
+
+        return status;
+    }
+
+    public async ValueTask<TagStatus> WriteAsync(
+        IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken) =>
+        await BeginAsync([.. tags], [.. Enumerable.Range(0, values.Count).Select(row => values[row].Value.Get<int>())]);
+
+    public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
+
+    public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken) =>
+        new(TagStatus.BadNodeIdUnknown);
+
+    public ValueTask<TagStatus> CallAsync(string method, TagSamples inputs, TagSamples outputs, CancellationToken cancellationToken) =>
+        new(TagStatus.BadMethodInvalid);
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private Task<TagStatus> BeginAsync(int[] tags, int[] values)
+    {
+        var call = new Call(tags, values, new TaskCompletionSource<TagStatus>(TaskCreationOptions.RunContinuationsAsynchronously));
+        Count++;
+        _calls.Writer.TryWrite(call);
+        return call.End.Task;
+    }
+
+    /// <summary>A call: its tags, the values of a write, and its end.</summary>
+    internal sealed record Call(int[] Tags, int[] Values, TaskCompletionSource<TagStatus> End);
+}

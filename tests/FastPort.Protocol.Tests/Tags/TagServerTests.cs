@@ -1,0 +1,214 @@
+using System.Buffers.Binary;
+using System.Net.Sockets;
+using FastPort.Clients;
+using FastPort.Framing;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Serving;
+using FastPort.Sessions;
+using FastPort.Transports;
+using Google.Protobuf;
+using Xunit;
+using TagSamples = FastPort.Protocol.Tags.TagSamples;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>What the server of tags does with requests at the same time, with stuck sources and with bad input.</summary>
+public sealed class TagServerTests : IAsyncLifetime
+{
+    private static readonly TimeSpan Hour = TimeSpan.FromHours(1);
+
+    private readonly ControlledSource _source = new();
+    private TagBridge _bridge = null!;
+    private TagClient _client = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _bridge = await TagBridge.StartAsync([_source], new TagServerOptions { MaxConcurrentReads = 1, MaxTagsPerRequest = 1000 });
+        _client = await _bridge.ConnectAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _client.DisposeAsync();
+        await _bridge.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Reads_at_the_same_time_are_gathered_and_each_tag_is_read_once()
+    {
+        await using TagClient other = await _bridge.ConnectAsync();
+        Task<TagSamples> first = ReadAsync(_client, default, "1", "2");
+        ControlledSource.Call call = await _source.NextAsync();
+        Task<TagSamples> second = ReadAsync(other, default, "2", "3", "2");
+        Task<TagSamples> third = ReadAsync(_client, default, "3", "4");
+        await PassAsync(other, _client);
+        Assert.Equal(1, _source.Count);
+
+        call.End.SetResult(TagStatus.Good);
+        Assert.Equal([1, 2], Numbers(await first));
+        ControlledSource.Call gathered = await _source.NextAsync();
+        gathered.End.SetResult(TagStatus.Good);
+
+        Assert.Equal([2, 3, 4], gathered.Tags.Order());
+        Assert.Equal([2, 3, 2], Numbers(await second));
+        Assert.Equal([3, 4], Numbers(await third));
+    }
+
+    [Fact]
+    public async Task A_read_that_allows_an_age_joins_one_under_way_and_then_the_cache_answers()
+    {
+        await using TagClient other = await _bridge.ConnectAsync();
+        Task<TagSamples> first = ReadAsync(_client, default, "1");
+        ControlledSource.Call call = await _source.NextAsync();
+        Task<TagSamples> second = ReadAsync(other, Hour, "1");
+        await PassAsync(other);
+
+        call.End.SetResult(TagStatus.Good);
+
+        Assert.Equal([1], Numbers(await first));
+        Assert.Equal([1], Numbers(await second));
+        Assert.Equal([1], Numbers(await ReadAsync(_client, Hour, "1")));
+        Assert.Equal(1, _source.Count);
+    }
+
+    [Fact]
+    public async Task Writes_of_a_tag_keep_their_order_and_those_of_others_do_not_wait()
+    {
+        Task<TagStatus> first = _client.WriteAsync("1", 10).AsTask();
+        ControlledSource.Call call = await _source.NextAsync();
+        Task<TagStatus> second = _client.WriteAsync("1", 11).AsTask();
+        Task<TagStatus> other = _client.WriteAsync("2", 20).AsTask();
+        ControlledSource.Call others = await _source.NextAsync();
+        Assert.Equal(2, Assert.Single(others.Tags));
+        others.End.SetResult(TagStatus.Good);
+        Assert.Equal(TagStatus.Good, await other);
+        Assert.False(second.IsCompleted);
+
+        call.End.SetResult(TagStatus.Good);
+        ControlledSource.Call next = await _source.NextAsync();
+        next.End.SetResult(TagStatus.Good);
+
+        Assert.Equal((10, 11), (call.Values[0], next.Values[0]));
+        Assert.Equal((TagStatus.Good, TagStatus.Good), (await first, await second));
+    }
+
+    [Fact]
+    public async Task A_write_makes_the_cache_forget()
+    {
+        Task<TagSamples> read = ReadAsync(_client, Hour, "1");
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+        await read;
+        Task<TagStatus> write = _client.WriteAsync("1", 5).AsTask();
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+        await write;
+
+        Task<TagSamples> again = ReadAsync(_client, Hour, "1");
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+
+        Assert.Equal([1], Numbers(await again));
+        Assert.Equal(3, _source.Count);
+    }
+
+    [Fact]
+    public async Task A_stuck_source_is_answered_in_time_and_nothing_is_written_twice()
+    {
+        Assert.Equal(TagStatus.BadTimeout, (await _client.ReadAsync("1", timeout: TimeSpan.FromMilliseconds(20))).Status);
+        Assert.Equal(TagStatus.BadTimeout, await _client.WriteAsync("2", 5, TimeSpan.FromMilliseconds(20)));
+        Assert.Equal(TagStatus.BadTimeout, await _client.WriteAsync("2", 6, TimeSpan.FromMilliseconds(20)));
+        Assert.Equal(1, Assert.Single((await _source.NextAsync()).Tags));
+        ControlledSource.Call written = await _source.NextAsync();
+
+        // The second write was given up before it was begun.
+        written.End.SetResult(TagStatus.Good);
+        Task<TagStatus> third = _client.WriteAsync("2", 7).AsTask();
+        ControlledSource.Call next = await _source.NextAsync();
+        next.End.SetResult(TagStatus.Good);
+
+        Assert.Equal(TagStatus.Good, await third);
+        Assert.Equal((5, 7), (written.Values[0], next.Values[0]));
+    }
+
+    [Fact]
+    public async Task A_source_that_throws_is_an_internal_error_of_the_tags()
+    {
+        Task<TagSamples> read = ReadAsync(_client, default, "1");
+        (await _source.NextAsync()).End.SetException(new InvalidOperationException("a defect"));
+
+        Assert.Equal(TagStatus.BadInternalError, (await read).GetStatus(0));
+    }
+
+    [Fact]
+    public async Task A_handle_of_another_session_is_refused()
+    {
+        TagList tags = await _client.ResolveAsync(["1"]);
+        await using FastPortClient stranger = await ConnectAsync();
+
+        byte[] reply = await stranger.RequestAsync(
+            TagMessageType.Read, new ReadTags { Handles = { (uint)tags.Infos[0]!.Tag, 0, uint.MaxValue } }.ToByteArray());
+        var samples = new TagSamples();
+
+        Assert.True(samples.TryRead(reply, 3));
+        Assert.All(Enumerable.Range(0, 3), row => Assert.Equal(TagStatus.BadHandleInvalid, samples.GetStatus(row)));
+        Assert.Equal(0, _source.Count);
+    }
+
+    [Fact]
+    public async Task Lists_that_are_empty_or_too_long_and_malformed_bodies_are_answered()
+    {
+        Assert.Equal(0, (await _client.ReadAsync(await _client.ResolveAsync([]))).Count);
+        Assert.Empty(await _client.WriteAsync(await _client.ResolveAsync([]), new TagSamples()));
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(
+            () => _client.ResolveAsync(Enumerable.Range(0, 1001).Select(static i => $"{i}")).AsTask());
+        Assert.Equal(ErrorCode.Overloaded, e.Code);
+        await using FastPortClient client = await ConnectAsync();
+        foreach (ushort type in (ushort[])[0x0200, 0x0201, 0x0202, 0x0203, 0x0204, 0x0207, 0x0208])
+        {
+            e = await Loopback.FailureAsync(client, type, Loopback.NoMessage);
+            Assert.Equal(ErrorCode.MalformedBody, e.Code);
+        }
+    }
+
+    [Fact]
+    public async Task Subscribe_before_Hello_is_forbidden()
+    {
+        using var socket = new TcpClient();
+        Endpoint endpoint = Endpoint.Parse(_bridge.Endpoint);
+        await socket.ConnectAsync(endpoint.Host, endpoint.Port);
+        var frame = new byte[12];
+        BinaryPrimitives.WriteUInt32LittleEndian(frame, 8);
+        BinaryPrimitives.WriteUInt16LittleEndian(frame.AsSpan(4), TagMessageType.Subscribe);
+        frame[7] = 1;
+        frame[8] = 1;
+        await socket.GetStream().WriteAsync(frame);
+        var reply = new byte[14];
+        await socket.GetStream().ReadExactlyAsync(reply).AsTask().WaitAsync(Loopback.Soon);
+
+        // Reply and Error; the body begins with field 1, the code.
+        Assert.Equal((3, 8, (int)ErrorCode.Forbidden), (reply[6], reply[12], reply[13]));
+    }
+
+    private static async Task<TagSamples> ReadAsync(TagClient client, TimeSpan maxAge, params string[] names) =>
+        await client.ReadAsync(await client.ResolveAsync(names), maxAge);
+
+    private static IEnumerable<int> Numbers(TagSamples samples) =>
+        Enumerable.Range(0, samples.Count).Select(row => samples[row].Value.Get<int>());
+
+    // What was sent before has been begun: queued requests of a session start in order.
+    private static async Task PassAsync(params TagClient[] clients)
+    {
+        foreach (TagClient client in clients)
+        {
+            await client.ResolveAsync(["0"]);
+            await client.ResolveAsync(["0"]);
+        }
+    }
+
+    private async Task<FastPortClient> ConnectAsync()
+    {
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = _bridge.Endpoint });
+        await client.ConnectAsync();
+        return client;
+    }
+}
