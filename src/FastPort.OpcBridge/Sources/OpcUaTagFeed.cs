@@ -1,4 +1,5 @@
 using FastPort.OpcBridge.Configuration;
+using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Sources;
@@ -18,7 +19,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
     private readonly OpcUaSubscription _subscription;
     private readonly ITagFeedListener _listener;
-    private readonly Func<OpcUaTags> _tags;
+    private readonly OpcUaTagSource _source;
 
     // By tag. Calls of the members do not overlap.
     private readonly Dictionary<int, OpcUaMonitoredItem> _items = [];
@@ -27,11 +28,11 @@ internal sealed class OpcUaTagFeed : ITagFeed
     private readonly TagSamples _samples = new();
     private readonly List<int> _changed = [];
 
-    private OpcUaTagFeed(OpcUaSubscription subscription, ITagFeedListener listener, Func<OpcUaTags> tags)
+    private OpcUaTagFeed(OpcUaSubscription subscription, ITagFeedListener listener, OpcUaTagSource source)
     {
         _subscription = subscription;
         _listener = listener;
-        _tags = tags;
+        _source = source;
         subscription.Reported += OnReported;
     }
 
@@ -40,7 +41,7 @@ internal sealed class OpcUaTagFeed : ITagFeed
     public bool ConfirmsValues => true;
 
     public static async Task<OpcUaTagFeed> OpenAsync(
-        OpcUaClient client, TimeSpan interval, ITagFeedListener listener, Func<OpcUaTags> tags, CancellationToken cancellationToken)
+        OpcUaClient client, TimeSpan interval, ITagFeedListener listener, OpcUaTagSource source, CancellationToken cancellationToken)
     {
         uint silence = (uint)Math.Max(1, Math.Ceiling(ShortestSilence / interval));
         OpcUaSubscription subscription = await client.SubscribeAsync(
@@ -52,14 +53,22 @@ internal sealed class OpcUaTagFeed : ITagFeed
                 Capacity = int.MaxValue,
             },
             cancellationToken).ConfigureAwait(false);
-        return new OpcUaTagFeed(subscription, listener, tags);
+        return new OpcUaTagFeed(subscription, listener, source);
     }
 
     public async ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
-        OpcUaTags known = _tags();
-        IReadOnlyList<OpcUaMonitoredItem> items = await _subscription.AddItemsAsync(
-            [.. tags.Select(tag => ItemOf(tag, known))], cancellationToken).ConfigureAwait(false);
+        OpcUaTags known = _source.Tags;
+        IReadOnlyList<OpcUaMonitoredItem> items;
+        try
+        {
+            items = await _subscription.AddItemsAsync([.. tags.Select(tag => ItemOf(tag, known))], cancellationToken).ConfigureAwait(false);
+        }
+        catch (OpcUaException e)
+        {
+            throw new TagException(_source.Failure(e), e.Message);
+        }
+
         for (int i = 0; i < items.Count; i++)
         {
             statuses.Span[i] = new TagStatus(items[i].Status.Value);
@@ -83,7 +92,14 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
         if (items.Count != 0)
         {
-            await _subscription.RemoveItemsAsync(items, cancellationToken).ConfigureAwait(false);
+            try
+            {
+                await _subscription.RemoveItemsAsync(items, cancellationToken).ConfigureAwait(false);
+            }
+            catch (OpcUaException e)
+            {
+                throw new TagException(_source.Failure(e), e.Message);
+            }
         }
     }
 

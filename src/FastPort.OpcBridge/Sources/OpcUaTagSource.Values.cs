@@ -133,12 +133,22 @@ internal sealed partial class OpcUaTagSource
 
     public async ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
     {
-        OpcUaClient client = _client ?? throw new InvalidOperationException($"Endpoint {Name} has never been connected.");
-        return await OpcUaTagFeed.OpenAsync(client, interval, listener, () => _tags, cancellationToken).ConfigureAwait(false);
+        OpcUaClient client = _client ?? throw new TagException(TagStatus.BadNoCommunication, $"Endpoint {Name} has never been connected.");
+        try
+        {
+            return await OpcUaTagFeed.OpenAsync(client, interval, listener, this, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OpcUaException e)
+        {
+            throw new TagException(Failure(e), e.Message);
+        }
     }
 
-    // What was sent and not answered may have been executed.
-    private TagStatus Failure(OpcUaException e) =>
+    /// <summary>What is known of the tags now.</summary>
+    public OpcUaTags Tags => _tags;
+
+    /// <summary>The status of a request that failed as a whole: what was sent and not answered may have been executed.</summary>
+    public TagStatus Failure(OpcUaException e) =>
         e.MayHaveExecuted ? TagStatus.BadTimeout : IsConnected ? new TagStatus(e.Status.Value) : TagStatus.BadNoCommunication;
 
     // The nodes of tags without a copy of their ids, and room for their values; used again.

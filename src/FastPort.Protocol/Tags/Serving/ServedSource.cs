@@ -80,6 +80,10 @@ internal sealed class ServedSource
             ServingLog.SourceTimedOut(Logger, Source.Name, operation, _options.SourceTimeout);
             return (TagStatus.BadTimeout, calling is { IsCompleted: false });
         }
+        catch (TagException e)
+        {
+            return (e.Status, false);
+        }
         catch (Exception e)
         {
             ServingLog.SourceThrew(Logger, e, Source.Name, operation);

@@ -128,6 +128,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                         return TagStatus.Good;
                     },
                     "Unsubscribe").ConfigureAwait(false);
+                await CloseIfEmptyAsync().ConfigureAwait(false);
             }
         }
         finally
@@ -192,6 +193,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     {
         if (_feed is { } feed)
         {
+            _feed = null;
             await feed.DisposeAsync().ConfigureAwait(false);
         }
     }
@@ -201,6 +203,21 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         foreach (ServedSubscription subscription in subscriptions ?? [])
         {
             subscription.Flush();
+        }
+    }
+
+    // The next tag opens it again.
+    private async ValueTask CloseIfEmptyAsync()
+    {
+        bool isEmpty;
+        lock (source.Gate)
+        {
+            isEmpty = _members.Count == 0;
+        }
+
+        if (isEmpty)
+        {
+            await CloseAsync().ConfigureAwait(false);
         }
     }
 

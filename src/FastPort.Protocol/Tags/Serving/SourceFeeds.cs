@@ -1,8 +1,13 @@
 namespace FastPort.Protocol.Tags.Serving;
 
-/// <summary>The feeds of a source: one for each interval that somebody subscribes with.</summary>
+/// <summary>
+/// The feeds of a source, shared by all subscriptions: one for each step of intervals, so that clients cannot open any number.
+/// </summary>
 internal sealed class SourceFeeds(ServedSource source)
 {
+    // In a decade of milliseconds.
+    private static readonly int[] Steps = [5, 2, 1];
+
     // Under the source's gate.
     private readonly Dictionary<TimeSpan, SourceFeed> _feeds = [];
 
@@ -11,10 +16,23 @@ internal sealed class SourceFeeds(ServedSource source)
     /// </summary>
     public async ValueTask AddAsync(TimeSpan interval, IEnumerable<SubscriptionItem> items, CancellationToken cancellationToken)
     {
-        foreach (IGrouping<TimeSpan, SubscriptionItem> group in items.GroupBy(item => item.Tag.Info.Interval ?? interval))
+        foreach (IGrouping<TimeSpan, SubscriptionItem> group in items.GroupBy(item => item.Tag.Info.Interval ?? StepOf(interval)))
         {
             await Of(group.Key).AddAsync([.. group], cancellationToken).ConfigureAwait(false);
         }
+    }
+
+    /// <summary>The longest of 1, 2, 5, 10, 20, 50 ms and so on that is not longer than an interval.</summary>
+    public static TimeSpan StepOf(TimeSpan interval)
+    {
+        long decade = 1;
+        while (decade * 10 <= interval.TotalMilliseconds)
+        {
+            decade *= 10;
+        }
+
+        long step = Array.Find(Steps, candidate => candidate * decade <= interval.TotalMilliseconds);
+        return TimeSpan.FromMilliseconds(Math.Max(step, 1) * decade);
     }
 
     /// <summary>Feeds tags that have an interval of their own.</summary>

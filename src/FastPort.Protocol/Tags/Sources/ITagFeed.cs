@@ -16,6 +16,7 @@ public interface ITagFeed : IAsyncDisposable
     /// <param name="tags">The tags.</param>
     /// <param name="statuses">Receives for each whether it will be reported.</param>
     /// <param name="cancellationToken">The server no longer waits.</param>
+    /// <exception cref="TagException">None was added; the exception says why.</exception>
     ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken);
 
     /// <summary>Removes tags.</summary>

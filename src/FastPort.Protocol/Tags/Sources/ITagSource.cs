@@ -48,6 +48,7 @@ public interface ITagSource : IAsyncDisposable
     /// <param name="interval">How often changes are wanted.</param>
     /// <param name="listener">Receives them.</param>
     /// <param name="cancellationToken">The server no longer waits.</param>
+    /// <exception cref="TagException">There is no feed; the exception says why.</exception>
     ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken);
 
     /// <summary>Lists what lies below a path.</summary>
