@@ -1,0 +1,90 @@
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using Xunit;
+
+namespace FastPort.OpcBridge.Tests;
+
+/// <summary>The bridge as a user runs it.</summary>
+public sealed class BridgeProgramTests
+{
+    [Fact]
+    public async Task Without_an_endpoint_it_bridges_the_simulation()
+    {
+        await using var bridge = Start();
+        await using TagClient client = await TagClient.ConnectAsync(await bridge.ListeningAsync());
+
+        TagList tags = await client.ResolveAsync(await client.BrowseAsync("simulation")
+            .Where(static node => node.Kind == TagBrowseKind.Tag).Select(static node => node.Name).ToListAsync());
+        TagSamples samples = await client.ReadAsync(tags);
+
+        Assert.Equal(2000, samples.Count);
+        Assert.All(Enumerable.Range(0, samples.Count), row => Assert.Equal(TagStatus.Good, samples.GetStatus(row)));
+        Assert.Equal(TagStatus.Good, await client.WriteAsync("simulation/Double.0", 2.5));
+        Assert.Equal(0, await bridge.TerminateAsync());
+        Assert.Empty(bridge.Errors);
+    }
+
+    [Fact]
+    public async Task Its_values_are_watched_while_they_change()
+    {
+        await using var bridge = Start();
+        await using TagClient client = await TagClient.ConnectAsync(await bridge.ListeningAsync());
+        TagList tags = await client.ResolveAsync(["simulation/Int32.7"]);
+        await using TagSubscription subscription = await client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(100) });
+
+        List<int> seen = [];
+        await foreach (TagChange change in subscription)
+        {
+            seen.Add(change.Sample.Value.Get<int>());
+            if (seen.Count == 3)
+            {
+                break;
+            }
+        }
+
+        // Each generation is the one before and 1,000.
+        Assert.All(seen, static value => Assert.Equal(7, value % 1000));
+        Assert.Equal(seen.Order().Distinct(), seen);
+    }
+
+    [Fact]
+    public async Task It_serves_while_a_configured_server_is_away_and_says_so_per_tag()
+    {
+        await using var bridge = Start(
+            ("OpcBridge__Endpoints__plant__EndpointUrl", "opc.tcp://127.0.0.1:1"),
+            ("OpcBridge__Tags__0__Name", "speed"),
+            ("OpcBridge__Tags__0__Endpoint", "plant"),
+            ("OpcBridge__Tags__0__NodeId", "i=2258"));
+        await using TagClient client = await TagClient.ConnectAsync(await bridge.ListeningAsync());
+
+        Assert.Equal(TagStatus.BadNoCommunication, (await client.ReadAsync("speed")).Status);
+        Assert.Equal(TagStatus.BadNodeIdUnknown, (await client.ReadAsync("nothing")).Status);
+    }
+
+    [Fact]
+    public async Task All_that_is_wrong_in_its_configuration_is_named()
+    {
+        await using var bridge = Start(
+            ("OpcBridge__Endpoints__plant__EndpointUrl", "nowhere"),
+            ("OpcBridge__Endpoints__plant__Group", "slow"),
+            ("OpcBridge__Tags__0__Name", "a"),
+            ("OpcBridge__Tags__0__Endpoint", "plant"),
+            ("OpcBridge__Tags__0__NodeId", "i=1"),
+            ("OpcBridge__Tags__1__Name", "a"),
+            ("OpcBridge__Tags__1__Endpoint", "factory"),
+            ("OpcBridge__Tags__1__NodeId", "ns=2;i=2"),
+            ("OpcBridge__Colour", "red"));
+
+        Assert.Equal(2, await bridge.ExitAsync());
+        Assert.Contains("OpcBridge:Endpoints:plant:EndpointUrl", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("names the group 'slow'", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("names the endpoint 'factory'", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("'a' is the name of plant  i=1 and factory  ns=2;i=2", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Colour is no known key", bridge.Errors, StringComparison.Ordinal);
+    }
+
+    private static BridgeProcess Start(params (string Key, string Value)[] environment) => BridgeProcess.Start(
+        ["--listen", "tcp://127.0.0.1:0"],
+        [("OpcBridge__Listen", "opc.tcp://127.0.0.1:0"), ("OpcUaServer__Certificates__Directory", "pki"), .. environment]);
+}
