@@ -4,9 +4,10 @@ import * as errors from './scenarios/errors.mjs';
 import * as routing from './scenarios/routing.mjs';
 import * as sessions from './scenarios/sessions.mjs';
 import * as streams from './scenarios/streams.mjs';
+import * as tags from './scenarios/tags.mjs';
 
 const [scenario, port, json] = process.argv.slice(2);
-const scenarios = { ...echo, ...errors, ...routing, ...sessions, ...streams };
+const scenarios = { ...echo, ...errors, ...routing, ...sessions, ...streams, ...tags };
 if (!Object.hasOwn(scenarios, scenario)) {
   throw new Error(`There is no scenario '${scenario}'; there are ${Object.keys(scenarios).join(', ')}.`);
 }
