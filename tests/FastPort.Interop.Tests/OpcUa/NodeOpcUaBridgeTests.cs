@@ -1,0 +1,93 @@
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Interop.Tests.Peers;
+using FastPort.OpcBridge.Configuration;
+using FastPort.OpcBridge.Sources;
+using FastPort.OpcUa.Client;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Serving;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Logging.Abstractions;
+using Xunit;
+
+namespace FastPort.Interop.Tests.OpcUa;
+
+/// <summary>The bridge in front of node-opcua's server: a client that speaks FastPort only.</summary>
+public sealed class NodeOpcUaBridgeTests
+{
+    [NodeFact]
+    public async Task Its_tags_are_browsed_read_written_called_and_watched_and_its_end_is_told()
+    {
+        var node = NodeProcess.Start("opcua/server.mjs");
+        Started started = await node.ReadLineAsync<Started>();
+        string url = $"opc.tcp://127.0.0.1:{started.Port}";
+        await using OpcUaTagSource source = Source(url, await NamespaceAsync(url, started.Namespace));
+        source.Start(null);
+        await source.Loaded.WaitAsync(NodeProcess.Limit);
+        await using var tags = new TagServer([source]);
+        await using var server = new FastPortServer(
+            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, Session = { MaxConcurrency = 8 } },
+            new MessageHandlers().MapTags(tags));
+        await server.StartAsync();
+        await using TagClient client = await TagClient.ConnectAsync(server.Endpoints[0].ToString());
+
+        // Its server reads 500 and writes 150 at a time.
+        TagList all = await client.ResolveAsync(Enumerable.Range(0, 2000).Select(static i => $"node/v{i}"));
+        TagSamples samples = await client.ReadAsync(all);
+        Assert.All(Enumerable.Range(0, 2000), row => Assert.Equal(
+            row < 1000 ? (object)row : row < 1800 ? row / 2.0 : $"tag-value-{row}", samples[row].Value.ToObject()));
+        Assert.Equal((TagType.Int32, -1, true), (all.Infos[0]!.Type, all.Infos[0]!.Rank, all.Infos[0]!.IsWritable));
+
+        TagList some = await client.ResolveAsync(Enumerable.Range(0, 400).Select(static i => $"node/v{i}"));
+        var values = new TagSamples();
+        foreach (int _ in Enumerable.Range(0, 400))
+        {
+            values.Add(-5);
+        }
+
+        Assert.All(await client.WriteAsync(some, values), static status => Assert.Equal(TagStatus.Good, status));
+        Assert.Equal(-5, (await client.ReadAsync("node/v399")).Value);
+        Assert.Equal(TagStatus.BadTypeMismatch, await client.WriteAsync("node/v0", "x"));
+        Assert.Equal([42], await client.CallAsync("node/Sum", [2, 40]));
+
+        TagList watched = await client.ResolveAsync(["node/v7"]);
+        await using TagSubscription subscription = await client.SubscribeAsync(watched, new() { Interval = TimeSpan.FromMilliseconds(50) });
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        Assert.Equal(-5, await NextAsync(changes));
+        Assert.Equal(TagStatus.Good, await client.WriteAsync("node/v7", 8));
+        Assert.Equal(8, await NextAsync(changes));
+
+        node.Dispose();
+        Assert.True(await changes.MoveNextAsync());
+        Assert.Equal((8, TagStatus.BadNoCommunication), (changes.Current.Sample.Value.Get<int>(), changes.Current.Sample.Status));
+        Assert.Equal(TagStatus.BadNoCommunication, (await client.ReadAsync("node/v7")).Status);
+    }
+
+    private static async Task<string> NamespaceAsync(string url, ushort index)
+    {
+        await using OpcUaClient client = await OpcUaClient.ConnectAsync(url);
+        return client.Namespaces.Uris[index];
+    }
+
+    private static OpcUaTagSource Source(string url, string namespaceUri)
+    {
+        BridgeSettings settings = BridgeSettings.Read(new ConfigurationBuilder().AddInMemoryCollection(
+            new Dictionary<string, string?>(StringComparer.Ordinal)
+            {
+                ["OpcBridge:Endpoints:node:EndpointUrl"] = url,
+                ["OpcBridge:Endpoints:node:AllowWrite"] = "true",
+                ["OpcBridge:Endpoints:node:Below:0"] = $"nsu={namespaceUri};i=90000",
+            }).Build());
+        return new OpcUaTagSource(settings.Endpoints[0], settings, NullLoggerFactory.Instance);
+    }
+
+    private static async Task<int> NextAsync(IAsyncEnumerator<TagChange> changes)
+    {
+        Assert.True(await changes.MoveNextAsync());
+        Assert.Equal(TagStatus.Good, changes.Current.Sample.Status);
+        return changes.Current.Sample.Value.Get<int>();
+    }
+
+    private sealed record Started(int Port, ushort Namespace);
+}
