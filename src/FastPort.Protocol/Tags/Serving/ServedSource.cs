@@ -42,6 +42,9 @@ internal sealed class ServedSource
 
     public SourceTelemetry Telemetry { get; } = new();
 
+    /// <summary>Set before the first call.</summary>
+    public TagMeter? Meter { get; set; }
+
     /// <summary>As the source said the last time. Under the gate.</summary>
     public bool IsConnected { get; private set; }
 
@@ -72,7 +75,7 @@ internal sealed class ServedSource
             ValueTask<TagStatus> called = call(timeout.Token);
             TagStatus status = called.IsCompleted ? await called.ConfigureAwait(false)
                 : await (calling = called.AsTask()).WaitAsync(timeout.Token).ConfigureAwait(false);
-            Telemetry.OnCalled(Time.GetElapsedTime(begun));
+            Meter?.OnCalled(this, operation, Time.GetElapsedTime(begun));
             return (status, false);
         }
         catch (OperationCanceledException) when (timeout.IsCancellationRequested)
@@ -112,6 +115,7 @@ internal sealed class ServedSource
         }
         else
         {
+            Telemetry.OnLost();
             ServingLog.SourceLost(Logger, Source.Name);
         }
 

@@ -23,7 +23,6 @@ internal sealed class ServedSubscription : IDisposable
     private readonly int _queueSize;
     private readonly TimeProvider _time;
     private readonly ITimer _timer;
-    private readonly Action<long> _dropped;
 
     // An entry for each sample that waits.
     private readonly Queue<SubscriptionItem> _order = new();
@@ -39,13 +38,12 @@ internal sealed class ServedSubscription : IDisposable
     private bool _isActive;
     private bool _isClosed;
 
-    public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, TimeProvider time, Action<long> dropped)
+    public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, TimeProvider time)
     {
         _session = session;
         _interval = interval;
         _queueSize = queueSize;
         _time = time;
-        _dropped = dropped;
         _timer = time.CreateTimer(static s => ((ServedSubscription)s!).Flush(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Id = id;
     }
@@ -147,7 +145,7 @@ internal sealed class ServedSubscription : IDisposable
             if (_queueSize > 1)
             {
                 _lost++;
-                _dropped(1);
+                item.Tag.Owner.Telemetry.OnDropped();
             }
         }
 

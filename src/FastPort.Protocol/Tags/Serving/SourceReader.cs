@@ -11,6 +11,9 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
     private ReadBatch? _unsent;
     private int _underWay;
 
+    // Tags that joined a call since the last look.
+    private int _joined;
+
     /// <summary>
     /// Has a tag read, unless a call is under way that answers. Returns the call to wait for. Under the source's gate; then
     /// <see cref="Send"/> without it.
@@ -19,13 +22,13 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
     {
         if (tag.Sent is { } sent && sent.SentAt >= since && sent.SentAt > tag.WrittenAt)
         {
-            source.Telemetry.OnJoined();
+            _joined++;
             return sent;
         }
 
         if (tag.Unsent is { } unsent)
         {
-            source.Telemetry.OnJoined();
+            _joined++;
             return unsent;
         }
 
@@ -56,6 +59,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
 
             _unsent = null;
             _underWay++;
+            source.Telemetry.OnRead(batch.Tags.Count);
             batch.SentAt = source.Now;
             foreach (ServedTag tag in batch.Tags)
             {
@@ -96,6 +100,8 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
     {
         lock (source.Gate)
         {
+            source.Telemetry.OnJoined(_joined);
+            _joined = 0;
             _underWay--;
             for (int i = 0; i < batch.Tags.Count; i++)
             {

@@ -3,37 +3,40 @@ namespace FastPort.Protocol.Tags.Serving;
 /// <summary>Counters of a source. Safe from any thread.</summary>
 internal sealed class SourceTelemetry
 {
-    private long _calls;
+    private long _tagsRead;
+    private long _tagsWritten;
     private long _joined;
     private long _fromCache;
     private long _dropped;
-    private long _callTicks;
+    private long _losses;
 
-    /// <summary>Calls of the source: reads and writes.</summary>
-    public long Calls => Volatile.Read(ref _calls);
+    /// <summary>Tags that were read from the source.</summary>
+    public long TagsRead => Volatile.Read(ref _tagsRead);
 
-    /// <summary>Tags that were read by a call that another request had asked for.</summary>
+    /// <summary>Tags that were written to the source.</summary>
+    public long TagsWritten => Volatile.Read(ref _tagsWritten);
+
+    /// <summary>Tags that were answered by a read that another request had asked for.</summary>
     public long Joined => Volatile.Read(ref _joined);
 
-    /// <summary>Tags that were read from the cache.</summary>
+    /// <summary>Tags that were answered from the cache.</summary>
     public long FromCache => Volatile.Read(ref _fromCache);
 
     /// <summary>Samples that were dropped because a subscriber was too slow for its queue.</summary>
     public long Dropped => Volatile.Read(ref _dropped);
 
-    /// <summary>Time that the source took for all calls.</summary>
-    public TimeSpan CallTime => new(Volatile.Read(ref _callTicks));
+    /// <summary>How often the source has lost its connection.</summary>
+    public long Losses => Volatile.Read(ref _losses);
 
-    public void OnCalled(TimeSpan time)
-    {
-        Interlocked.Increment(ref _calls);
-        Interlocked.Add(ref _callTicks, time.Ticks);
-    }
+    public void OnRead(int tags) => Interlocked.Add(ref _tagsRead, tags);
 
-    // Under the source's gate.
-    public void OnJoined() => _joined++;
+    public void OnWritten(int tags) => Interlocked.Add(ref _tagsWritten, tags);
+
+    public void OnJoined(int tags) => Interlocked.Add(ref _joined, tags);
 
     public void OnFromCache(int tags) => Interlocked.Add(ref _fromCache, tags);
 
-    public void OnDropped(long samples) => Interlocked.Add(ref _dropped, samples);
+    public void OnDropped() => Interlocked.Increment(ref _dropped);
+
+    public void OnLost() => Interlocked.Increment(ref _losses);
 }

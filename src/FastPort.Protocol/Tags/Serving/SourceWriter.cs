@@ -55,6 +55,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
                 items.Add(item);
             }
 
+            source.Telemetry.OnWritten(items.Count);
             _underWay += items.Count == 0 ? 0 : 1;
             return items.Count == 0 ? null : items;
         }

@@ -79,7 +79,7 @@ public sealed partial class TagServer
         interval = interval < _options.MinInterval ? _options.MinInterval : interval;
         int queueSize = (int)Math.Clamp(request.QueueSize, 1, (uint)_options.MaxQueueSize);
         ServedSubscription subscription = session.Add(
-            id => new ServedSubscription(context.Session, id, interval, queueSize, _time, OnDropped) { Tags = request.Handles.Count },
+            id => new ServedSubscription(context.Session, id, interval, queueSize, _time) { Tags = request.Handles.Count },
             request.Handles.Count,
             _options) ?? throw new RequestRefusedException(
                 ErrorCode.Overloaded,
@@ -260,6 +260,4 @@ public sealed partial class TagServer
                 ErrorCode.Overloaded, $"The request has {count} tags; one has at most {_options.MaxTagsPerRequest}. Divide it.");
         }
     }
-
-    private void OnDropped(long samples) => Interlocked.Add(ref _dropped, samples);
 }

@@ -9,7 +9,6 @@ namespace FastPort.Protocol.Tags.Serving;
 public sealed partial class TagServer
 {
     private readonly ConcurrentBag<ReadWork> _reads = [];
-    private long _dropped;
 
     private async ValueTask ReadAsync(RequestContext context)
     {

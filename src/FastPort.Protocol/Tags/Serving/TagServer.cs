@@ -16,6 +16,7 @@ public sealed partial class TagServer : IAsyncDisposable
     private readonly ServedSource[] _sources;
     private readonly TagServerOptions _options;
     private readonly TimeProvider _time;
+    private readonly TagMeter _meter;
     private readonly ConditionalWeakTable<Session, TagSession> _sessions = [];
 
     // The tag of handle i at place i - 1. Grows under the lock; read without it.
@@ -39,6 +40,8 @@ public sealed partial class TagServer : IAsyncDisposable
         _time = time ?? TimeProvider.System;
         ILogger logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<TagServer>();
         _sources = [.. sources.Select(source => new ServedSource(source, _options, logger, _time))];
+        _meter = new TagMeter(_sources);
+        Array.ForEach(_sources, source => source.Meter = _meter);
     }
 
     /// <summary>Closes all feeds.</summary>
@@ -49,6 +52,8 @@ public sealed partial class TagServer : IAsyncDisposable
             source.Stop();
             await source.Feeds.CloseAsync().ConfigureAwait(false);
         }
+
+        _meter.Dispose();
     }
 
     private TagSession SessionOf(Session session)
