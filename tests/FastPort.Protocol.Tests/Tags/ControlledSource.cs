@@ -4,7 +4,9 @@ using FastPort.Protocol.Tags.Sources;
 
 namespace FastPort.Protocol.Tests.Tags;
 
-/// <summary>A source whose calls wait until the test ends them. Tag "3" is tag number 3, whose value is its number.</summary>
+/// <summary>
+/// A source whose calls wait until the test ends them. Tag "3" is tag number 3, whose value is its number. Feeds report what the test says.
+/// </summary>
 internal sealed class ControlledSource : ITagSource
 {
     private readonly Channel<Call> _calls = Channel.CreateUnbounded<Call>();
@@ -18,6 +20,9 @@ internal sealed class ControlledSource : ITagSource
     public string Name => "controlled";
 
     public bool IsConnected => true;
+
+    /// <summary>Who hears of the feed's changes; null while none is open.</summary>
+    public ITagFeedListener? Listener { get; private set; }
 
     /// <summary>Number of calls so far.</summary>
     public int Count { get; private set; }
@@ -52,8 +57,11 @@ internal sealed class ControlledSource : ITagSource
         IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken) =>
         await BeginAsync([.. tags], [.. Enumerable.Range(0, values.Count).Select(row => values[row].Value.Get<int>())]);
 
-    public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken) =>
-        throw new NotSupportedException();
+    public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
+    {
+        Listener = listener;
+        return new(new SilentFeed(interval));
+    }
 
     public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken) =>
         new(TagStatus.BadNodeIdUnknown);
@@ -69,6 +77,19 @@ internal sealed class ControlledSource : ITagSource
         Count++;
         _calls.Writer.TryWrite(call);
         return call.End.Task;
+    }
+
+    private sealed class SilentFeed(TimeSpan interval) : ITagFeed
+    {
+        public TimeSpan Interval => interval;
+
+        public bool ConfirmsValues => false;
+
+        public ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken) => default;
+
+        public ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken) => default;
+
+        public ValueTask DisposeAsync() => default;
     }
 
     /// <summary>A call: its tags, the values of a write, and its end.</summary>

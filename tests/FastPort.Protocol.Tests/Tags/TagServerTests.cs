@@ -140,6 +140,24 @@ public sealed class TagServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_subscriber_to_a_tag_whose_first_value_has_not_come_waits_for_it()
+    {
+        TagList tags = await _client.ResolveAsync(["1"]);
+        await using TagSubscription first = await _client.SubscribeAsync(tags);
+        await using TagSubscription second = await _client.SubscribeAsync(tags);
+        var samples = new TagSamples();
+        samples.Add(5);
+
+        _source.Listener!.OnChanges([1], samples);
+
+        foreach (TagSubscription subscription in (TagSubscription[])[first, second])
+        {
+            TagChange change = await subscription.FirstAsync().AsTask().WaitAsync(Loopback.Soon);
+            Assert.Equal((5, TagStatus.Good), (change.Sample.Value.Get<int>(), change.Sample.Status));
+        }
+    }
+
+    [Fact]
     public async Task A_handle_of_another_session_is_refused()
     {
         TagList tags = await _client.ResolveAsync(["1"]);

@@ -6,7 +6,6 @@ namespace FastPort.Protocol.Tags.Serving;
 internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
 {
     private RawSample _last;
-    private bool _isKnown;
 
     // The value that is no number; null until there was one.
     private TagSamples? _data;
@@ -20,6 +19,9 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     public int Key { get; } = info.Tag;
 
     public TagInfo Info { get; set; } = info;
+
+    /// <summary>Whether the source has said anything of the tag's value.</summary>
+    public bool IsKnown { get; private set; }
 
     /// <summary>When the last sample was known to be so; <see cref="long.MinValue"/> for never.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
@@ -49,19 +51,19 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     public bool IsFresh(long since)
     {
         long confirmed = Math.Max(ConfirmedAt, Fed?.ConfirmedAt ?? long.MinValue);
-        return _isKnown && confirmed >= since && ConfirmedAt > WrittenAt;
+        return IsKnown && confirmed >= since && ConfirmedAt > WrittenAt;
     }
 
     /// <summary>A read has an answer of its own, although the tag was written meanwhile.</summary>
-    public bool WasReadSince(long since) => _isKnown && ConfirmedAt >= since;
+    public bool WasReadSince(long since) => IsKnown && ConfirmedAt >= since;
 
     /// <summary>Keeps a sample. One that the source had before the one that is known does not replace it.</summary>
     public void Keep(TagSamples samples, int row, long confirmedAt)
     {
         bool isNumber = samples.TryGetRaw(row, out RawSample sample);
-        if (!_isKnown || sample.SourceTime == 0 || sample.SourceTime >= _last.SourceTime)
+        if (!IsKnown || sample.SourceTime == 0 || sample.SourceTime >= _last.SourceTime)
         {
-            _isKnown = true;
+            IsKnown = true;
             _last = sample;
             if (!isNumber)
             {
@@ -77,7 +79,7 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     /// <summary>Adds the last sample to others. With a bad status if the source is not connected.</summary>
     public void AddTo(TagSamples samples)
     {
-        if (!_isKnown)
+        if (!IsKnown)
         {
             samples.Add(TagSample.Bad(owner.IsConnected ? TagStatus.BadWaitingForInitialData : TagStatus.BadNoCommunication));
             return;

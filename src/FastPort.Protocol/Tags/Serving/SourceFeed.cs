@@ -80,8 +80,8 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                     member.Items.Add(item);
                     item.Member = member;
 
-                    // Of a new tag the source reports the present value by itself.
-                    if (added.Count == before || !source.IsConnected)
+                    // Of a tag that is new to the feed the source reports the present value by itself; it may not have come yet.
+                    if ((added.Count == before && item.Tag.IsKnown) || !source.IsConnected)
                     {
                         item.Subscription.AddPresent(item);
                     }
