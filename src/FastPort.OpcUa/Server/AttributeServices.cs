@@ -106,22 +106,47 @@ internal static class AttributeServices
         ArrayPool<WriteValue>.Shared.Return(items);
     }
 
-    private static void Write(in ServiceCall call, ReadOnlySpan<WriteValue> items)
+    /// <summary>Answers a Write.</summary>
+    public static void Reply(in ServiceCall call, ReadOnlySpan<StatusCode> statuses)
     {
         MessageBuffer buffer = call.Channel.BeginResponse();
         var encoder = new BinaryEncoder(buffer);
         call.Channel.EncodeHeader(ref encoder, WriteResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
-        encoder.Write(items.Length);
-        DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
-        var budget = new PartBudget();
-        foreach (ref readonly WriteValue item in items)
+        encoder.Write(statuses.Length);
+        foreach (StatusCode status in statuses)
         {
-            encoder.Write(WriteAttribute(call.Server.AddressSpace, item, ref budget, now).Value);
+            encoder.Write(status.Value);
         }
 
+        // No diagnostics.
         encoder.Write(-1);
         encoder.Complete();
         call.Channel.EndResponse(call.RequestId, call.Header.RequestHandle, buffer);
+    }
+
+    // Values that handlers take are answered by them, later.
+    private static void Write(in ServiceCall call, ReadOnlySpan<WriteValue> items)
+    {
+        StatusCode[] rented = ArrayPool<StatusCode>.Shared.Rent(items.Length);
+        Span<StatusCode> statuses = rented.AsSpan(0, items.Length);
+        HandledWrites? handled = null;
+        DateTime now = call.Server.Time.GetUtcNow().UtcDateTime;
+        var budget = new PartBudget();
+        for (int i = 0; i < items.Length; i++)
+        {
+            statuses[i] = WriteAttribute(call.Server.AddressSpace, items[i], ref budget, now, i, ref handled);
+        }
+
+        if (handled is null)
+        {
+            Reply(call, statuses);
+        }
+        else
+        {
+            _ = handled.RunAsync(call, statuses.ToArray());
+        }
+
+        ArrayPool<StatusCode>.Shared.Return(rented);
     }
 
     private static void ReadNext(AddressSpace space, ref BinaryDecoder decoder, ref PartBudget budget, out DataValue value)
@@ -199,7 +224,8 @@ internal static class AttributeServices
         _ => value with { SourceTimestamp = default, SourcePicoseconds = 0 },
     };
 
-    private static StatusCode WriteAttribute(AddressSpace space, in WriteValue item, ref PartBudget budget, DateTime now)
+    private static StatusCode WriteAttribute(
+        AddressSpace space, in WriteValue item, ref PartBudget budget, DateTime now, int place, ref HandledWrites? handled)
     {
         if (space.Find(item.NodeId) is not { } node)
         {
@@ -229,6 +255,18 @@ internal static class AttributeServices
         }
 
         DataValue value = item.Value.SourceTimestamp == default ? item.Value with { SourceTimestamp = now } : item.Value;
+        if (variable.OnWrite is not null)
+        {
+            // What the part belongs to is not known here (OPC 10000-4, 5.11.4.2).
+            if (item.IndexRange is { Length: > 0 })
+            {
+                return StatusCodes.BadWriteNotSupported;
+            }
+
+            (handled ??= new HandledWrites()).Add(variable, value, place);
+            return StatusCodes.Good;
+        }
+
         if (item.IndexRange is { Length: > 0 } text)
         {
             return NumericRange.TryParse(text, out NumericRange range)

@@ -26,28 +26,17 @@ internal static class MethodServices
     // Methods of one request run one after the other. Nothing awaits this: every failure becomes a response.
     private static async Task CallAllAsync(ServiceCall call, CallMethodRequest[] methods)
     {
-        ServerSession session = call.Session!;
-
-        // Not disposed, since a Cancel may still be at it; it has nothing to dispose. The registration is not left behind.
-        var cancellation = new CancellationTokenSource();
-        CancellationTokenRegistration ended = call.Channel.Ended.UnsafeRegister(
-            static source => ((CancellationTokenSource)source!).Cancel(), cancellation);
-        var running = new RunningCall(call.Header.RequestHandle, cancellation);
-        lock (session.Gate)
-        {
-            session.Calls.Add(running);
-        }
-
+        var running = RunningCall.Begin(call);
         var results = new CallMethodResult[methods.Length];
-        for (int i = 0; i < methods.Length && !cancellation.IsCancellationRequested; i++)
+        for (int i = 0; i < methods.Length && !running.Token.IsCancellationRequested; i++)
         {
             try
             {
-                results[i] = await CallOneAsync(call, methods[i], cancellation.Token).ConfigureAwait(false);
+                results[i] = await CallOneAsync(call, methods[i], running.Token).ConfigureAwait(false);
             }
             catch (Exception e)
             {
-                if (!cancellation.IsCancellationRequested)
+                if (!running.Token.IsCancellationRequested)
                 {
                     ServerLog.MethodThrew(call.Server.Logger, e, methods[i].MethodId);
                 }
@@ -56,13 +45,7 @@ internal static class MethodServices
             }
         }
 
-        ended.Unregister();
-        lock (session.Gate)
-        {
-            session.Calls.Remove(running);
-        }
-
-        if (cancellation.IsCancellationRequested)
+        if (!running.End())
         {
             call.Fault(StatusCodes.BadRequestCancelledByClient);
             return;

@@ -28,6 +28,9 @@ internal static partial class ServerLog
     [LoggerMessage(7002, LogLevel.Error, "Method {Method} threw; the client gets BadInternalError")]
     public static partial void MethodThrew(ILogger logger, Exception exception, NodeId method);
 
+    [LoggerMessage(7008, LogLevel.Error, "Writing the variable {Variable} threw; the client gets BadInternalError")]
+    public static partial void WriteThrew(ILogger logger, Exception exception, NodeId variable);
+
     [LoggerMessage(7007, LogLevel.Error, "Reading the monitored variable {Variable} threw; its value is BadInternalError")]
     public static partial void ReadThrew(ILogger logger, Exception exception, NodeId variable);
 

@@ -203,7 +203,7 @@ internal static class SessionServices
                 canceled++;
 
                 // Asynchronously: the loop must not run the methods' callbacks.
-                _ = running.Cancellation.CancelAsync();
+                running.Cancel();
             }
         }
 

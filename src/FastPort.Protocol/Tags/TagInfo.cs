@@ -37,4 +37,9 @@ public sealed record TagInfo(int Tag, string Name)
 
     /// <summary>A text for people. Defaults to none: empty.</summary>
     public string Description { get; init; } = string.Empty;
+
+    /// <summary>Whether a value of this type byte is one for the tag.</summary>
+    internal bool Accepts(byte encoding) =>
+        (Type == TagType.Null || (byte)Type == (encoding & TagTypes.TypeBits))
+        && (Rank == -2 || Rank > 0 == ((encoding & TagTypes.ArrayBit) != 0));
 }

@@ -29,4 +29,10 @@ public static class TagMessageType
 
     /// <summary>Calls a method.</summary>
     public const ushort Call = 0x0208;
+
+    /// <summary>Declares tags that the session publishes.</summary>
+    public const ushort Declare = 0x0210;
+
+    /// <summary>Values of declared tags.</summary>
+    public const ushort Push = 0x0211;
 }

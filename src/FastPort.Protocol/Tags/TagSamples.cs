@@ -174,7 +174,8 @@ public sealed partial class TagSamples
     // Null for an array, whose elements are elsewhere.
     private static TagColumn? ColumnOf(TagType type) => TagTypes.ColumnOf(type);
 
-    private byte EncodingOf(int row)
+    /// <summary>The type byte of a row (OPC 10000-6, 5.2.2.16).</summary>
+    internal byte EncodingOf(int row)
     {
         CheckRow(row);
         return _types[row];

@@ -52,13 +52,16 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>The cursor is not one of this session, or has ended.</summary>
     public static readonly TagStatus BadContinuationPointInvalid = new(0x804A_0000);
 
+    /// <summary>Somebody else has the name.</summary>
+    public static readonly TagStatus BadNodeIdExists = new(0x805E_0000);
+
     /// <summary>The value has another type than the tag.</summary>
     public static readonly TagStatus BadTypeMismatch = new(0x8074_0000);
 
     /// <summary>There is no method of this name.</summary>
     public static readonly TagStatus BadMethodInvalid = new(0x8075_0000);
 
-    /// <summary>The method's inputs have the wrong number or type.</summary>
+    /// <summary>An argument is not allowed, or a method's inputs have the wrong number or type.</summary>
     public static readonly TagStatus BadInvalidArgument = new(0x80AB_0000);
 
     private static readonly Dictionary<uint, string> Names = new()
@@ -78,6 +81,7 @@ public readonly record struct TagStatus(uint Code)
         [BadNotReadable.Code] = nameof(BadNotReadable),
         [BadNotWritable.Code] = nameof(BadNotWritable),
         [BadContinuationPointInvalid.Code] = nameof(BadContinuationPointInvalid),
+        [BadNodeIdExists.Code] = nameof(BadNodeIdExists),
         [BadTypeMismatch.Code] = nameof(BadTypeMismatch),
         [BadMethodInvalid.Code] = nameof(BadMethodInvalid),
         [BadInvalidArgument.Code] = nameof(BadInvalidArgument),

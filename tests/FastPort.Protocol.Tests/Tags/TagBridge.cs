@@ -32,13 +32,20 @@ internal sealed class TagBridge : IAsyncDisposable
         var tags = new TagServer(sources, options);
         var serverOptions = new FastPortServerOptions { Endpoints = { endpoint }, Session = { MaxConcurrency = 64 } };
         configure?.Invoke(serverOptions);
-        var server = new FastPortServer(serverOptions, new MessageHandlers().MapTags(tags));
+        MessageHandlers handlers = new MessageHandlers().MapTags(tags);
+        Array.ForEach([.. sources.OfType<PublishedTagSource>()], source => handlers.MapPublishedTags(source));
+        var server = new FastPortServer(serverOptions, handlers);
         await server.StartAsync();
         return new TagBridge(server, tags);
     }
 
-    public Task<TagClient> ConnectAsync() => TagClient.ConnectAsync(
-        new FastPortClientOptions { Endpoint = Endpoint, RequestTimeout = Loopback.Soon, ReconnectDelay = TimeSpan.FromMilliseconds(20) });
+    public Task<TagClient> ConnectAsync(string routingId = "") => TagClient.ConnectAsync(new FastPortClientOptions
+    {
+        Endpoint = Endpoint,
+        RoutingId = routingId,
+        RequestTimeout = Loopback.Soon,
+        ReconnectDelay = TimeSpan.FromMilliseconds(20),
+    });
 
     public async ValueTask DisposeAsync()
     {

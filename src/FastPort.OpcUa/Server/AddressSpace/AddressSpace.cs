@@ -114,6 +114,35 @@ public sealed partial class AddressSpace
         return Add(node, parent, NodeIds.HasComponent, NodeIds.BaseDataVariableType);
     }
 
+    /// <summary>
+    /// Adds a variable whose type is known only when the program runs. It has no value, with the status BadWaitingForInitialData, until its
+    /// owner sets one.
+    /// </summary>
+    /// <param name="parent">The object or folder that it lies in.</param>
+    /// <param name="id">The variable's id.</param>
+    /// <param name="browseName">The variable's name.</param>
+    /// <param name="type">The type of the value, or of an array's elements; Null or Variant for any.</param>
+    /// <param name="valueRank">-1 for a scalar, -2 for any value, 1 or more for an array of so many dimensions.</param>
+    /// <param name="onWrite">See <see cref="VariableNode.OnWrite"/>. Defaults to null: clients cannot write it.</param>
+    /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">There is no such type or rank.</exception>
+    public VariableNode AddVariableOfType(
+        NodeId parent, NodeId id, QualifiedName browseName, BuiltInType type, int valueRank, VariableWriteHandler? onWrite = null)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((int)type, (int)BuiltInType.DiagnosticInfo, nameof(type));
+        ArgumentOutOfRangeException.ThrowIfLessThan(valueRank, -2);
+        ArgumentOutOfRangeException.ThrowIfZero(valueRank);
+        bool isAny = type is BuiltInType.Null or BuiltInType.Variant;
+        var node = new VariableNode(
+            id, browseName, isAny ? BuiltInType.Null : type, new NodeId(0, isAny ? (uint)BuiltInType.Variant : (uint)type), valueRank)
+        {
+            IsWritable = onWrite is not null,
+            OnWrite = onWrite,
+            Value = new DataValue(default, StatusCodes.BadWaitingForInitialData),
+        };
+        return Add(node, parent, NodeIds.HasComponent, NodeIds.BaseDataVariableType);
+    }
+
     /// <summary>Adds a variable whose value is an array.</summary>
     /// <inheritdoc cref="AddVariable{T}(NodeId, NodeId, QualifiedName, T, bool)"/>
     public VariableNode AddArrayVariable<T>(NodeId parent, NodeId id, QualifiedName browseName, T[] value, bool writable = false)

@@ -10,6 +10,7 @@ public sealed class VariableNode : Node
 {
     private const byte CurrentRead = 1;
     private const byte CurrentWrite = 2;
+    private const int AnyRank = -2;
 
     private readonly Lock _gate = new();
 
@@ -31,13 +32,13 @@ public sealed class VariableNode : Node
         ValueRank = valueRank;
     }
 
-    /// <summary>The built-in type of the value.</summary>
+    /// <summary>The built-in type of the value; Null for one that may have any.</summary>
     public BuiltInType Type { get; }
 
     /// <summary>The data type; the built-in type's own unless another one was given.</summary>
     public NodeId DataType { get; }
 
-    /// <summary>-1 for a scalar, otherwise the number of dimensions (OPC 10000-3, 5.6.2).</summary>
+    /// <summary>-1 for a scalar, -2 for any value, otherwise the number of dimensions (OPC 10000-3, 5.6.2).</summary>
     public int ValueRank { get; }
 
     /// <summary>Whether clients may write the value.</summary>
@@ -49,6 +50,9 @@ public sealed class VariableNode : Node
     /// null.
     /// </summary>
     public Func<DataValue>? OnRead { get; init; }
+
+    /// <summary>Takes what clients write, in place of the stored value; null if that takes it. Defaults to null.</summary>
+    public VariableWriteHandler? OnWrite { get; init; }
 
     /// <summary>The range of the value in normal operation; null for a variable without one.</summary>
     internal (double Low, double High)? EuRange { get; init; }
@@ -77,7 +81,8 @@ public sealed class VariableNode : Node
 
     /// <summary>Whether a value has the variable's type and rank, or is none.</summary>
     internal bool Accepts(in Variant value) =>
-        value.IsNull || (value.Type == Type && value.IsArray == ValueRank >= 0);
+        value.IsNull
+        || ((value.Type == Type || Type == BuiltInType.Null) && (value.IsArray == ValueRank >= 0 || ValueRank == AnyRank));
 
     internal void Set(in DataValue value)
     {
@@ -176,7 +181,8 @@ public sealed class VariableNode : Node
             return;
         }
 
-        if (ValueRank >= 0)
+        // An array may be private.
+        if (ValueRank != -1)
         {
             lock (_gate)
             {

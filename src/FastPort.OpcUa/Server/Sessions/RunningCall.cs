@@ -1,6 +1,51 @@
 namespace FastPort.OpcUa.Server;
 
-/// <summary>A Call that has begun and not ended.</summary>
-/// <param name="RequestHandle">The client's number of the request.</param>
-/// <param name="Cancellation">Tells the methods that the client wants no result.</param>
-internal sealed record RunningCall(uint RequestHandle, CancellationTokenSource Cancellation);
+/// <summary>A request that is answered later, because methods or handlers of the application run: a Cancel can end it.</summary>
+internal sealed class RunningCall
+{
+    private readonly ServerSession _session;
+
+    // Not disposed, since a Cancel may still be at it; it has nothing to dispose.
+    private readonly CancellationTokenSource _cancellation = new();
+    private CancellationTokenRegistration _ended;
+
+    private RunningCall(ServerSession session, uint requestHandle)
+    {
+        _session = session;
+        RequestHandle = requestHandle;
+    }
+
+    /// <summary>The client's number of the request.</summary>
+    public uint RequestHandle { get; }
+
+    /// <summary>Tells the application that the client wants no result, or has gone.</summary>
+    public CancellationToken Token => _cancellation.Token;
+
+    public static RunningCall Begin(in ServiceCall call)
+    {
+        var running = new RunningCall(call.Session!, call.Header.RequestHandle);
+        running._ended = call.Channel.Ended.UnsafeRegister(
+            static source => ((CancellationTokenSource)source!).Cancel(), running._cancellation);
+        lock (call.Session!.Gate)
+        {
+            call.Session.Calls.Add(running);
+        }
+
+        return running;
+    }
+
+    /// <summary>Callbacks of the token run on another thread, so that locks may be held.</summary>
+    public void Cancel() => _ = _cancellation.CancelAsync();
+
+    /// <summary>The work has ended. Returns whether the client still wants its result.</summary>
+    public bool End()
+    {
+        _ended.Unregister();
+        lock (_session.Gate)
+        {
+            _session.Calls.Remove(this);
+        }
+
+        return !_cancellation.IsCancellationRequested;
+    }
+}

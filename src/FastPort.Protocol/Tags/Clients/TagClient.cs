@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Protocol.Tags.Clients;
 
 /// <summary>
-/// Reads, writes and subscribes tags of a bridge or another server with <see cref="Serving.TagServer"/>. After a lost connection it
-/// connects, resolves and subscribes again by itself. Safe from any thread.
+/// Reads, writes and subscribes tags of a bridge or another server with <see cref="Serving.TagServer"/>, and publishes tags of its own.
+/// After a lost connection it connects, resolves, subscribes and publishes again by itself. Safe from any thread.
 /// </summary>
 public sealed partial class TagClient : IAsyncDisposable
 {
@@ -20,6 +20,7 @@ public sealed partial class TagClient : IAsyncDisposable
 
     // Under the gate.
     private readonly List<TagSubscription> _subscriptions = [];
+    private readonly List<TagPublication> _publications = [];
     private TaskCompletionSource<Session> _connected = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private TagClient(FastPortClientOptions options, ILoggerFactory? loggerFactory)
@@ -27,6 +28,7 @@ public sealed partial class TagClient : IAsyncDisposable
         _options = options;
         var handlers = new MessageHandlers();
         handlers.MapInline(TagMessageType.Update, OnUpdate, "TagUpdate");
+        handlers.MapQueued(TagMessageType.Write, OnWriteAsync, "WriteTags");
         _client = new FastPortClient(options, handlers, loggerFactory);
         _client.Connected += OnConnected;
         _client.Disconnected += OnDisconnected;
@@ -71,7 +73,7 @@ public sealed partial class TagClient : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends all subscriptions and closes the connection.</summary>
+    /// <summary>Ends all subscriptions and publications, and closes the connection.</summary>
     public async ValueTask DisposeAsync()
     {
         if (_closing.IsCancellationRequested)
@@ -80,6 +82,17 @@ public sealed partial class TagClient : IAsyncDisposable
         }
 
         await _closing.CancelAsync().ConfigureAwait(false);
+        TagPublication[] publications;
+        lock (_gate)
+        {
+            publications = [.. _publications];
+        }
+
+        foreach (TagPublication publication in publications)
+        {
+            await publication.DisposeAsync().ConfigureAwait(false);
+        }
+
         await _client.DisposeAsync().ConfigureAwait(false);
         lock (_gate)
         {
@@ -94,10 +107,12 @@ public sealed partial class TagClient : IAsyncDisposable
     private void OnConnected(Session session)
     {
         TagSubscription[] subscriptions;
+        TagPublication[] publications;
         lock (_gate)
         {
             _connected.TrySetResult(session);
             subscriptions = [.. _subscriptions];
+            publications = [.. _publications];
         }
 
         Connected?.Invoke();
@@ -105,11 +120,17 @@ public sealed partial class TagClient : IAsyncDisposable
         {
             _ = SubscribeAgainAsync(subscription, session);
         }
+
+        foreach (TagPublication publication in publications)
+        {
+            _ = DeclareAgainAsync(publication, session);
+        }
     }
 
     private void OnDisconnected(Session session, CloseReason reason)
     {
         TagSubscription[] subscriptions;
+        TagPublication[] publications;
         lock (_gate)
         {
             if (_connected.Task.IsCompletedSuccessfully && _connected.Task.Result == session)
@@ -118,9 +139,11 @@ public sealed partial class TagClient : IAsyncDisposable
             }
 
             subscriptions = [.. _subscriptions];
+            publications = [.. _publications];
         }
 
         Array.ForEach(subscriptions, subscription => subscription.Lose(session));
+        Array.ForEach(publications, publication => publication.Lose(session));
         Disconnected?.Invoke(reason);
     }
 

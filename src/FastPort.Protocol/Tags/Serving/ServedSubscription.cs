@@ -14,9 +14,6 @@ internal sealed class ServedSubscription : IDisposable
 
     private const int MaxUpdateBytes = 256 * 1024;
 
-    // Bytes of an update beside its samples.
-    private const int HeaderBytes = 64;
-
     private readonly Lock _gate = new();
     private readonly Session _session;
     private readonly TimeSpan _interval;
@@ -29,8 +26,7 @@ internal sealed class ServedSubscription : IDisposable
     private readonly TagSamples _one = new();
 
     // The update that is sent next.
-    private readonly TagSamples _samples = new();
-    private readonly List<uint> _handles = [];
+    private readonly HandleRows _next = new();
     private ulong _sent;
     private ulong _acknowledged;
     private ulong _lost;
@@ -99,7 +95,7 @@ internal sealed class ServedSubscription : IDisposable
     {
         lock (_gate)
         {
-            while (_isActive && !_isClosed && _order.Count + _handles.Count != 0 && _sent - _acknowledged < MaxUnacknowledged)
+            while (_isActive && !_isClosed && _order.Count + _next.Count != 0 && _sent - _acknowledged < MaxUnacknowledged)
             {
                 TimeSpan early = _sent == 0 ? TimeSpan.Zero : _interval - _time.GetElapsedTime(_sentAt);
                 if (early > TimeSpan.Zero)
@@ -155,16 +151,15 @@ internal sealed class ServedSubscription : IDisposable
     // False if the session takes nothing now.
     private bool Send()
     {
-        int limit = Math.Min(_session.MaxBodyBytes - HeaderBytes, MaxUpdateBytes);
-        if (_handles.Count == 0)
+        if (_next.Count == 0)
         {
-            while (_order.TryPeek(out SubscriptionItem? item) && TryFill(item, limit))
+            while (_order.TryPeek(out SubscriptionItem? item) && TryFill(item))
             {
                 _order.Dequeue();
             }
         }
 
-        var body = new TagUpdateBody(Id, _sent + 1, _handles.ToArray(), _samples, _lost);
+        var body = new TagUpdateBody(Id, _sent + 1, _next.Handles, _next.Samples, _lost);
         SendStatus status = _session.TrySend(TagMessageType.Update, body);
         if (status == SendStatus.Full)
         {
@@ -178,31 +173,23 @@ internal sealed class ServedSubscription : IDisposable
             return false;
         }
 
-        _samples.Clear();
-        _handles.Clear();
+        _next.Clear();
         _sent++;
         _lost = 0;
         _sentAt = _time.GetTimestamp();
         return status == SendStatus.Queued;
     }
 
-    private bool TryFill(SubscriptionItem item, int limit)
+    private bool TryFill(SubscriptionItem item)
     {
-        TagSample sample = item.Waiting.Peek();
         _one.Clear();
-        _one.Add(sample);
-        if (_one.MaxSize > limit)
-        {
-            sample = TagSample.Bad(TagStatus.BadResponseTooLarge) with { SourceTime = sample.SourceTime, ServerTime = sample.ServerTime };
-        }
-        else if (_samples.MaxSize + _one.MaxSize + ((_handles.Count + 1) * sizeof(uint)) > limit)
+        _one.Add(item.Waiting.Peek());
+        if (!_next.TryAdd(item.Tag.Id, _one, 0, Math.Min(_session.MaxBodyBytes, MaxUpdateBytes)))
         {
             return false;
         }
 
         item.Waiting.Dequeue();
-        _handles.Add(item.Tag.Id);
-        _samples.Add(sample);
         return true;
     }
 }

@@ -1,4 +1,5 @@
 using FastPort.Dispatch;
+using FastPort.Protocol.Tags.Sources;
 
 namespace FastPort.Protocol.Tags.Serving;
 
@@ -13,6 +14,20 @@ public static class TagHandlers
         ArgumentNullException.ThrowIfNull(handlers);
         ArgumentNullException.ThrowIfNull(server);
         server.Map(handlers);
+        return handlers;
+    }
+
+    /// <summary>
+    /// Registers the messages of sessions that publish tags, 0x0210 and 0x0211. Who connects may declare tags then, so restrict it where
+    /// strangers can connect.
+    /// </summary>
+    /// <param name="handlers">The table.</param>
+    /// <param name="source">Receives the tags. Give it to a <see cref="TagServer"/> too, so that other sessions can use them.</param>
+    public static MessageHandlers MapPublishedTags(this MessageHandlers handlers, PublishedTagSource source)
+    {
+        ArgumentNullException.ThrowIfNull(handlers);
+        ArgumentNullException.ThrowIfNull(source);
+        source.Map(handlers);
         return handlers;
     }
 }

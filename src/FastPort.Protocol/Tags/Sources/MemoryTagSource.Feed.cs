@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+
 namespace FastPort.Protocol.Tags.Sources;
 
 /// <content>Feeds: each change is reported at once, under the source's gate.</content>
@@ -6,6 +8,7 @@ public sealed partial class MemoryTagSource
     private sealed class Feed(MemoryTagSource source, TimeSpan interval, ITagFeedListener listener) : ITagFeed
     {
         private readonly HashSet<int> _tags = [];
+        private readonly List<int> _changed = [];
         private readonly TagSamples _samples = new();
 
         public TimeSpan Interval => interval;
@@ -13,13 +16,22 @@ public sealed partial class MemoryTagSource
         // It reports nothing while nothing changes, so what it has reported says nothing about later.
         public bool ConfirmsValues => false;
 
-        public void Report(int tag, in TagSample sample)
+        public void Report(ReadOnlySpan<int> tags, TagSamples samples)
         {
-            if (_tags.Contains(tag))
+            _changed.Clear();
+            _samples.Clear();
+            for (int i = 0; i < tags.Length; i++)
             {
-                _samples.Clear();
-                _samples.Add(sample);
-                listener.OnChanges([tag], _samples);
+                if (_tags.Contains(tags[i]))
+                {
+                    _changed.Add(tags[i]);
+                    _samples.Add(samples, i);
+                }
+            }
+
+            if (_changed.Count != 0)
+            {
+                listener.OnChanges(CollectionsMarshal.AsSpan(_changed), _samples);
             }
         }
 
@@ -27,11 +39,14 @@ public sealed partial class MemoryTagSource
         {
             lock (source._gate)
             {
+                _tags.UnionWith(tags);
+                var present = new TagSamples();
                 foreach (int tag in tags)
                 {
-                    _tags.Add(tag);
-                    Report(tag, source._entries[tag].Sample);
+                    present.Add(source._entries[tag].Sample);
                 }
+
+                Report([.. tags], present);
             }
 
             return ValueTask.CompletedTask;

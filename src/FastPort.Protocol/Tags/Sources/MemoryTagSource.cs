@@ -14,6 +14,7 @@ public sealed partial class MemoryTagSource : ITagSource
     private readonly Dictionary<string, int> _places = new(StringComparer.Ordinal);
     private readonly Dictionary<string, Func<IReadOnlyList<TagValue>, IReadOnlyList<TagValue>>> _methods = new(StringComparer.Ordinal);
     private readonly List<Feed> _feeds = [];
+    private readonly TagSamples _one = new();
 
     /// <summary>Creates a source without tags.</summary>
     /// <param name="name">Name for logs and metrics. Defaults to "memory".</param>
@@ -64,19 +65,7 @@ public sealed partial class MemoryTagSource : ITagSource
     /// <param name="info">What is known about it. Its number is given by the source.</param>
     /// <param name="value">Its value.</param>
     /// <exception cref="ArgumentException">There is a tag of this name.</exception>
-    public void Add(TagInfo info, TagValue value)
-    {
-        ArgumentNullException.ThrowIfNull(info);
-        lock (_gate)
-        {
-            if (!_places.TryAdd(info.Name, _entries.Count))
-            {
-                throw new ArgumentException($"There is a tag '{info.Name}' already; give another name.", nameof(info));
-            }
-
-            _entries.Add(new Entry(info with { Tag = _entries.Count }, Sample(value, TagStatus.Good)));
-        }
-    }
+    public void Add(TagInfo info, TagValue value) => Add(info, Sample(value, TagStatus.Good));
 
     /// <summary>Adds a method.</summary>
     /// <param name="name">Its name.</param>
@@ -146,8 +135,9 @@ public sealed partial class MemoryTagSource : ITagSource
             {
                 TagInfo info = _entries[tags[i]].Info;
                 TagValue value = values.GetValue(i);
-                bool fits = (info.Type == value.Type || info.Type == TagType.Null) && (info.Rank == -2 || info.Rank > 0 == value.IsArray);
-                statuses.Span[i] = !info.IsWritable ? TagStatus.BadNotWritable : fits ? TagStatus.Good : TagStatus.BadTypeMismatch;
+                statuses.Span[i] = !info.IsWritable ? TagStatus.BadNotWritable
+                    : info.Accepts(value.Encoding) ? TagStatus.Good
+                    : TagStatus.BadTypeMismatch;
                 if (statuses.Span[i].IsGood)
                 {
                     Set(tags[i], Sample(value, TagStatus.Good));
@@ -219,20 +209,78 @@ public sealed partial class MemoryTagSource : ITagSource
         return ValueTask.CompletedTask;
     }
 
+    /// <summary>Adds a tag with its first sample. Returns what is known of it, with its number.</summary>
+    internal TagInfo Add(TagInfo info, in TagSample sample)
+    {
+        ArgumentNullException.ThrowIfNull(info);
+        lock (_gate)
+        {
+            if (!_places.TryAdd(info.Name, _entries.Count))
+            {
+                throw new ArgumentException($"There is a tag '{info.Name}' already; give another name.", nameof(info));
+            }
+
+            var entry = new Entry(info with { Tag = _entries.Count }, sample);
+            _entries.Add(entry);
+            return entry.Info;
+        }
+    }
+
+    /// <summary>Replaces what is known of a tag.</summary>
+    internal void Update(TagInfo info)
+    {
+        lock (_gate)
+        {
+            _entries[info.Tag] = _entries[info.Tag] with { Info = info };
+        }
+    }
+
+    /// <summary>Gives tags another status from now on, with the values that they have.</summary>
+    internal void SetStatus(ReadOnlySpan<int> tags, TagStatus status)
+    {
+        var samples = new TagSamples();
+        lock (_gate)
+        {
+            DateTime now = _time.GetUtcNow().UtcDateTime;
+            foreach (int tag in tags)
+            {
+                samples.Add(_entries[tag].Sample with { Status = status, SourceTime = now, ServerTime = now });
+            }
+
+            Set(tags, samples);
+        }
+    }
+
+    /// <summary>Sets tags' samples, a row for each; subscribers get to know them together.</summary>
+    internal void Set(ReadOnlySpan<int> tags, TagSamples samples)
+    {
+        // One after the other, so that changes are reported in their order.
+        lock (_gate)
+        {
+            for (int i = 0; i < tags.Length; i++)
+            {
+                _entries[tags[i]] = _entries[tags[i]] with { Sample = samples[i] };
+            }
+
+            foreach (Feed feed in _feeds)
+            {
+                feed.Report(tags, samples);
+            }
+        }
+    }
+
     private TagSample Sample(TagValue value, TagStatus status)
     {
         DateTime now = _time.GetUtcNow().UtcDateTime;
         return new TagSample(value, status, now, now);
     }
 
-    // Under the gate, so that changes are reported in their order.
+    // Under the gate.
     private void Set(int tag, in TagSample sample)
     {
-        _entries[tag] = _entries[tag] with { Sample = sample };
-        foreach (Feed feed in _feeds)
-        {
-            feed.Report(tag, sample);
-        }
+        _one.Clear();
+        _one.Add(sample);
+        Set([tag], _one);
     }
 
     private sealed record Entry(TagInfo Info, TagSample Sample);

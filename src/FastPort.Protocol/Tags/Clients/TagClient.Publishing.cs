@@ -1,0 +1,199 @@
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Sources;
+using FastPort.Protocol.Tags.Wire;
+using FastPort.Sessions;
+
+namespace FastPort.Protocol.Tags.Clients;
+
+/// <content>Publishing tags.</content>
+public sealed partial class TagClient
+{
+    // Keeps a request far below the smallest usual frame limit.
+    private const int TagsPerDeclare = 1000;
+
+    /// <summary>
+    /// Publishes tags of a source: the server's other clients, and OPC UA clients of a bridge, read, write and subscribe them. The tags
+    /// belong to the client's <see cref="FastPort.Clients.FastPortClientOptions.RoutingId"/>.
+    /// </summary>
+    /// <param name="source">The source, for example a <see cref="MemoryTagSource"/> whose values the program sets.</param>
+    /// <param name="options">Which tags. Defaults to all.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <returns>The publication; <see cref="TagPublication.Statuses"/> says which tags the server has accepted.</returns>
+    /// <exception cref="InvalidOperationException">The client has no routing id.</exception>
+    /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
+    public async ValueTask<TagPublication> PublishAsync(
+        ITagSource source, TagPublicationOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(source);
+        options ??= new TagPublicationOptions();
+        if (_options.RoutingId.Length == 0)
+        {
+            throw new InvalidOperationException(
+                "Tags are published only with a routing id; set RoutingId in the client's options before it connects.");
+        }
+
+        string[] names = [.. options.Names ?? await BrowseAllAsync(source, cancellationToken).ConfigureAwait(false)];
+        var publication = new TagPublication(this, source, names);
+        lock (_gate)
+        {
+            _publications.Add(publication);
+        }
+
+        try
+        {
+            Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
+            await DeclareAsync(publication, session, cancellationToken).ConfigureAwait(false);
+            await publication.OpenFeedAsync(options.Interval, cancellationToken).ConfigureAwait(false);
+            return publication;
+        }
+        catch
+        {
+            await publication.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    internal void Forget(TagPublication publication)
+    {
+        lock (_gate)
+        {
+            _publications.Remove(publication);
+        }
+    }
+
+    private static async Task<List<string>> BrowseAllAsync(ITagSource source, CancellationToken cancellationToken)
+    {
+        List<string> names = [];
+        var paths = new Queue<string>([string.Empty]);
+        while (paths.TryDequeue(out string? path))
+        {
+            List<TagBrowseNode> nodes = [];
+            await source.BrowseAsync(path, nodes, cancellationToken).ConfigureAwait(false);
+            names.AddRange(nodes.Where(static node => node.Kind == TagBrowseKind.Tag).Select(static node => node.Name));
+            nodes.FindAll(static node => node.HasChildren).ForEach(node => paths.Enqueue(node.Name));
+        }
+
+        return names;
+    }
+
+    private async Task DeclareAsync(TagPublication publication, Session session, CancellationToken cancellationToken)
+    {
+        TagInfo?[] infos = await publication.ResolveAsync(cancellationToken).ConfigureAwait(false);
+        var handles = new uint[infos.Length];
+        var statuses = new TagStatus[infos.Length];
+        Array.Fill(statuses, TagStatus.BadNodeIdUnknown);
+        int[] places = [.. Enumerable.Range(0, infos.Length).Where(place => infos[place] is not null)];
+        foreach (int[] part in places.Chunk(TagsPerDeclare))
+        {
+            var request = new DeclareTags();
+            request.Tags.AddRange(part.Select(place => Describe(infos[place]!)));
+            bool isRead = await session.RequestAsync(
+                TagMessageType.Declare,
+                new ProtobufBody(request),
+                (scoped in InboundReply reply) =>
+                {
+                    DeclaredTags declared = DeclaredTags.Parser.ParseFrom(reply.Body);
+                    var own = new TagStatus[part.Length];
+                    if (declared.Handles.Count != part.Length || !TagMessages.TrySpread([.. declared.Statuses], own))
+                    {
+                        return false;
+                    }
+
+                    for (int i = 0; i < part.Length; i++)
+                    {
+                        (handles[part[i]], statuses[part[i]]) = (declared.Handles[i], own[i]);
+                    }
+
+                    return true;
+                },
+                _options.RequestTimeout,
+                cancellationToken).ConfigureAwait(false);
+            if (!isRead)
+            {
+                throw new InvalidDataException("The server's reply to a Declare has another number of tags.");
+            }
+        }
+
+        publication.Accept(session, handles, statuses);
+    }
+
+    // Until the tags are declared on a session, which may have ended meanwhile.
+    private async Task DeclareAgainAsync(TagPublication publication, Session session)
+    {
+        while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsOn(session))
+        {
+            try
+            {
+                await DeclareAsync(publication, session, _closing.Token).ConfigureAwait(false);
+                return;
+            }
+            catch (Exception e) when (e is RequestFailedException or InvalidDataException or TagException)
+            {
+                await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+        }
+    }
+
+    // A write of a client of the server's, for tags that were declared on this session.
+    private async ValueTask OnWriteAsync(RequestContext context)
+    {
+        var message = new TagRequestMessage();
+        if (!message.TryReadWrite(context.Body.Span))
+        {
+            context.Fail(ErrorCode.MalformedBody, "The body is no WriteTags with a row for each handle.");
+            return;
+        }
+
+        TagPublication[] publications;
+        lock (_gate)
+        {
+            publications = [.. _publications];
+        }
+
+        var statuses = new TagStatus[message.Handles.Length];
+        Array.Fill(statuses, TagStatus.BadHandleInvalid);
+        foreach (TagPublication publication in publications)
+        {
+            List<int> rows = [];
+            List<int> tags = [];
+            var values = new TagSamples();
+            for (int i = 0; i < statuses.Length; i++)
+            {
+                if (publication.Find(context.Session, message.Handles[i]) is { } tag)
+                {
+                    rows.Add(i);
+                    tags.Add(tag);
+                    values.Add(message.Samples, i);
+                }
+            }
+
+            TagStatus[] written = rows.Count == 0 ? []
+                : await publication.WriteAsync(tags, values, context.Aborted).ConfigureAwait(false);
+            for (int i = 0; i < written.Length; i++)
+            {
+                statuses[rows[i]] = written[i];
+            }
+        }
+
+        context.Reply(new WrittenTagsBody(statuses));
+    }
+
+    private static DeclaredTag Describe(TagInfo info) => new()
+    {
+        Name = info.Name,
+        Type = (uint)info.Type,
+        Rank = info.Rank,
+        Access = (info.IsReadable ? 1u : 0) | (info.IsWritable ? 2u : 0),
+        Unit = info.Unit,
+        HasRange = info.Range is not null,
+        Low = info.Range?.Low ?? 0,
+        High = info.Range?.High ?? 0,
+        Description = info.Description,
+    };
+}

@@ -1,0 +1,249 @@
+using System.Globalization;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Wire;
+using FastPort.Sessions;
+using Google.Protobuf.Collections;
+
+namespace FastPort.Protocol.Tags.Sources;
+
+/// <summary>
+/// Tags that FastPort sessions publish: they declare them and push their values, and writes go to them. Register its messages with
+/// <see cref="Serving.TagHandlers.MapPublishedTags"/>. A tag belongs to the routing id that has declared it first. When that session has
+/// ended, its tags stay, with the last values and <see cref="TagStatus.BadNoCommunication"/>, until a session of the same id declares them
+/// again. Safe from any thread.
+/// </summary>
+public sealed partial class PublishedTagSource : ITagSource
+{
+    private readonly MemoryTagSource _tags;
+    private readonly TimeProvider _time;
+    private readonly PublishedTagOptions _options;
+
+    // Guards the declared tags. Taken before the gate of the tags in memory, so that a session that has ended does not overwrite the values
+    // of the next one.
+    private readonly Lock _gate = new();
+
+    // A tag's number is its place; its handle is one more.
+    private readonly List<PublishedTag> _published = [];
+    private readonly Dictionary<string, PublishedTag> _byName = new(StringComparer.Ordinal);
+
+    // Those whose end is waited for.
+    private readonly HashSet<Session> _sessions = [];
+
+    /// <summary>Creates a source without tags.</summary>
+    /// <param name="name">Name for logs and metrics. Defaults to "published".</param>
+    /// <param name="options">Limits. Defaults to the default values.</param>
+    /// <param name="time">The clock for timestamps. Defaults to the system's.</param>
+    public PublishedTagSource(string name = "published", PublishedTagOptions? options = null, TimeProvider? time = null)
+    {
+        _time = time ?? TimeProvider.System;
+        _options = options ?? new PublishedTagOptions();
+        _tags = new MemoryTagSource(name, _time);
+    }
+
+    /// <summary>Never raised: publishers come and go, tag by tag.</summary>
+    public event Action? ConnectionChanged
+    {
+        add { }
+        remove { }
+    }
+
+    /// <summary>Raised when a tag was declared, for the first time or again, on any thread. A handler must not block.</summary>
+    public event Action<TagInfo>? Declared;
+
+    /// <inheritdoc/>
+    public string Name => _tags.Name;
+
+    /// <summary>True. Whether its publisher is there is told by each tag's status.</summary>
+    public bool IsConnected => true;
+
+    /// <inheritdoc/>
+    public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken) =>
+        _tags.ResolveAsync(names, tags, cancellationToken);
+
+    /// <summary>Reads what was pushed last.</summary>
+    /// <inheritdoc/>
+    public ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken) =>
+        _tags.ReadAsync(tags, samples, cancellationToken);
+
+    /// <inheritdoc/>
+    public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken) =>
+        _tags.OpenFeedAsync(interval, listener, cancellationToken);
+
+    /// <inheritdoc/>
+    public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken) =>
+        _tags.BrowseAsync(path, nodes, cancellationToken);
+
+    /// <summary>Publishers have no methods.</summary>
+    /// <inheritdoc/>
+    public ValueTask<TagStatus> CallAsync(string method, TagSamples inputs, TagSamples outputs, CancellationToken cancellationToken) =>
+        new(TagStatus.BadMethodInvalid);
+
+    /// <summary>Ends all feeds.</summary>
+    public ValueTask DisposeAsync() => _tags.DisposeAsync();
+
+    internal void Map(MessageHandlers handlers)
+    {
+        handlers.MapQueued<DeclareTags, DeclaredTags>(
+            TagMessageType.Declare, DeclareTags.Parser, (request, context) => new(Declare(context.Session, request)));
+        handlers.MapQueued(TagMessageType.Push, PushAsync, "PushTags");
+    }
+
+    private DeclaredTags Declare(Session session, DeclareTags request)
+    {
+        string publisher = session.RoutingId;
+        if (publisher.Length == 0)
+        {
+            throw new RequestRefusedException(
+                ErrorCode.Forbidden, "Tags are published only by sessions with a routing id; say Hello with one first.");
+        }
+
+        var reply = new DeclaredTags();
+        List<TagInfo> declared = [];
+        lock (_gate)
+        {
+            foreach (DeclaredTag tag in request.Tags)
+            {
+                TagStatus status = Declare(session, publisher, tag, out TagInfo? info);
+                reply.Statuses.Add(status.Code);
+                reply.Handles.Add(info is null ? 0 : (uint)info.Tag + 1);
+                if (info is not null)
+                {
+                    declared.Add(info);
+                }
+            }
+
+            _tags.SetStatus([.. declared.Select(static info => info.Tag)], TagStatus.BadWaitingForInitialData);
+            if (declared.Count != 0 && _sessions.Add(session))
+            {
+                _ = EndWithAsync(session);
+            }
+        }
+
+        OmitIfGood(reply.Statuses);
+        declared.ForEach(info => Declared?.Invoke(info));
+        return reply;
+    }
+
+    // Under the gate.
+    private TagStatus Declare(Session session, string publisher, DeclaredTag tag, out TagInfo? info)
+    {
+        info = null;
+        if (!IsName(tag.Name) || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0)
+        {
+            return TagStatus.BadInvalidArgument;
+        }
+
+        var asked = new TagInfo(0, tag.Name)
+        {
+            Type = (TagType)tag.Type,
+            Rank = tag.Rank,
+            IsWritable = (tag.Access & 2) != 0,
+            Unit = tag.Unit,
+            Range = tag.HasRange ? (tag.Low, tag.High) : null,
+            Description = tag.Description,
+        };
+        if (!_byName.TryGetValue(tag.Name, out PublishedTag? known))
+        {
+            if (_published.Count >= _options.MaxTags)
+            {
+                return TagStatus.BadTooManyOperations;
+            }
+
+            known = new PublishedTag(publisher, _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData)));
+            _published.Add(known);
+            _byName.Add(tag.Name, known);
+        }
+        else if (known.RoutingId != publisher)
+        {
+            return TagStatus.BadNodeIdExists;
+        }
+        else if (known.Info.Type != asked.Type || known.Info.Rank != asked.Rank)
+        {
+            return TagStatus.BadTypeMismatch;
+        }
+
+        known.Session = session;
+        known.Info = info = asked with { Tag = known.Info.Tag };
+        _tags.Update(info);
+        return TagStatus.Good;
+    }
+
+    private ValueTask PushAsync(RequestContext context)
+    {
+        var message = new TagRequestMessage();
+        if (!message.TryReadWrite(context.Body.Span))
+        {
+            context.Fail(ErrorCode.MalformedBody, "The body is no PushTags with a row for each handle.");
+            return ValueTask.CompletedTask;
+        }
+
+        var statuses = new TagStatus[message.Handles.Length];
+        Push(context.Session, message.Handles, message.Samples, statuses);
+        context.Reply(new WrittenTagsBody(statuses));
+        return ValueTask.CompletedTask;
+    }
+
+    private void Push(Session session, ReadOnlySpan<uint> handles, TagSamples samples, Span<TagStatus> statuses)
+    {
+        List<int> tags = new(handles.Length);
+        var taken = new TagSamples();
+        DateTime now = _time.GetUtcNow().UtcDateTime;
+        lock (_gate)
+        {
+            for (int i = 0; i < handles.Length; i++)
+            {
+                if (Find(session, handles[i]) is not { } tag)
+                {
+                    statuses[i] = TagStatus.BadHandleInvalid;
+                    continue;
+                }
+
+                // A value of another type is seen as such by everybody. No value is of any type.
+                TagSample sample = samples[i];
+                bool fits = sample.Value.IsNull || tag.Info.Accepts(sample.Value.Encoding);
+                statuses[i] = fits ? TagStatus.Good : TagStatus.BadTypeMismatch;
+                sample = fits ? sample : sample with { Value = default, Status = TagStatus.BadTypeMismatch };
+                tags.Add(tag.Info.Tag);
+                taken.Add(sample with { SourceTime = sample.SourceTime == default ? now : sample.SourceTime, ServerTime = now });
+            }
+
+            _tags.Set([.. tags], taken);
+        }
+    }
+
+    // The tag of a handle that the session has declared; null for others.
+    private PublishedTag? Find(Session session, uint handle)
+    {
+        PublishedTag? tag = handle - 1 < (uint)_published.Count ? _published[(int)handle - 1] : null;
+        return tag?.Session == session ? tag : null;
+    }
+
+    private async Task EndWithAsync(Session session)
+    {
+        await session.Closed.ConfigureAwait(false);
+        lock (_gate)
+        {
+            _sessions.Remove(session);
+            PublishedTag[] lost = [.. _published.Where(tag => tag.Session == session)];
+            Array.ForEach(lost, static tag => tag.Session = null);
+            _tags.SetStatus([.. lost.Select(static tag => tag.Info.Tag)], TagStatus.BadNoCommunication);
+        }
+    }
+
+    // Names stand in logs and are paths: folders are not empty.
+    private bool IsName(string name) =>
+        name.Length <= _options.MaxNameLength
+        && name.Split('/').All(static part => part.Length != 0)
+        && !name.Any(static c => char.GetUnicodeCategory(c) is UnicodeCategory.Control or UnicodeCategory.Format
+            or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator);
+
+    private static void OmitIfGood(RepeatedField<uint> statuses)
+    {
+        if (statuses.All(static code => code == TagStatus.Good.Code))
+        {
+            statuses.Clear();
+        }
+    }
+}

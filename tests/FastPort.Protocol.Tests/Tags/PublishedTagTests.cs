@@ -1,0 +1,283 @@
+using FastPort.Clients;
+using FastPort.Framing;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Sources;
+using FastPort.Sessions;
+using Google.Protobuf;
+using Xunit;
+using TagSamples = FastPort.Protocol.Tags.TagSamples;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>Tags that one client publishes and others use.</summary>
+public sealed class PublishedTagTests : IAsyncLifetime
+{
+    private const int Many = 2000;
+
+    private readonly CancellationTokenSource _limit = new(Loopback.Soon);
+    private readonly MemoryTagSource _press = new("press");
+    private readonly PublishedTagSource _published = new(options: new PublishedTagOptions { MaxTags = Many + 10 });
+    private TagBridge _bridge = null!;
+    private TagClient _publisher = null!;
+    private TagClient _client = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _press.Add(new TagInfo(0, "press/speed") { Type = TagType.Double, Rank = -1, IsWritable = true, Unit = "1/min", Range = (0, 90) }, 12.5);
+        _press.Add("press/state", "idle");
+        _press.Add("press/counts", TagValue.FromArray([1, 2, 3]), isWritable: true);
+        _bridge = await TagBridge.StartAsync(_published);
+        _publisher = await _bridge.ConnectAsync("press");
+        _client = await _bridge.ConnectAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _client.DisposeAsync();
+        await _publisher.DisposeAsync();
+        await _bridge.DisposeAsync();
+        _limit.Dispose();
+    }
+
+    [Fact]
+    public async Task Others_read_what_is_published_and_subscribers_get_each_change()
+    {
+        TagPublication publication = await _publisher.PublishAsync(_press);
+        Assert.Equal(["press/counts", "press/speed", "press/state"], publication.Names.Order());
+        Assert.All(publication.Statuses, static status => Assert.Equal(TagStatus.Good, status));
+        TagList tags = await _client.ResolveAsync(["press/speed", "press/state", "press/counts"]);
+        TagInfo speed = tags.Infos[0]!;
+        Assert.Equal((TagType.Double, -1, true, "1/min", (0.0, 90.0)), (speed.Type, speed.Rank, speed.IsWritable, speed.Unit, speed.Range!.Value));
+        await using TagSubscription subscription = await _client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 100 });
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(_limit.Token);
+        await UntilAsync(changes, "press/speed", 12.5);
+
+        for (int i = 1; i <= 20; i++)
+        {
+            _press.Set("press/speed", (double)i);
+        }
+
+        for (int i = 1; i <= 20; i++)
+        {
+            await UntilAsync(changes, "press/speed", (double)i);
+        }
+
+        TagSamples samples = await _client.ReadAsync(tags);
+        Assert.Equal((20.0, "idle"), (samples[0].Value.Get<double>(), samples[1].Value.Get<string>()));
+        Assert.Equal(TagValue.FromArray([1, 2, 3]), samples[2].Value);
+        Assert.Equal(3, await _client.BrowseAsync("press").CountAsync(_limit.Token));
+    }
+
+    [Fact]
+    public async Task A_write_is_a_request_to_the_publisher_whose_status_answers_it()
+    {
+        await _publisher.PublishAsync(_press);
+
+        Assert.Equal(TagStatus.Good, await _client.WriteAsync("press/speed", 33.0));
+        Assert.Equal(TagStatus.Good, await _client.WriteAsync("press/counts", TagValue.FromArray([7, 8])));
+        Assert.Equal(TagStatus.BadTypeMismatch, await _client.WriteAsync("press/speed", 33));
+        Assert.Equal(TagStatus.BadNotWritable, await _client.WriteAsync("press/state", "down"));
+
+        await UntilAsync("press/speed", 33.0);
+        Assert.Equal(TagValue.FromArray([7, 8]), (await _client.ReadAsync("press/counts")).Value);
+    }
+
+    [Fact]
+    public async Task A_publisher_that_does_not_answer_is_BadTimeout_and_one_that_has_gone_BadNoCommunication()
+    {
+        var stuck = new ControlledSource();
+        await using TagClient other = await _bridge.ConnectAsync("stuck");
+        await other.PublishAsync(stuck, new TagPublicationOptions { Names = ["1", "no number"] });
+        Task<TagStatus> write = _client.WriteAsync("1", 5, TimeSpan.FromMilliseconds(20)).AsTask();
+        ControlledSource.Call call = await stuck.NextAsync();
+
+        Assert.Equal(TagStatus.BadTimeout, await write);
+
+        call.End.SetResult(TagStatus.BadUserAccessDenied);
+        await other.DisposeAsync();
+        await UntilAsync("1", TagStatus.BadNoCommunication);
+        Assert.Equal(TagStatus.BadNoCommunication, await _client.WriteAsync("1", 6));
+        Assert.Equal(1, stuck.Count);
+    }
+
+    [Fact]
+    public async Task Tags_stay_when_their_publisher_has_gone_until_the_same_routing_id_declares_them_again()
+    {
+        await _publisher.PublishAsync(_press);
+        await UntilAsync("press/speed", 12.5);
+
+        await _publisher.DisposeAsync();
+        await UntilAsync("press/speed", TagStatus.BadNoCommunication);
+        await using (TagClient thief = await _bridge.ConnectAsync("thief"))
+        {
+            TagPublication refused = await thief.PublishAsync(_press);
+            Assert.All(refused.Statuses, static status => Assert.Equal(TagStatus.BadNodeIdExists, status));
+        }
+
+        _press.Set("press/speed", 40.0);
+        _publisher = await _bridge.ConnectAsync("press");
+        await _publisher.PublishAsync(_press);
+
+        await UntilAsync("press/speed", 40.0);
+        Assert.Equal(TagStatus.Good, await _client.WriteAsync("press/speed", 41.0));
+    }
+
+    [Fact]
+    public async Task A_publication_that_is_ended_is_BadNoCommunication()
+    {
+        TagPublication publication = await _publisher.PublishAsync(_press);
+        await UntilAsync("press/speed", 12.5);
+
+        await publication.DisposeAsync();
+
+        await UntilAsync("press/speed", TagStatus.BadNoCommunication);
+        Assert.Equal(TagStatus.BadHandleInvalid, await _client.WriteAsync("press/speed", 1.0));
+    }
+
+    [Fact]
+    public async Task A_source_that_loses_its_device_is_told_and_comes_back()
+    {
+        await _publisher.PublishAsync(_press);
+        await UntilAsync("press/speed", 12.5);
+
+        _press.IsConnected = false;
+        await UntilAsync("press/speed", TagStatus.BadNoCommunication);
+        Assert.Equal(TagStatus.BadNoCommunication, await _client.WriteAsync("press/speed", 1.0));
+        _press.IsConnected = true;
+
+        await UntilAsync("press/speed", 12.5);
+    }
+
+    [Fact]
+    public async Task Thousands_of_tags_are_declared_and_pushed_in_full()
+    {
+        var source = new MemoryTagSource();
+        for (int i = 0; i < Many; i++)
+        {
+            source.Add($"many/{i}", new string('x', 200) + i);
+        }
+
+        TagPublication publication = await _publisher.PublishAsync(source);
+        TagList tags = await _client.ResolveAsync(publication.Names);
+        await using TagSubscription subscription = await _client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(10) });
+        HashSet<string> missing = [.. publication.Names];
+        await foreach (TagChange change in subscription.WithCancellation(_limit.Token))
+        {
+            if (change.Sample.Status.IsGood)
+            {
+                Assert.EndsWith(change.Name["many/".Length..], change.Sample.Value.Get<string>(), StringComparison.Ordinal);
+                missing.Remove(change.Name);
+                if (missing.Count == 0)
+                {
+                    break;
+                }
+            }
+        }
+
+        Assert.Empty(missing);
+    }
+
+    [Fact]
+    public async Task A_value_larger_than_a_frame_is_told_as_such_and_the_others_go_on()
+    {
+        _press.Add("press/log", new string('x', 3_000_000));
+        await _publisher.PublishAsync(_press);
+
+        await UntilAsync("press/speed", 12.5);
+        await UntilAsync("press/log", TagStatus.BadResponseTooLarge);
+    }
+
+    [Fact]
+    public async Task Declare_needs_a_routing_id()
+    {
+        await Assert.ThrowsAsync<InvalidOperationException>(() => _client.PublishAsync(_press).AsTask());
+        await using FastPortClient client = await ConnectAsync(string.Empty);
+
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => DeclareAsync(client, Tag("a")));
+
+        Assert.Equal(ErrorCode.Forbidden, e.Code);
+    }
+
+    [Fact]
+    public async Task Names_types_and_numbers_that_are_not_allowed_are_refused_one_by_one()
+    {
+        await using FastPortClient client = await ConnectAsync("client");
+        DeclaredTags declared = await DeclareAsync(
+            client, Tag("good"), Tag(""), Tag("a//b"), Tag("/a"), Tag("a\u0085b"), Tag("a\u2028b"), Tag(new string('x', 513)), Tag("a", type: 26),
+            Tag("a", rank: 0), Tag("a", rank: -3), Tag("good", type: 1));
+
+        Assert.Equal(
+            [
+                TagStatus.Good, .. Enumerable.Repeat(TagStatus.BadInvalidArgument, 9), TagStatus.BadTypeMismatch,
+            ],
+            declared.Statuses.Select(static code => new TagStatus(code)));
+        Assert.Equal(1, declared.Handles.Count(static handle => handle != 0));
+        declared = await DeclareAsync(client, [.. Enumerable.Range(0, Many + 10).Select(static i => Tag($"{i}"))]);
+        Assert.Equal(TagStatus.BadTooManyOperations.Code, Assert.Single(declared.Statuses, static code => code != 0));
+    }
+
+    [Fact]
+    public async Task Push_takes_only_the_sessions_own_handles_and_values_of_their_type()
+    {
+        await using FastPortClient client = await ConnectAsync("client");
+        await using FastPortClient stranger = await ConnectAsync("stranger");
+        uint handle = (await DeclareAsync(client, Tag("a"))).Handles[0];
+        var samples = new TagSamples();
+        samples.Add(5);
+        samples.Add(1.5);
+        samples.Add(6);
+        var push = new PushTags { Handles = { handle, handle, 99 }, Samples = Message(samples) };
+
+        Assert.Equal(
+            [TagStatus.BadHandleInvalid.Code], WrittenTags.Parser.ParseFrom(await stranger.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses);
+        Assert.Equal(TagStatus.BadWaitingForInitialData, (await _client.ReadAsync("a")).Status);
+        Assert.Equal(
+            [0, TagStatus.BadTypeMismatch.Code, TagStatus.BadHandleInvalid.Code],
+            WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses);
+        Assert.Equal(TagStatus.BadTypeMismatch, (await _client.ReadAsync("a")).Status);
+        foreach (ushort type in (ushort[])[TagMessageType.Declare, TagMessageType.Push])
+        {
+            Assert.Equal(ErrorCode.MalformedBody, (await Loopback.FailureAsync(client, type, Loopback.NoMessage)).Code);
+        }
+    }
+
+    private static FastPort.Protocol.Tags.Messages.TagSamples Message(TagSamples samples) =>
+        FastPort.Protocol.Tags.Messages.TagSamples.Parser.ParseFrom(samples.ToBytes());
+
+    private static DeclaredTag Tag(string name, uint type = (uint)TagType.Int32, int rank = -1) => new() { Name = name, Type = type, Rank = rank };
+
+    private static async Task<DeclaredTags> DeclareAsync(FastPortClient client, params DeclaredTag[] tags) =>
+        DeclaredTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Declare, new DeclareTags { Tags = { tags } }.ToByteArray()));
+
+    private static async Task UntilAsync<T>(IAsyncEnumerator<TagChange> changes, string name, T value)
+    {
+        do
+        {
+            Assert.True(await changes.MoveNextAsync());
+        }
+        while (changes.Current.Name != name || !changes.Current.Sample.Status.IsGood);
+
+        Assert.Equal(value, changes.Current.Sample.Value.Get<T>());
+    }
+
+    private Task UntilAsync<T>(string name, T value) =>
+        UntilAsync(name, sample => sample.Status.IsGood && Equals(sample.Value.Get<T>(), value));
+
+    private Task UntilAsync(string name, TagStatus status) => UntilAsync(name, sample => sample.Status == status);
+
+    private async Task UntilAsync(string name, Predicate<TagSample> condition)
+    {
+        await using TagSubscription subscription = await _client.SubscribeAsync(
+            await _client.ResolveAsync([name]), new() { Interval = TimeSpan.FromMilliseconds(10) });
+        await subscription.FirstAsync(change => condition(change.Sample), _limit.Token);
+    }
+
+    private async Task<FastPortClient> ConnectAsync(string routingId)
+    {
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = _bridge.Endpoint, RoutingId = routingId });
+        await client.ConnectAsync();
+        return client;
+    }
+}
