@@ -1,10 +1,12 @@
 using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
+using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Simulation;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
 using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -65,41 +67,60 @@ internal static class BridgeProgram
         isSimulated = settings.Endpoints.Count == 0;
         if (isSimulated)
         {
-            AddSimulation(builder, settings);
+            settings.Simulate(SimulationName, $"nsu={SimulatedNodes.NamespaceUri};i={SimulatedNodes.Root}");
         }
 
+        if (settings.AllowPublish)
+        {
+            AddOwnServer(builder, settings);
+        }
+
+        builder.Services.AddSingleton(settings);
         builder.Services.AddSingleton<IReadOnlyList<OpcUaTagSource>>(provider =>
             [.. settings.Endpoints.Select(endpoint =>
                 new OpcUaTagSource(endpoint, settings, provider.GetRequiredService<ILoggerFactory>()))]);
+        // A name that an endpoint has is that endpoint's.
         builder.Services.AddSingleton(static provider => new TagServer(
-            provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(), loggerFactory: provider.GetRequiredService<ILoggerFactory>()));
-        builder.Services.AddSingleton<IHostedService>(static provider => new BridgeService(
-            provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(),
-            provider.GetRequiredService<TagServer>(),
-            provider.GetService<OpcUaServer>()));
+            [.. provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(), .. provider.GetServices<PublishedTagSource>()],
+            loggerFactory: provider.GetRequiredService<ILoggerFactory>()));
+        builder.Services.AddSingleton<IHostedService, BridgeService>();
 
         // Added last: the server starts when tags are known, and stops first.
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)
-            .Map(static (provider, handlers) => handlers.MapTags(provider.GetRequiredService<TagServer>()));
+            .Map(static (provider, handlers) =>
+            {
+                handlers.MapTags(provider.GetRequiredService<TagServer>());
+                if (provider.GetService<PublishedTagSource>() is { } published)
+                {
+                    handlers.MapPublishedTags(published);
+                }
+            });
         return builder.Build();
     }
 
-    private static void AddSimulation(HostApplicationBuilder builder, BridgeSettings settings)
+    // The OPC UA server of the bridge itself, for the simulation and for published tags.
+    private static void AddOwnServer(HostApplicationBuilder builder, BridgeSettings settings)
     {
-        SimulatedNodes? nodes = null;
         builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>(StringComparer.Ordinal)
         {
             ["OpcUaServer:Endpoints:0"] = settings.Listen,
-            ["OpcUaServer:ApplicationName"] = "FastPort simulation",
+            ["OpcUaServer:ApplicationName"] = "FastPort OPC UA bridge",
         });
-        builder.Services.AddOpcUaServer(builder.Configuration, (_, space) => nodes = new SimulatedNodes(space));
-        builder.Services.AddSingleton<IHostedService>(_ => new ValueChanger(nodes!, SimulatedChanges));
-        settings.Endpoints.Add(new EndpointOptions
+        SimulatedNodes? simulated = null;
+        PublishedNodes? published = null;
+        builder.Services.AddSingleton<PublishedTagSource>();
+        builder.Services.AddOpcUaServer(builder.Configuration, (provider, space) =>
         {
-            Name = SimulationName,
-            AllowWrite = true,
-            Below = { $"nsu={SimulatedNodes.NamespaceUri};i={SimulatedNodes.Root}" },
+            simulated = settings.IsSimulated ? new SimulatedNodes(space) : null;
+            published = new PublishedNodes(space, provider.GetRequiredService<PublishedTagSource>());
         });
+
+        // The server is made by its hosted service, which starts before these.
+        builder.Services.AddSingleton(_ => published!);
+        if (settings.IsSimulated)
+        {
+            builder.Services.AddSingleton<IHostedService>(_ => new ValueChanger(simulated!, SimulatedChanges));
+        }
     }
 }

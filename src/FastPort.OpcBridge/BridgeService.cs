@@ -1,3 +1,5 @@
+using FastPort.OpcBridge.Configuration;
+using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags.Serving;
@@ -9,15 +11,25 @@ namespace FastPort.OpcBridge;
 /// Starts the sources after the bridge's own OPC UA server and before the FastPort server, and gives endpoints that answer the time to list
 /// their tags. Stops them after the FastPort server.
 /// </summary>
-internal sealed class BridgeService(IReadOnlyList<OpcUaTagSource> sources, TagServer tags, OpcUaServer? simulation) : IHostedService
+internal sealed class BridgeService(
+    BridgeSettings settings,
+    IReadOnlyList<OpcUaTagSource> sources,
+    TagServer tags,
+    OpcUaServer? own = null,
+    PublishedNodes? published = null) : IHostedService
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
 
     public async Task StartAsync(CancellationToken cancellationToken)
     {
+        if (published is not null)
+        {
+            await published.StartAsync(cancellationToken).ConfigureAwait(false);
+        }
+
         foreach (OpcUaTagSource source in sources)
         {
-            source.Start(simulation?.Endpoints[0].ToString());
+            source.Start(settings.IsSimulated ? own!.Endpoints[0].ToString() : null);
         }
 
         await Task.WhenAll(sources.Select(static source => source.Loaded))

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text;
+using System.Threading.Channels;
 
 namespace FastPort.OpcBridge.Tests;
 
@@ -16,6 +17,7 @@ internal sealed class BridgeProcess : IAsyncDisposable
     private readonly StringBuilder _output = new();
     private readonly StringBuilder _errors = new();
     private readonly TaskCompletionSource<string> _listening = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Channel<string> _endpoints = Channel.CreateUnbounded<string>();
     private readonly Task _reading;
 
     private BridgeProcess(string directory, string[] arguments, (string Key, string Value)[] environment)
@@ -67,6 +69,22 @@ internal sealed class BridgeProcess : IAsyncDisposable
             ? await _listening.Task
             : throw new InvalidOperationException($"The program ended. It wrote:\n{_output}\n{Errors}");
 
+    /// <summary>The endpoint of a scheme that it says it listens on; each, where it has several, in the order of its lines.</summary>
+    public async Task<string> ListeningAsync(string scheme)
+    {
+        await ListeningAsync();
+        using var limit = new CancellationTokenSource(Limit);
+        await foreach (string endpoint in _endpoints.Reader.ReadAllAsync(limit.Token))
+        {
+            if (endpoint.StartsWith(scheme + "://", StringComparison.Ordinal))
+            {
+                return endpoint;
+            }
+        }
+
+        throw new InvalidOperationException($"The program ended. It wrote:\n{_output}\n{Errors}");
+    }
+
     /// <summary>Asks this one process to end, as a service manager does. Returns its exit code.</summary>
     public async Task<int> TerminateAsync()
     {
@@ -107,6 +125,7 @@ internal sealed class BridgeProcess : IAsyncDisposable
             if (line.StartsWith(Mark, StringComparison.Ordinal))
             {
                 _listening.TrySetResult(line[Mark.Length..]);
+                _endpoints.Writer.TryWrite(line[Mark.Length..]);
             }
         }
     }

@@ -15,6 +15,12 @@ internal sealed class BridgeSettings
     /// <summary>Where the bridge's own OPC UA server listens.</summary>
     public string Listen { get; private set; } = "opc.tcp://127.0.0.1:48400";
 
+    /// <summary>Whether the tags are those of the simulation, as no endpoint is configured.</summary>
+    public bool IsSimulated { get; private set; }
+
+    /// <summary>Whether clients may publish tags, which are variables of the bridge's own OPC UA server.</summary>
+    public bool AllowPublish { get; private set; }
+
     public List<EndpointOptions> Endpoints { get; } = [];
 
     public List<TagOptions> Tags { get; } = [];
@@ -32,6 +38,7 @@ internal sealed class BridgeSettings
         {
             settings.Listen = own.Text(
                 nameof(Listen), settings.Listen, static text => !string.IsNullOrWhiteSpace(text), "give an endpoint");
+            settings.AllowPublish = own.Flag(nameof(AllowPublish), settings.AllowPublish);
             own.Section(EndpointsKey, endpoints => Each(section, EndpointsKey, endpoints, (name, endpoint) =>
             {
                 var options = new EndpointOptions { Name = name };
@@ -53,6 +60,16 @@ internal sealed class BridgeSettings
         });
         settings.Check(problems);
         return problems.Count == 0 ? settings : throw new FastPortOptionsException(problems);
+    }
+
+    /// <summary>Bridges the simulation, with everything allowed that can be tried.</summary>
+    /// <param name="name">Name of its endpoint.</param>
+    /// <param name="node">The node that has its variables.</param>
+    public void Simulate(string name, string node)
+    {
+        IsSimulated = true;
+        AllowPublish = true;
+        Endpoints.Add(new EndpointOptions { Name = name, AllowWrite = true, Below = { node } });
     }
 
     // The keys of a section are names that the user has chosen.

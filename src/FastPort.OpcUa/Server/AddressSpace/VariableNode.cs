@@ -41,8 +41,8 @@ public sealed class VariableNode : Node
     /// <summary>-1 for a scalar, -2 for any value, otherwise the number of dimensions (OPC 10000-3, 5.6.2).</summary>
     public int ValueRank { get; }
 
-    /// <summary>Whether clients may write the value.</summary>
-    public bool IsWritable { get; init; }
+    /// <summary>Whether clients may write the value. Its owner may change it, from any thread.</summary>
+    public bool IsWritable { get; set; }
 
     /// <summary>
     /// Called instead of the stored value: for each read, on the loop of the client's connection, and for each sample of a monitored item,

@@ -3,7 +3,10 @@ using FastPort.Sessions;
 
 namespace FastPort.Protocol.Tags.Sources;
 
-/// <content>Writes: requests to the sessions that have declared the tags.</content>
+/// <content>
+/// Writes: requests to the sessions that have declared the tags. A session has one at a time, so that writes of a tag keep their order and
+/// each waits for the answer of the one before.
+/// </content>
 public sealed partial class PublishedTagSource
 {
     /// <summary>Asks the publishers to write. Each gets one request.</summary>
@@ -11,7 +14,8 @@ public sealed partial class PublishedTagSource
     public async ValueTask<TagStatus> WriteAsync(
         IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
-        Dictionary<Session, List<int>> rows = [];
+        Dictionary<TagPublisher, List<int>> rows = [];
+        List<Task> writing = [];
         lock (_gate)
         {
             for (int i = 0; i < tags.Count; i++)
@@ -19,74 +23,92 @@ public sealed partial class PublishedTagSource
                 PublishedTag tag = _published[tags[i]];
                 statuses.Span[i] = !tag.Info.IsWritable ? TagStatus.BadNotWritable
                     : !tag.Info.Accepts(values.EncodingOf(i)) ? TagStatus.BadTypeMismatch
-                    : tag.Session is null ? TagStatus.BadNoCommunication
+                    : tag.Publisher is null ? TagStatus.BadNoCommunication
                     : TagStatus.Good;
                 if (statuses.Span[i].IsGood)
                 {
-                    if (!rows.TryGetValue(tag.Session!, out List<int>? own))
+                    if (!rows.TryGetValue(tag.Publisher!, out List<int>? own))
                     {
-                        rows.Add(tag.Session!, own = []);
+                        rows.Add(tag.Publisher!, own = []);
                     }
 
                     own.Add(i);
                 }
             }
+
+            foreach ((TagPublisher publisher, List<int> own) in rows)
+            {
+                uint[] handles = [.. own.Select(row => (uint)tags[row] + 1)];
+                var part = new TagSamples();
+                own.ForEach(row => part.Add(values, row));
+                Task<TagStatus[]> answering = WriteAfterAsync(publisher.Writing, publisher.Session, handles, part, cancellationToken);
+                publisher.Writing = answering;
+                writing.Add(SpreadAsync(answering, own, statuses));
+            }
         }
 
-        await Task.WhenAll(rows.Select(publisher => WriteAsync(publisher.Key, publisher.Value, tags, values, statuses, cancellationToken)))
-            .ConfigureAwait(false);
+        await Task.WhenAll(writing).ConfigureAwait(false);
         return TagStatus.Good;
     }
 
-    private async Task WriteAsync(
-        Session publisher,
-        List<int> rows,
-        IReadOnlyList<int> tags,
-        TagSamples values,
-        Memory<TagStatus> statuses,
-        CancellationToken cancellationToken)
+    private static async Task SpreadAsync(Task<TagStatus[]> answering, List<int> rows, Memory<TagStatus> statuses)
     {
-        var handles = new uint[rows.Count];
-        var own = new TagSamples();
-        for (int i = 0; i < handles.Length; i++)
+        TagStatus[] answers = await answering.ConfigureAwait(false);
+        for (int i = 0; i < answers.Length; i++)
         {
-            handles[i] = (uint)tags[rows[i]] + 1;
-            own.Add(values, rows[i]);
+            statuses.Span[rows[i]] = answers[i];
+        }
+    }
+
+    // The time for a write begins now, so that many of them do not wait longer than one. Never fails.
+    private async Task<TagStatus[]> WriteAfterAsync(
+        Task before, Session publisher, uint[] handles, TagSamples values, CancellationToken cancellationToken)
+    {
+        long begun = _time.GetTimestamp();
+        await before.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
+        var answers = new TagStatus[handles.Length];
+        TimeSpan left = _options.WriteTimeout - _time.GetElapsedTime(begun);
+        TagStatus failure = left <= TimeSpan.Zero || cancellationToken.IsCancellationRequested ? TagStatus.BadTimeout
+            : await WriteAsync(publisher, handles, values, answers, left, cancellationToken).ConfigureAwait(false);
+        if (!failure.IsGood)
+        {
+            Array.Fill(answers, failure);
         }
 
-        var answers = new TagStatus[handles.Length];
+        return answers;
+    }
+
+    private static async Task<TagStatus> WriteAsync(
+        Session publisher, uint[] handles, TagSamples values, TagStatus[] answers, TimeSpan left, CancellationToken cancellationToken)
+    {
         try
         {
             bool isRead = await publisher.RequestAsync(
                 TagMessageType.Write,
-                new WriteTagsBody(handles, own, (uint)_options.WriteTimeout.TotalMilliseconds),
+                new WriteTagsBody(handles, values, (uint)Math.Ceiling(left.TotalMilliseconds)),
                 (scoped in InboundReply reply) => Contiguous.Read(reply.Body, body => TagMessages.TryReadStatuses(body, 1, answers)),
-                _options.WriteTimeout,
+                left,
                 cancellationToken).ConfigureAwait(false);
-            if (!isRead)
-            {
-                Array.Fill(answers, TagStatus.BadInternalError);
-            }
+            return isRead ? TagStatus.Good : TagStatus.BadInternalError;
         }
         catch (RequestFailedException e)
         {
             // What was sent and not answered may have been written.
-            Array.Fill(answers, e.Failure switch
+            return e.Failure switch
             {
                 null => TagStatus.BadInternalError,
                 RequestFailure.TimedOut or RequestFailure.ConnectionLost => TagStatus.BadTimeout,
                 _ => TagStatus.BadNoCommunication,
-            });
+            };
+        }
+        catch (OperationCanceledException)
+        {
+            return TagStatus.BadTimeout;
         }
         catch (ArgumentException)
         {
             // Larger than the publisher's frame limit.
-            Array.Fill(answers, TagStatus.BadResponseTooLarge);
-        }
-
-        for (int i = 0; i < answers.Length; i++)
-        {
-            statuses.Span[rows[i]] = answers[i];
+            return TagStatus.BadResponseTooLarge;
         }
     }
 }

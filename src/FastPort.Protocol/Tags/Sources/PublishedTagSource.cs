@@ -28,8 +28,7 @@ public sealed partial class PublishedTagSource : ITagSource
     private readonly List<PublishedTag> _published = [];
     private readonly Dictionary<string, PublishedTag> _byName = new(StringComparer.Ordinal);
 
-    // Those whose end is waited for.
-    private readonly HashSet<Session> _sessions = [];
+    private readonly Dictionary<Session, TagPublisher> _publishers = [];
 
     /// <summary>Creates a source without tags.</summary>
     /// <param name="name">Name for logs and metrics. Defaults to "published".</param>
@@ -92,8 +91,7 @@ public sealed partial class PublishedTagSource : ITagSource
 
     private DeclaredTags Declare(Session session, DeclareTags request)
     {
-        string publisher = session.RoutingId;
-        if (publisher.Length == 0)
+        if (session.RoutingId.Length == 0)
         {
             throw new RequestRefusedException(
                 ErrorCode.Forbidden, "Tags are published only by sessions with a routing id; say Hello with one first.");
@@ -103,9 +101,15 @@ public sealed partial class PublishedTagSource : ITagSource
         List<TagInfo> declared = [];
         lock (_gate)
         {
+            if (!_publishers.TryGetValue(session, out TagPublisher? publisher))
+            {
+                _publishers.Add(session, publisher = new TagPublisher(session));
+                _ = EndWithAsync(publisher);
+            }
+
             foreach (DeclaredTag tag in request.Tags)
             {
-                TagStatus status = Declare(session, publisher, tag, out TagInfo? info);
+                TagStatus status = Declare(publisher, tag, out TagInfo? info);
                 reply.Statuses.Add(status.Code);
                 reply.Handles.Add(info is null ? 0 : (uint)info.Tag + 1);
                 if (info is not null)
@@ -115,10 +119,6 @@ public sealed partial class PublishedTagSource : ITagSource
             }
 
             _tags.SetStatus([.. declared.Select(static info => info.Tag)], TagStatus.BadWaitingForInitialData);
-            if (declared.Count != 0 && _sessions.Add(session))
-            {
-                _ = EndWithAsync(session);
-            }
         }
 
         OmitIfGood(reply.Statuses);
@@ -127,7 +127,7 @@ public sealed partial class PublishedTagSource : ITagSource
     }
 
     // Under the gate.
-    private TagStatus Declare(Session session, string publisher, DeclaredTag tag, out TagInfo? info)
+    private TagStatus Declare(TagPublisher publisher, DeclaredTag tag, out TagInfo? info)
     {
         info = null;
         if (!IsName(tag.Name) || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0)
@@ -151,11 +151,11 @@ public sealed partial class PublishedTagSource : ITagSource
                 return TagStatus.BadTooManyOperations;
             }
 
-            known = new PublishedTag(publisher, _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData)));
+            known = new PublishedTag(publisher.Session.RoutingId, _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData)));
             _published.Add(known);
             _byName.Add(tag.Name, known);
         }
-        else if (known.RoutingId != publisher)
+        else if (known.RoutingId != publisher.Session.RoutingId)
         {
             return TagStatus.BadNodeIdExists;
         }
@@ -164,7 +164,7 @@ public sealed partial class PublishedTagSource : ITagSource
             return TagStatus.BadTypeMismatch;
         }
 
-        known.Session = session;
+        known.Publisher = publisher;
         known.Info = info = asked with { Tag = known.Info.Tag };
         _tags.Update(info);
         return TagStatus.Good;
@@ -217,17 +217,18 @@ public sealed partial class PublishedTagSource : ITagSource
     private PublishedTag? Find(Session session, uint handle)
     {
         PublishedTag? tag = handle - 1 < (uint)_published.Count ? _published[(int)handle - 1] : null;
-        return tag?.Session == session ? tag : null;
+        return tag?.Publisher?.Session == session ? tag : null;
     }
 
-    private async Task EndWithAsync(Session session)
+    private async Task EndWithAsync(TagPublisher publisher)
     {
-        await session.Closed.ConfigureAwait(false);
+        // Not on the caller's stack, which has not declared anything yet.
+        await publisher.Session.Closed.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         lock (_gate)
         {
-            _sessions.Remove(session);
-            PublishedTag[] lost = [.. _published.Where(tag => tag.Session == session)];
-            Array.ForEach(lost, static tag => tag.Session = null);
+            _publishers.Remove(publisher.Session);
+            PublishedTag[] lost = [.. _published.Where(tag => tag.Publisher == publisher)];
+            Array.ForEach(lost, static tag => tag.Publisher = null);
             _tags.SetStatus([.. lost.Select(static tag => tag.Info.Tag)], TagStatus.BadNoCommunication);
         }
     }

@@ -1,0 +1,124 @@
+using System.Collections.Concurrent;
+using FastPort.OpcBridge.Sources;
+using FastPort.OpcUa;
+using FastPort.OpcUa.Server;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Sources;
+
+namespace FastPort.OpcBridge.Published;
+
+/// <summary>
+/// The tags that FastPort clients publish, as variables of the bridge's own OPC UA server: below Objects/Published, by the parts of their
+/// names, with the name as node id. Their values are those of the source; writes go to it.
+/// </summary>
+internal sealed class PublishedNodes : ITagFeedListener
+{
+    public const string NamespaceUri = "urn:fastport:published";
+
+    private readonly AddressSpace _space;
+    private readonly PublishedTagSource _source;
+    private readonly ushort _namespace;
+    private readonly NodeId _root;
+
+    // Guards adding. Taken before the source's own.
+    private readonly Lock _gate = new();
+
+    // By the source's number, and back. Only added to; read without the gate.
+    private readonly ConcurrentDictionary<int, VariableNode> _nodes = new();
+    private readonly ConcurrentDictionary<VariableNode, int> _tags = new();
+    private ITagFeed? _feed;
+
+    public PublishedNodes(AddressSpace space, PublishedTagSource source)
+    {
+        _space = space;
+        _source = source;
+        _namespace = space.AddNamespace(NamespaceUri);
+        _root = new NodeId(_namespace, 1);
+        space.AddFolder(AddressSpace.ObjectsFolder, _root, new QualifiedName(_namespace, "Published"));
+    }
+
+    /// <summary>Begins to follow the source. Before clients can declare tags.</summary>
+    public async Task StartAsync(CancellationToken cancellationToken)
+    {
+        _feed = await _source.OpenFeedAsync(TimeSpan.Zero, this, cancellationToken).ConfigureAwait(false);
+        _source.Declared += OnDeclared;
+    }
+
+    public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
+    {
+        for (int i = 0; i < tags.Length; i++)
+        {
+            if (_nodes.TryGetValue(tags[i], out VariableNode? node))
+            {
+                // Bytes that are no value of their type are told as such.
+                bool isValue = TagValues.TryToVariant(samples.GetValue(i), out Variant value);
+                node.Value = new DataValue(
+                    isValue ? value : Variant.Null,
+                    isValue ? new StatusCode(samples.GetStatus(i).Code) : StatusCodes.BadTypeMismatch,
+                    samples.GetSourceTime(i),
+                    samples.GetServerTime(i));
+            }
+        }
+    }
+
+    // Of a tag that is new the feed reports the present value.
+    private void OnDeclared(TagInfo info)
+    {
+        lock (_gate)
+        {
+            if (!_nodes.TryGetValue(info.Tag, out VariableNode? node))
+            {
+                node = Add(info);
+                _tags[node] = info.Tag;
+                _nodes[info.Tag] = node;
+                _ = _feed!.AddAsync([info.Tag], new TagStatus[1], CancellationToken.None).AsTask();
+            }
+
+            node.IsWritable = info.IsWritable;
+        }
+    }
+
+    // A tag may have the name of a folder, so the ids of folders end with a slash.
+    private VariableNode Add(TagInfo info)
+    {
+        NodeId parent = _root;
+        int begin = 0;
+        for (int slash; (slash = info.Name.IndexOf('/', begin)) >= 0; begin = slash + 1)
+        {
+            var folder = new NodeId(_namespace, info.Name[..(slash + 1)]);
+            if (_space.Find(folder) is null)
+            {
+                _space.AddFolder(parent, folder, new QualifiedName(_namespace, info.Name[begin..slash]));
+            }
+
+            parent = folder;
+        }
+
+        return _space.AddVariableOfType(
+            parent,
+            new NodeId(_namespace, info.Name),
+            new QualifiedName(_namespace, info.Name[begin..]),
+            (BuiltInType)info.Type,
+            info.Rank,
+            WriteAsync);
+    }
+
+    private async ValueTask WriteAsync(
+        ReadOnlyMemory<VariableWrite> writes, Memory<StatusCode> statuses, CancellationToken cancellationToken)
+    {
+        var tags = new int[writes.Length];
+        var values = new TagSamples();
+        for (int i = 0; i < tags.Length; i++)
+        {
+            tags[i] = _tags[writes.Span[i].Variable];
+            values.Add(TagValues.ToTagValue(writes.Span[i].Value.Value));
+        }
+
+        var results = new TagStatus[tags.Length];
+        TagStatus status = await _source.WriteAsync(tags, values, results, cancellationToken).ConfigureAwait(false);
+        for (int i = 0; i < results.Length; i++)
+        {
+            statuses.Span[i] = new StatusCode((status.IsGood ? results[i] : status).Code);
+        }
+    }
+}
