@@ -1,6 +1,8 @@
+using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Samples.Tests.Snippets;
 using Xunit;
@@ -36,5 +38,27 @@ public sealed class TagSnippetTests
         await TagSnippets.UseAsync(client, "pump/speed", "tank/level");
 
         Assert.Equal(1200.0, (await client.ReadAsync("pump/speed")).Value);
+    }
+
+    [Fact]
+    public async Task Tags_are_published_as_shown()
+    {
+        await using var published = new PublishedTagSource();
+        await using var tags = new TagServer([published]);
+        MessageHandlers handlers = new MessageHandlers().MapTags(tags).MapPublishedTags(published);
+        await using var server = new FastPortServer(new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, handlers);
+        await server.StartAsync();
+        var declared = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        published.Declared += _ => declared.TrySetResult();
+        using var cancellation = new CancellationTokenSource();
+
+        Task publishing = TagSnippets.PublishAsync(server.Endpoints[0].ToString(), cancellation.Token);
+        await Task.WhenAny(declared.Task, publishing);
+        await using TagClient client = await TagClient.ConnectAsync(server.Endpoints[0].ToString());
+        await TagSnippets.WatchAsync(client, "press/speed", static sample => sample.Status.IsGood && sample.Value.Get<double>() >= 2);
+        Assert.Equal(TagStatus.Good, await client.WriteAsync("press/limit", 80.0));
+
+        await cancellation.CancelAsync();
+        await publishing;
     }
 }

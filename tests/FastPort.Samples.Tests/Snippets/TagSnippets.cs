@@ -1,3 +1,4 @@
+using FastPort.Clients;
 using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Protocol.Tags;
@@ -40,6 +41,26 @@ internal static class TagSnippets
         for (int i = 0; i < samples.Count; i++)
         {
             Console.WriteLine(samples.TryGet(i, out double value) ? $"{tags.Names[i]} {value}" : $"{tags.Names[i]} {samples.GetStatus(i)}");
+        }
+    }
+
+    // docs: end
+
+    // docs: publish
+    public static async Task PublishAsync(string bridge, CancellationToken cancellationToken)
+    {
+        var press = new MemoryTagSource();
+        press.Add("press/speed", 0.0);
+        press.Add("press/limit", 90.0, isWritable: true);
+        press.Written += (name, value) => Console.WriteLine($"{name} is {value} now");
+
+        await using TagClient client = await TagClient.ConnectAsync(
+            new FastPortClientOptions { Endpoint = bridge, RoutingId = "press-4" }, cancellationToken: cancellationToken);
+        await using TagPublication publication = await client.PublishAsync(press, cancellationToken: cancellationToken);
+        for (double speed = 0; !cancellationToken.IsCancellationRequested; speed++)
+        {
+            press.Set("press/speed", speed % 90);
+            await Task.Delay(100, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 const print = console.log;
 console.log = console.error;
 const { default: opcua } = await import("node-opcua");
-const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes, UserTokenType } = opcua;
+const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, BrowseDirection, StatusCodes, UserTokenType, VariantArrayType } = opcua;
 const { ClientSubscription, ClientMonitoredItem, DataChangeFilter, DataChangeTrigger, DeadbandType, TimestampsToReturn } = opcua;
 
 const [scenario, url, policy = "None", mode = "None", userName, password] = process.argv.slice(2);
@@ -163,6 +163,44 @@ const scenarios = {
     await new Promise((resolve) => subscription.once("keepalive", resolve));
     await subscription.terminate();
     return result;
+  },
+
+  // A variable that a FastPort client publishes, until that has gone.
+  async published(session) {
+    const namespaces = await session.readNamespaceArray();
+    const id = (name) => `ns=${namespaces.indexOf("urn:fastport:published")};s=${name}`;
+    const subscription = ClientSubscription.create(session, {
+      requestedPublishingInterval: 20, requestedLifetimeCount: 1000, requestedMaxKeepAliveCount: 5, publishingEnabled: true,
+    });
+    const item = ClientMonitoredItem.create(
+      subscription, { nodeId: id("press/speed"), attributeId: AttributeIds.Value }, { samplingInterval: 0, queueSize: 10 }, TimestampsToReturn.Both);
+    const waiting = [];
+    const changes = [];
+    item.on("changed", (v) => {
+      changes.push(v);
+      waiting.splice(0).forEach((wake) => wake());
+    });
+    const until = async (condition) => {
+      while (!changes.some(condition)) await new Promise((resolve) => waiting.push(resolve));
+    };
+    await until((v) => v.statusCode === StatusCodes.Good && v.value.value === 12.5);
+    const [state, table, type, access] = await session.read([
+      { nodeId: id("press/state"), attributeId: AttributeIds.Value },
+      { nodeId: id("press/table"), attributeId: AttributeIds.Value },
+      { nodeId: id("press/speed"), attributeId: AttributeIds.DataType },
+      { nodeId: id("press/state"), attributeId: AttributeIds.AccessLevel },
+    ]);
+    const write = (name, value) => session.write({ nodeId: id(name), attributeId: AttributeIds.Value, value: { value } });
+    const taken = await write("press/speed", { dataType: DataType.Double, value: 50 });
+    await until((v) => v.value.value === 50);
+    const wrongType = await write("press/speed", { dataType: DataType.String, value: "x" });
+    const readOnly = await write("press/state", { dataType: DataType.String, value: "x" });
+    const refused = await write("press/table", { dataType: DataType.Int32, arrayType: VariantArrayType.Array, value: new Int32Array([9]) });
+    await until((v) => v.statusCode === StatusCodes.BadNoCommunication);
+    return {
+      state: state.value.value, table: [...table.value.value], type: type.value.value.value, access: access.value.value,
+      writes: [taken, wrongType, readOnly, refused].map((s) => s.name), last: changes.at(-1).value.value,
+    };
   },
 
   async endpoints() {

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 import { Connection } from '../connection.mjs';
-import { Flag } from '../frames.mjs';
+import { Flag, encodeFrame } from '../frames.mjs';
 
 // Nothing of FastPort but its .proto file.
 const proto = fileURLToPath(new URL('../../../../src/FastPort.Protocol/Messages/tags.proto', import.meta.url));
 const root = protobuf.loadSync(proto);
 const Type = Object.freeze({
   Resolve: 0x0200, Read: 0x0201, Write: 0x0202, Subscribe: 0x0203, Unsubscribe: 0x0204, Update: 0x0205, Acknowledge: 0x0206,
-  Browse: 0x0207, Call: 0x0208,
+  Browse: 0x0207, Call: 0x0208, Declare: 0x0210, Push: 0x0211,
 });
 
 const encode = (name, value) => {
@@ -60,14 +60,16 @@ function rows(samples) {
   });
 }
 
+const asking = (connection) => async (type, request, body, reply) => {
+  const frame = await connection.request(type, encode(request, body));
+  if (frame.flags & Flag.Error) throw new Error(`0x${type.toString(16)} was answered with an error: ${frame.body.toString('hex')}`);
+  return decode(reply, frame.body);
+};
+
 /** Resolves, reads, writes, subscribes, browses and calls. */
 export async function tags(port) {
   const connection = await Connection.connect(port);
-  const ask = async (type, request, body, reply) => {
-    const frame = await connection.request(type, encode(request, body));
-    if (frame.flags & Flag.Error) throw new Error(`0x${type.toString(16)} was answered with an error: ${frame.body.toString('hex')}`);
-    return decode(reply, frame.body);
-  };
+  const ask = asking(connection);
   await connection.hello();
 
   const names = ['plant/speed', 'plant/state', 'plant/limits', 'plant/count', 'plant/nothing'];
@@ -123,4 +125,46 @@ export async function tags(port) {
     nodes,
     sum: rows(called.outputs)[0].value,
   };
+}
+
+/** Publishes three tags, does what two writes ask, and goes. */
+export async function publish(port) {
+  const connection = await Connection.connect(port);
+  const ask = asking(connection);
+  await connection.hello({ routingId: 'press-4' });
+  const declared = await ask(Type.Declare, 'DeclareTags', {
+    tags: [
+      { name: 'press/speed', type: 11, rank: -1, access: 3, unit: '1/min', hasRange: true, low: 0, high: 90 },
+      { name: 'press/state', type: 12, rank: -1, access: 1 },
+      { name: 'press/table', type: 6, rank: 1, access: 3, description: 'counts' },
+      { name: 'press//', type: 6, rank: -1, access: 1 },
+    ],
+  }, 'DeclaredTags');
+  const [speed, state, table] = declared.handles;
+  const pushed = await ask(Type.Push, 'PushTags', {
+    handles: [speed, state, table],
+    samples: { count: 3, types: Buffer.from([11, 12, 0x86]), doubles: [12.5], sizes: [7], data: Buffer.from('l\u00e4uft!', 'utf8'), lengths: [2], ints: [1, 2] },
+  }, 'WrittenTags');
+
+  // The first write is taken, and its value pushed; the second is refused.
+  const writes = [];
+  while (writes.length < 2) {
+    const frame = await connection.next();
+    if (frame.type !== Type.Write) continue;
+    const write = decode('WriteTags', frame.body);
+    const value = rows(write.samples)[0].value;
+    writes.push({ tag: declared.handles.indexOf(write.handles[0]), value });
+    const isTaken = write.handles[0] === speed;
+    if (isTaken) {
+      await connection.oneWay(Type.Push, encode('PushTags', {
+        handles: [speed], samples: { count: 1, types: Buffer.from([11]), doubles: [value] },
+      }));
+    }
+
+    const body = encode('WrittenTags', { statuses: isTaken ? [] : [0x803c0000] });
+    await connection.write(encodeFrame({ type: Type.Write, flags: Flag.Reply, correlation: frame.correlation, body }));
+  }
+
+  await connection.close();
+  return { statuses: declared.statuses, pushed: pushed.statuses, writes };
 }
