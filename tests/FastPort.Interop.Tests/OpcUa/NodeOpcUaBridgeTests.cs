@@ -39,6 +39,9 @@ public sealed class NodeOpcUaBridgeTests
             row < 1000 ? (object)row : row < 1800 ? row / 2.0 : $"tag-value-{row}", samples[row].Value.ToObject()));
         Assert.Equal((TagType.Int32, -1, true), (all.Infos[0]!.Type, all.Infos[0]!.Rank, all.Infos[0]!.IsWritable));
 
+        TagInfo level = (await client.ResolveAsync(["node/Level"])).Infos[0]!;
+        Assert.Equal(("m", (0.0, 200.0)), (level.Unit, level.Range));
+
         TagList some = await client.ResolveAsync(Enumerable.Range(0, 400).Select(static i => $"node/v{i}"));
         var values = new TagSamples();
         foreach (int _ in Enumerable.Range(0, 400))

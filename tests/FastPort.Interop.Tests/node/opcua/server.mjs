@@ -8,7 +8,7 @@ import { join } from "node:path";
 const print = console.log;
 console.log = console.error;
 const { default: opcua } = await import("node-opcua");
-const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, StatusCodes } = opcua;
+const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, StatusCodes, standardUnits } = opcua;
 
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
 const server = new OPCUAServer({
@@ -45,6 +45,7 @@ own.addAnalogDataItem({
   browseName: "Level",
   dataType: "Double",
   engineeringUnitsRange: { low: 0, high: 200 },
+  engineeringUnits: standardUnits.meter,
   value: new Variant({ dataType: DataType.Double, value: 0 }),
   minimumSamplingInterval: 0,
 });
