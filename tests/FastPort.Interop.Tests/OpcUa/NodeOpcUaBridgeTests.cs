@@ -40,7 +40,7 @@ public sealed class NodeOpcUaBridgeTests
         Assert.Equal((TagType.Int32, -1, true), (all.Infos[0]!.Type, all.Infos[0]!.Rank, all.Infos[0]!.IsWritable));
 
         TagInfo level = (await client.ResolveAsync(["node/Level"])).Infos[0]!;
-        Assert.Equal(("m", (0.0, 200.0)), (level.Unit, level.Range));
+        Assert.Equal(("°C", (0.0, 200.0)), (level.Unit, level.Range));
 
         TagList some = await client.ResolveAsync(Enumerable.Range(0, 400).Select(static i => $"node/v{i}"));
         var values = new TagSamples();

@@ -45,7 +45,7 @@ own.addAnalogDataItem({
   browseName: "Level",
   dataType: "Double",
   engineeringUnitsRange: { low: 0, high: 200 },
-  engineeringUnits: standardUnits.meter,
+  engineeringUnits: standardUnits.degree_celsius,
   value: new Variant({ dataType: DataType.Double, value: 0 }),
   minimumSamplingInterval: 0,
 });
