@@ -54,6 +54,12 @@ public sealed class NodeOpcUaBridgeTests
         Assert.Equal(TagStatus.BadTypeMismatch, await client.WriteAsync("node/v0", "x"));
         Assert.Equal([42], await client.CallAsync("node/Sum", [2, 40]));
 
+        Assert.Equal(TagValue.FromArray([1, 2, 3]), (await client.ReadAsync("node/Row[1:3]")).Value);
+        Assert.Equal(TagStatus.BadIndexRangeNoData, (await client.ReadAsync("node/Row[10:12]")).Status);
+        Assert.Equal(TagStatus.BadIndexRangeInvalid, (await client.ReadAsync("node/Row[3:1]")).Status);
+        Assert.Equal(TagStatus.Good, await client.WriteAsync("node/Row[2:3]", TagValue.FromArray([-2, -3])));
+        Assert.Equal(TagValue.FromArray([1, -2, -3]), (await client.ReadAsync("node/Row[1:3]")).Value);
+
         TagList watched = await client.ResolveAsync(["node/v7"]);
         await using TagSubscription subscription = await client.SubscribeAsync(watched, new() { Interval = TimeSpan.FromMilliseconds(50) });
         await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(TestContext.Current.CancellationToken);
