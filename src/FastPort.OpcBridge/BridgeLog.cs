@@ -22,4 +22,10 @@ internal static partial class BridgeLog
 
     [LoggerMessage(8105, LogLevel.Warning, "Endpoint {Endpoint}: {Node} cannot be browsed: {Problem}")]
     public static partial void BrowseFailed(ILogger logger, string endpoint, string node, string problem);
+
+    [LoggerMessage(
+        8106,
+        LogLevel.Warning,
+        "Endpoint {Endpoint}: clients have named {MaxTags} parts of arrays; '{Name}' and further ones are unknown. Raise MaxTags")]
+    public static partial void TooManyParts(ILogger logger, string endpoint, int maxTags, string name);
 }

@@ -111,10 +111,12 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
     private MonitoredItemOptions ItemOf(int tag, OpcUaTags known)
     {
-        GroupOptions? group = known.All[tag].Group;
+        OpcUaPart part = _source.Parts.Find(tag);
+        GroupOptions? group = known.All[part.Tag].Group;
         TimeSpan sampling = group?.SamplingInterval is { Ticks: > 0 } given ? given : Interval;
-        return new MonitoredItemOptions(known.Nodes[tag])
+        return new MonitoredItemOptions(known.Nodes[part.Tag])
         {
+            IndexRange = part.Range,
             SamplingInterval = sampling,
             QueueSize = (uint)Math.Clamp(Math.Ceiling(Interval / sampling), 1, MaxQueueSize),
             Deadband = group?.Filter ?? Deadband.None,

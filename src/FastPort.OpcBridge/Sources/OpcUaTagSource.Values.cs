@@ -19,6 +19,11 @@ internal sealed partial class OpcUaTagSource
             return TagStatus.BadNoCommunication;
         }
 
+        if (OpcUaParts.HasAny(tags))
+        {
+            return await ReadPartsAsync(client, tags, samples, cancellationToken).ConfigureAwait(false);
+        }
+
         if (!_buffers.TryTake(out ReadBuffer? buffer))
         {
             buffer = new ReadBuffer();
@@ -54,12 +59,15 @@ internal sealed partial class OpcUaTagSource
 
         IReadOnlyList<NodeId> nodes = _tags.Nodes;
         List<KeyValuePair<NodeId, Variant>> writes = new(tags.Count);
+        List<string?> ranges = new(tags.Count);
         List<int> rows = new(tags.Count);
         for (int i = 0; i < tags.Count; i++)
         {
             if (TagValues.TryToVariant(values.GetValue(i), out Variant variant))
             {
-                writes.Add(new(nodes[tags[i]], variant));
+                OpcUaPart part = _parts.Find(tags[i]);
+                writes.Add(new(nodes[part.Tag], variant));
+                ranges.Add(part.Range);
                 rows.Add(i);
             }
             else
@@ -73,10 +81,10 @@ internal sealed partial class OpcUaTagSource
             return TagStatus.Good;
         }
 
-        var results = new StatusCode[writes.Count];
+        StatusCode[] results;
         try
         {
-            await client.WriteAsync(writes, results, cancellationToken).ConfigureAwait(false);
+            results = await client.WriteAsync(writes, ranges, cancellationToken).ConfigureAwait(false);
         }
         catch (OpcUaException e)
         {
@@ -147,9 +155,35 @@ internal sealed partial class OpcUaTagSource
     /// <summary>What is known of the tags now.</summary>
     public OpcUaTags Tags => _tags;
 
+    /// <summary>Parts of arrays, which are tags too.</summary>
+    public OpcUaParts Parts => _parts;
+
     /// <summary>The status of a request that failed as a whole: what was sent and not answered may have been executed.</summary>
     public TagStatus Failure(OpcUaException e) =>
         e.MayHaveExecuted ? TagStatus.BadTimeout : IsConnected ? new TagStatus(e.Status.Value) : TagStatus.BadNoCommunication;
+
+    private async ValueTask<TagStatus> ReadPartsAsync(
+        OpcUaClient client, IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+    {
+        IReadOnlyList<NodeId> nodes = _tags.Nodes;
+        OpcUaPart[] parts = [.. tags.Select(_parts.Find)];
+        try
+        {
+            DataValue[] values = await client.ReadAsync(
+                Array.ConvertAll(parts, part => nodes[part.Tag]), Array.ConvertAll(parts, static part => part.Range), cancellationToken)
+                .ConfigureAwait(false);
+            foreach (ref readonly DataValue value in values.AsSpan())
+            {
+                TagValues.Add(samples, value);
+            }
+
+            return TagStatus.Good;
+        }
+        catch (OpcUaException e)
+        {
+            return Failure(e);
+        }
+    }
 
     // The nodes of tags without a copy of their ids, and room for their values; used again.
     private sealed class ReadBuffer : IReadOnlyList<NodeId>

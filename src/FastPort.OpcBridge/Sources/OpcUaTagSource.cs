@@ -23,6 +23,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
     private readonly CancellationTokenSource _closing = new();
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly SemaphoreSlim _loading = new(1);
+    private readonly OpcUaParts _parts;
 
     // Keeps what is said of the connection in order.
     private readonly Lock _changing = new();
@@ -40,6 +41,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         _settings = settings;
         _loggerFactory = loggerFactory;
         _logger = loggerFactory.CreateLogger<OpcUaTagSource>();
+        _parts = new OpcUaParts(options, _logger);
         _tags = Configured();
     }
 
@@ -68,7 +70,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         OpcUaTags known = _tags;
         for (int i = 0; i < names.Count; i++)
         {
-            tags.Span[i] = known.Find(names[i])?.Info;
+            tags.Span[i] = known.Find(names[i])?.Info ?? _parts.Resolve(names[i], known);
         }
 
         return ValueTask.CompletedTask;

@@ -12,10 +12,14 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     // HasProperty (OPC 10000-5, 11.8).
     private const uint HasProperty = 46;
 
+    // Their references are in memory at a time.
+    private const int NodesAtATime = 1000;
+
     private readonly List<OpcUaTag> _tags = [];
     private readonly Dictionary<string, OpcUaTag> _names = new(StringComparer.Ordinal);
     private readonly List<OpcUaMethod> _methods = [];
-    private readonly HashSet<NodeId> _visited = [];
+    private readonly HashSet<NodeId> _browsed = [];
+    private readonly UnitsAndRanges _unitsAndRanges = new(client);
 
     public async Task<OpcUaTags> LoadAsync(OpcUaTags known, CancellationToken cancellationToken)
     {
@@ -30,7 +34,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             try
             {
                 NodeId start = client.Namespaces.MakeId(NodeReference.Parse(below));
-                await BrowseAsync(start, options.Name, cancellationToken).ConfigureAwait(false);
+                await BrowseBelowAsync(start, cancellationToken).ConfigureAwait(false);
             }
             catch (OpcUaException e) when (e.Status == StatusCodes.BadNodeIdUnknown)
             {
@@ -39,6 +43,13 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         }
 
         NodeId[] nodes = [.. _tags.Select(tag => NodeOf(tag.Id))];
+
+        // Of tags that were not found by browsing, for their units and ranges.
+        foreach (NodeId[] part in nodes.Where(static node => !node.IsNull).Chunk(NodesAtATime))
+        {
+            await BrowseAsync(Array.ConvertAll(part, static node => (node, string.Empty)), cancellationToken).ConfigureAwait(false);
+        }
+
         await DescribeAsync(nodes, cancellationToken).ConfigureAwait(false);
         return new OpcUaTags(_tags, nodes, _methods);
     }
@@ -47,40 +58,82 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     private NodeId NodeOf(ExpandedNodeId id) =>
         id.NamespaceUri is { } uri && !client.Namespaces.TryGetIndex(uri, out _) ? default : client.Namespaces.MakeId(id);
 
-    private async Task BrowseAsync(NodeId start, string path, CancellationToken cancellationToken)
+    // Level by level. Adds what is found to the tags until there are too many.
+    private async Task BrowseBelowAsync(NodeId start, CancellationToken cancellationToken)
     {
-        var waiting = new Queue<(NodeId Node, string Path)>([(start, path)]);
-        while (waiting.TryDequeue(out (NodeId Node, string Path) next))
+        List<(NodeId Node, string Path)> level = [(start, options.Name)];
+        while (level.Count != 0)
         {
-            if (!_visited.Add(next.Node))
+            List<(NodeId Node, string Path)> below = [];
+            foreach ((NodeId Node, string Path)[] part in level.Chunk(NodesAtATime))
             {
-                continue;
+                if (!await BrowseAsync(part, below, cancellationToken).ConfigureAwait(false))
+                {
+                    return;
+                }
             }
 
-            foreach (ReferenceDescription reference in
-                await client.BrowseAsync(next.Node, cancellationToken: cancellationToken).ConfigureAwait(false))
-            {
-                if (reference.ReferenceTypeId == new NodeId(0, HasProperty) || reference.NodeId.ServerIndex != 0)
-                {
-                    continue;
-                }
+            level = below;
+        }
+    }
 
-                NodeId node = client.Namespaces.MakeId(reference.NodeId);
-                string name = $"{next.Path}/{reference.BrowseName.Name}";
-                switch (reference.NodeClass)
+    // Adds what lies below nodes to the tags and methods, and what is to be browsed next. False if there are too many tags.
+    private async Task<bool> BrowseAsync(
+        (NodeId Node, string Path)[] nodes, List<(NodeId Node, string Path)> below, CancellationToken cancellationToken)
+    {
+        foreach ((NodeId node, string path, ReferenceDescription reference) in
+            await BrowseAsync(nodes, cancellationToken).ConfigureAwait(false))
+        {
+            NodeId found = NodeOf(reference.NodeId);
+            string name = $"{path}/{reference.BrowseName.Name}";
+            switch (reference.NodeClass)
+            {
+                case NodeClass.Variable when !Add(name, client.Namespaces.Expand(found)):
+                    return false;
+                case NodeClass.Variable or NodeClass.Object:
+                    below.Add((found, name));
+                    break;
+                case NodeClass.Method:
+                    _methods.Add(new OpcUaMethod(name, client.Namespaces.Expand(node), client.Namespaces.Expand(found)));
+                    break;
+            }
+        }
+
+        return true;
+    }
+
+    // Browses those nodes that were not yet. Keeps units and ranges, and returns the references that are no properties.
+    private async Task<List<(NodeId Node, string Path, ReferenceDescription Reference)>> BrowseAsync(
+        (NodeId Node, string Path)[] nodes, CancellationToken cancellationToken)
+    {
+        nodes = Array.FindAll(nodes, one => _browsed.Add(one.Node));
+        BrowsedNode[] browsed = await client
+            .BrowseAsync(Array.ConvertAll(nodes, static one => one.Node), cancellationToken: cancellationToken).ConfigureAwait(false);
+        List<(NodeId Node, string Path, ReferenceDescription Reference)> references = [];
+        foreach ((int i, (NodeId node, string path)) in nodes.Index())
+        {
+            if (browsed[i].Status.IsBad && path.Length != 0)
+            {
+                BridgeLog.BrowseFailed(logger, options.Name, $"{client.Namespaces.Expand(node)}", $"{browsed[i].Status}");
+            }
+
+            foreach (ReferenceDescription reference in browsed[i].References.Where(one => IsHere(one.NodeId)))
+            {
+                if (reference.ReferenceTypeId != new NodeId(0, HasProperty))
                 {
-                    case NodeClass.Variable when !Add(name, client.Namespaces.Expand(node)):
-                        return;
-                    case NodeClass.Variable or NodeClass.Object:
-                        waiting.Enqueue((node, name));
-                        break;
-                    case NodeClass.Method:
-                        _methods.Add(new OpcUaMethod(name, client.Namespaces.Expand(next.Node), client.Namespaces.Expand(node)));
-                        break;
+                    references.Add((node, path, reference));
+                }
+                else
+                {
+                    _unitsAndRanges.Add(node, reference.BrowseName, NodeOf(reference.NodeId));
                 }
             }
         }
+
+        return references;
     }
+
+    private bool IsHere(ExpandedNodeId id) => id.ServerIndex == 0 && !NodeOf(id).IsNull;
 
     // False if there are too many.
     private bool Add(string name, ExpandedNodeId id)
@@ -126,6 +179,9 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         DataValue[] ranks = await client.ReadAsync(nodes, AttributeId.ValueRank, cancellationToken).ConfigureAwait(false);
         DataValue[] access = await client.ReadAsync(nodes, AttributeId.UserAccessLevel, cancellationToken).ConfigureAwait(false);
         DataValue[] descriptions = await client.ReadAsync(nodes, AttributeId.Description, cancellationToken).ConfigureAwait(false);
+        Dictionary<NodeId, string> units = await _unitsAndRanges.ReadUnitsAsync(cancellationToken).ConfigureAwait(false);
+        Dictionary<NodeId, (double Low, double High)> ranges =
+            await _unitsAndRanges.ReadRangesAsync(cancellationToken).ConfigureAwait(false);
         for (int i = 0; i < nodes.Length; i++)
         {
             // What cannot be read now stays as it is known.
@@ -139,6 +195,8 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
                     Rank = ranks[i].Value.TryGet(out int rank) ? rank : tag.Info.Rank,
                     IsReadable = !isKnown || (level & 1) != 0,
                     IsWritable = options.AllowWrite && (!isKnown || (level & 2) != 0),
+                    Unit = units.GetValueOrDefault(nodes[i], tag.Info.Unit),
+                    Range = ranges.TryGetValue(nodes[i], out (double Low, double High) range) ? range : tag.Info.Range,
                     Description = descriptions[i].Value.TryGet(out LocalizedText text) ? text.Text ?? string.Empty : tag.Info.Description,
                 },
             };

@@ -11,6 +11,9 @@ internal struct ReadNodesRequest : IServiceMessage
     public int Count;
     public AttributeId Attribute;
 
+    /// <summary>For each node the part of its value; null for all of all values.</summary>
+    public IReadOnlyList<string?>? IndexRanges;
+
     public static ushort EncodingId => ReadRequest.EncodingIdNumber;
 
     void IStructure.Code<T>(ref T codec)
@@ -21,7 +24,7 @@ internal struct ReadNodesRequest : IServiceMessage
         codec.Enumeration(ref timestamps);
         codec.Field(ref Count);
         var item = new ReadValueId { AttributeId = (uint)Attribute };
-        if (Nodes is NodeId[] array)
+        if (Nodes is NodeId[] array && IndexRanges is null)
         {
             foreach (ref readonly NodeId node in array.AsSpan(From, Count))
             {
@@ -34,7 +37,7 @@ internal struct ReadNodesRequest : IServiceMessage
 
         for (int i = 0; i < Count; i++)
         {
-            item.NodeId = Nodes[From + i];
+            (item.NodeId, item.IndexRange) = (Nodes[From + i], IndexRanges?[From + i]);
             codec.Structure(ref item);
         }
     }
@@ -67,13 +70,16 @@ internal struct WriteNodesRequest : IServiceMessage
     public int From;
     public int Count;
 
+    /// <summary>For each node the part of its value; null for all of all values.</summary>
+    public IReadOnlyList<string?>? IndexRanges;
+
     public static ushort EncodingId => WriteRequest.EncodingIdNumber;
 
     void IStructure.Code<T>(ref T codec)
     {
         codec.Field(ref Count);
         var item = new WriteValue { AttributeId = (uint)AttributeId.Value };
-        if (Values is KeyValuePair<NodeId, Variant>[] array)
+        if (Values is KeyValuePair<NodeId, Variant>[] array && IndexRanges is null)
         {
             foreach (ref readonly KeyValuePair<NodeId, Variant> value in array.AsSpan(From, Count))
             {
@@ -86,7 +92,7 @@ internal struct WriteNodesRequest : IServiceMessage
 
         for (int i = 0; i < Count; i++)
         {
-            (item.NodeId, item.Value) = (Values[From + i].Key, Values[From + i].Value);
+            (item.NodeId, item.IndexRange, item.Value) = (Values[From + i].Key, IndexRanges?[From + i], Values[From + i].Value);
             codec.Structure(ref item);
         }
     }

@@ -34,7 +34,7 @@ public sealed partial class OpcUaClient
     {
         ArgumentNullException.ThrowIfNull(nodes);
         var values = new DataValue[nodes.Count];
-        await ReadPartsAsync(nodes, attribute, values, cancellationToken).ConfigureAwait(false);
+        await ReadPartsAsync(nodes, attribute, null, values, cancellationToken).ConfigureAwait(false);
         return values;
     }
 
@@ -53,8 +53,27 @@ public sealed partial class OpcUaClient
     {
         ArgumentNullException.ThrowIfNull(nodes);
         return values.Length == nodes.Count
-            ? ReadPartsAsync(nodes, AttributeId.Value, values, cancellationToken)
+            ? ReadPartsAsync(nodes, AttributeId.Value, null, values, cancellationToken)
             : throw new ArgumentException($"There are {nodes.Count} nodes and room for {values.Length} values.", nameof(values));
+    }
+
+    /// <summary>As <see cref="ReadAsync(IReadOnlyList{NodeId}, CancellationToken)"/>, of arrays only parts.</summary>
+    /// <param name="nodes">The nodes.</param>
+    /// <param name="indexRanges">For each node the part of its array, such as <c>2:5</c>; null for all of the value.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>A value for each node, in order; BadIndexRangeNoData if its array has no such part.</returns>
+    /// <exception cref="ArgumentException">
+    /// <paramref name="indexRanges"/> has another length than <paramref name="nodes"/>.
+    /// </exception>
+    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    public async ValueTask<DataValue[]> ReadAsync(
+        IReadOnlyList<NodeId> nodes, IReadOnlyList<string?> indexRanges, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(nodes);
+        CheckRanges(nodes.Count, indexRanges);
+        var values = new DataValue[nodes.Count];
+        await ReadPartsAsync(nodes, AttributeId.Value, indexRanges, values, cancellationToken).ConfigureAwait(false);
+        return values;
     }
 
     /// <summary>
@@ -97,7 +116,7 @@ public sealed partial class OpcUaClient
     {
         ArgumentNullException.ThrowIfNull(values);
         var statuses = new StatusCode[values.Count];
-        await WritePartsAsync(values, statuses, cancellationToken).ConfigureAwait(false);
+        await WritePartsAsync(values, null, statuses, cancellationToken).ConfigureAwait(false);
         return statuses;
     }
 
@@ -117,21 +136,60 @@ public sealed partial class OpcUaClient
     {
         ArgumentNullException.ThrowIfNull(values);
         return statuses.Length == values.Count
-            ? WritePartsAsync(values, statuses, cancellationToken)
+            ? WritePartsAsync(values, null, statuses, cancellationToken)
             : throw new ArgumentException($"There are {values.Count} nodes and room for {statuses.Length} statuses.", nameof(statuses));
+    }
+
+    /// <summary>
+    /// As <see cref="WriteAsync(IReadOnlyList{KeyValuePair{NodeId, Variant}}, CancellationToken)"/>, of arrays only parts.
+    /// </summary>
+    /// <param name="values">The nodes and what is written.</param>
+    /// <param name="indexRanges">For each node the part of its array, such as <c>2:5</c>; null for all of the value.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>
+    /// A status for each node, in order; BadIndexRangeNoData if its array does not have all of the part, BadIndexRangeDataMismatch if the
+    /// value has another size than it.
+    /// </returns>
+    /// <exception cref="ArgumentException">
+    /// <paramref name="indexRanges"/> has another length than <paramref name="values"/>.
+    /// </exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
+    public async ValueTask<StatusCode[]> WriteAsync(
+        IReadOnlyList<KeyValuePair<NodeId, Variant>> values,
+        IReadOnlyList<string?> indexRanges,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(values);
+        CheckRanges(values.Count, indexRanges);
+        var statuses = new StatusCode[values.Count];
+        await WritePartsAsync(values, indexRanges, statuses, cancellationToken).ConfigureAwait(false);
+        return statuses;
+    }
+
+    private static void CheckRanges(int count, IReadOnlyList<string?> indexRanges)
+    {
+        ArgumentNullException.ThrowIfNull(indexRanges);
+        if (indexRanges.Count != count)
+        {
+            throw new ArgumentException($"There are {count} nodes and {indexRanges.Count} index ranges.", nameof(indexRanges));
+        }
     }
 
     // One request after the other. The number of requests is 1 unless the server limits it.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask ReadPartsAsync(
-        IReadOnlyList<NodeId> nodes, AttributeId attribute, Memory<DataValue> values, CancellationToken cancellationToken)
+        IReadOnlyList<NodeId> nodes,
+        AttributeId attribute,
+        IReadOnlyList<string?>? indexRanges,
+        Memory<DataValue> values,
+        CancellationToken cancellationToken)
     {
         int from = 0;
         do
         {
             int count = Math.Min(Limits.MaxNodesPerRead, values.Length - from);
             ServiceResult<ReadNodesResponse> result = await InvokeAsync(
-                new ReadNodesRequest { Nodes = nodes, From = from, Count = count, Attribute = attribute },
+                new ReadNodesRequest { Nodes = nodes, From = from, Count = count, Attribute = attribute, IndexRanges = indexRanges },
                 _reads,
                 "Read",
                 cancellationToken,
@@ -148,14 +206,17 @@ public sealed partial class OpcUaClient
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask WritePartsAsync(
-        IReadOnlyList<KeyValuePair<NodeId, Variant>> values, Memory<StatusCode> statuses, CancellationToken cancellationToken)
+        IReadOnlyList<KeyValuePair<NodeId, Variant>> values,
+        IReadOnlyList<string?>? indexRanges,
+        Memory<StatusCode> statuses,
+        CancellationToken cancellationToken)
     {
         int from = 0;
         do
         {
             int count = Math.Min(Limits.MaxNodesPerWrite, statuses.Length - from);
             ServiceResult<WriteNodesResponse> result = await InvokeAsync(
-                new WriteNodesRequest { Values = values, From = from, Count = count },
+                new WriteNodesRequest { Values = values, From = from, Count = count, IndexRanges = indexRanges },
                 _writes,
                 "Write",
                 cancellationToken,

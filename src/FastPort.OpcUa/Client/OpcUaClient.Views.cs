@@ -8,6 +8,9 @@ public sealed partial class OpcUaClient
     // The type of all references of a tree (OPC 10000-5, 11.2).
     private const uint HierarchicalReferences = 33;
 
+    // Each may have many references; a response has an end.
+    private const int MaxNodesPerBrowse = 100;
+
     /// <summary>Lists the references of a node that lead to other nodes, whatever their number.</summary>
     /// <param name="node">The node.</param>
     /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
@@ -16,41 +19,40 @@ public sealed partial class OpcUaClient
     public async ValueTask<IReadOnlyList<ReferenceDescription>> BrowseAsync(
         NodeId node, BrowseDirection direction = BrowseDirection.Forward, CancellationToken cancellationToken = default)
     {
-        const uint AllFields = 63;
-        var description = new BrowseDescription
+        BrowsedNode[] browsed = await BrowseAsync([node], direction, cancellationToken).ConfigureAwait(false);
+        return browsed[0].Status.IsBad ? throw Failed("Browse", browsed[0].Status) : browsed[0].References;
+    }
+
+    /// <summary>
+    /// Lists the references of nodes that lead to other nodes, whatever their number. More nodes than the server browses at a time are
+    /// browsed in several requests.
+    /// </summary>
+    /// <param name="nodes">The nodes.</param>
+    /// <param name="direction">Which references. Defaults to those that begin at the node.</param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <returns>A result for each node, in order; its status says whether it was browsed.</returns>
+    /// <exception cref="OpcUaException">The service failed as a whole.</exception>
+    public async ValueTask<BrowsedNode[]> BrowseAsync(
+        IReadOnlyList<NodeId> nodes, BrowseDirection direction = BrowseDirection.Forward, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(nodes);
+        var browsed = new BrowsedNode[nodes.Count];
+        int[] left = [.. Enumerable.Range(0, nodes.Count)];
+        int before;
+        do
         {
-            NodeId = node,
-            BrowseDirection = direction,
-            ReferenceTypeId = new NodeId(0, HierarchicalReferences),
-            IncludeSubtypes = true,
-            ResultMask = AllFields,
-        };
-        BrowseResponse response = await InvokeOnceAsync<BrowseRequest, BrowseResponse>(
-            new BrowseRequest { NodesToBrowse = [description], RequestedMaxReferencesPerNode = (uint)_options.MaxReferencesPerBrowse },
-            "Browse",
-            cancellationToken).ConfigureAwait(false);
-        BrowseResult part = Only(response.Results, "Browse");
-        List<ReferenceDescription> references = [.. part.References ?? []];
-        while (part.ContinuationPoint.Length != 0)
-        {
-            BrowseNextResponse next;
-            try
+            before = left.Length;
+            foreach (int[] part in left.Chunk(Math.Min(Limits.MaxNodesPerBrowse, MaxNodesPerBrowse)))
             {
-                next = await BrowseNextAsync(part.ContinuationPoint, release: false, cancellationToken).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException)
-            {
-                // A session has few continuation points. Whether the server hears of it is not waited for.
-                _ = BrowseNextAsync(part.ContinuationPoint, release: true, CancellationToken.None).AsTask()
-                    .ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
-                throw;
+                await BrowsePartAsync(nodes, direction, part, browsed, cancellationToken).ConfigureAwait(false);
             }
 
-            part = Only(next.Results, "BrowseNext");
-            references.AddRange(part.References ?? []);
+            // A session has few continuation points: nodes that got none are browsed again when those of the others are free.
+            left = Array.FindAll(left, i => browsed[i].Status == StatusCodes.BadNoContinuationPoints);
         }
+        while (left.Length != 0 && left.Length < before);
 
-        return references;
+        return browsed;
     }
 
     /// <summary>
@@ -117,9 +119,73 @@ public sealed partial class OpcUaClient
         }
     }
 
-    private ValueTask<BrowseNextResponse> BrowseNextAsync(ByteString point, bool release, CancellationToken cancellationToken) =>
+    // Browses some of the nodes, with one Browse and as many BrowseNext as it takes.
+    private async ValueTask BrowsePartAsync(
+        IReadOnlyList<NodeId> nodes, BrowseDirection direction, int[] part, BrowsedNode[] browsed, CancellationToken cancellationToken)
+    {
+        const uint AllFields = 63;
+        BrowseResponse response = await InvokeOnceAsync<BrowseRequest, BrowseResponse>(
+            new BrowseRequest
+            {
+                NodesToBrowse = Array.ConvertAll(part, i => new BrowseDescription
+                {
+                    NodeId = nodes[i],
+                    BrowseDirection = direction,
+                    ReferenceTypeId = new NodeId(0, HierarchicalReferences),
+                    IncludeSubtypes = true,
+                    ResultMask = AllFields,
+                }),
+                RequestedMaxReferencesPerNode = (uint)_options.MaxReferencesPerBrowse,
+            },
+            "Browse",
+            cancellationToken).ConfigureAwait(false);
+        BrowseResult[] results = Results(response.Results, part.Length, "Browse");
+        while (true)
+        {
+            for (int i = 0; i < part.Length; i++)
+            {
+                browsed[part[i]] = Join(browsed[part[i]], results[i]);
+            }
+
+            part = [.. part.Where((_, i) => results[i].ContinuationPoint.Length != 0)];
+            ByteString[] points = [.. results.Select(static result => result.ContinuationPoint).Where(static point => point.Length != 0)];
+            if (part.Length == 0)
+            {
+                return;
+            }
+
+            BrowseNextResponse next;
+            try
+            {
+                next = await BrowseNextAsync(points, release: false, cancellationToken).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException)
+            {
+                // A session has few continuation points. Whether the server hears of it is not waited for.
+                _ = BrowseNextAsync(points, release: true, CancellationToken.None).AsTask()
+                    .ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
+                throw;
+            }
+
+            results = Results(next.Results, part.Length, "BrowseNext");
+        }
+    }
+
+    private static BrowsedNode Join(in BrowsedNode before, in BrowseResult next)
+    {
+        if (next.StatusCode.IsBad || before.References is not { Count: > 0 })
+        {
+            return new BrowsedNode(next.StatusCode, next.StatusCode.IsBad ? [] : next.References ?? []);
+        }
+
+        List<ReferenceDescription> references = before.References as List<ReferenceDescription> ?? [.. before.References];
+        references.AddRange(next.References ?? []);
+        return new BrowsedNode(next.StatusCode, references);
+    }
+
+    private ValueTask<BrowseNextResponse> BrowseNextAsync(ByteString[] points, bool release, CancellationToken cancellationToken) =>
         InvokeOnceAsync<BrowseNextRequest, BrowseNextResponse>(
-            new BrowseNextRequest { ReleaseContinuationPoints = release, ContinuationPoints = [point] }, "BrowseNext", cancellationToken);
+            new BrowseNextRequest { ReleaseContinuationPoints = release, ContinuationPoints = points }, "BrowseNext", cancellationToken);
 
     private static BrowsePath PathOf(NodeId start, IReadOnlyList<QualifiedName> names) => new()
     {
@@ -141,11 +207,6 @@ public sealed partial class OpcUaClient
         : (result.Targets ?? []) is [var first, ..] && first.RemainingPathIndex == uint.MaxValue
             ? new TranslatedPath(result.StatusCode, first.TargetId)
         : new TranslatedPath(StatusCodes.BadNoMatch, default);
-
-    private BrowseResult Only(BrowseResult[]? results, string service) =>
-        results is not [var result] ? throw Failed(service, StatusCodes.BadUnknownResponse)
-        : result.StatusCode.IsBad ? throw Failed(service, result.StatusCode)
-        : result;
 
     private T[] Results<T>(T[]? results, int count, string service) =>
         results is not null && results.Length == count ? results : throw Failed(service, StatusCodes.BadUnknownResponse);

@@ -79,3 +79,22 @@ internal struct ValueRange : IServiceMessage
         codec.Field(ref High);
     }
 }
+
+/// <summary>A unit (OPC 10000-8, 5.6.3).</summary>
+internal struct EUInformation : IServiceMessage
+{
+    public string? NamespaceUri;
+    public int UnitId;
+    public LocalizedText DisplayName;
+    public LocalizedText Description;
+
+    public static ushort EncodingId => NodeIds.EUInformationEncoding;
+
+    void IStructure.Code<T>(ref T codec)
+    {
+        codec.Field(ref NamespaceUri);
+        codec.Field(ref UnitId);
+        codec.Field(ref DisplayName);
+        codec.Field(ref Description);
+    }
+}

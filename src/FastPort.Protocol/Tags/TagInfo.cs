@@ -14,6 +14,12 @@ public sealed record TagInfo(int Tag, string Name)
     /// </summary>
     public int Rank { get; init; } = -2;
 
+    /// <summary>
+    /// The number of the tag of which this one is a part, such as some elements of an array: what is written to one of them may change the
+    /// others. Defaults to null: none.
+    /// </summary>
+    public int? PartOf { get; init; }
+
     /// <summary>Whether the tag can be read. Defaults to true.</summary>
     public bool IsReadable { get; init; } = true;
 

@@ -2,7 +2,7 @@ namespace FastPort.Protocol.Tags;
 
 /// <summary>
 /// Whether a sample or an operation is good, and why not: an OPC UA StatusCode (OPC 10000-4, 7.39). Those named here are the ones that
-/// FastPort itself gives; a device's own pass through unchanged.
+/// FastPort itself gives, and those of index ranges; a device's own pass through unchanged.
 /// </summary>
 /// <param name="Code">The code; its upper two bits are 0 for good, 1 for uncertain, 2 for bad.</param>
 public readonly record struct TagStatus(uint Code)
@@ -43,6 +43,15 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>There is no tag of this name.</summary>
     public static readonly TagStatus BadNodeIdUnknown = new(0x8034_0000);
 
+    /// <summary>The index range of a part of an array is malformed, such as <c>3:1</c>.</summary>
+    public static readonly TagStatus BadIndexRangeInvalid = new(0x8036_0000);
+
+    /// <summary>The array has no elements in the index range; a write needs all of them.</summary>
+    public static readonly TagStatus BadIndexRangeNoData = new(0x8037_0000);
+
+    /// <summary>The written part has another size than the index range.</summary>
+    public static readonly TagStatus BadIndexRangeDataMismatch = new(0x80EA_0000);
+
     /// <summary>The tag cannot be read.</summary>
     public static readonly TagStatus BadNotReadable = new(0x803A_0000);
 
@@ -78,6 +87,9 @@ public readonly record struct TagStatus(uint Code)
         [BadHandleInvalid.Code] = nameof(BadHandleInvalid),
         [BadResponseTooLarge.Code] = nameof(BadResponseTooLarge),
         [BadNodeIdUnknown.Code] = nameof(BadNodeIdUnknown),
+        [BadIndexRangeInvalid.Code] = nameof(BadIndexRangeInvalid),
+        [BadIndexRangeNoData.Code] = nameof(BadIndexRangeNoData),
+        [BadIndexRangeDataMismatch.Code] = nameof(BadIndexRangeDataMismatch),
         [BadNotReadable.Code] = nameof(BadNotReadable),
         [BadNotWritable.Code] = nameof(BadNotWritable),
         [BadContinuationPointInvalid.Code] = nameof(BadContinuationPointInvalid),

@@ -39,6 +39,9 @@ public sealed class NodeOpcUaBridgeTests
             row < 1000 ? (object)row : row < 1800 ? row / 2.0 : $"tag-value-{row}", samples[row].Value.ToObject()));
         Assert.Equal((TagType.Int32, -1, true), (all.Infos[0]!.Type, all.Infos[0]!.Rank, all.Infos[0]!.IsWritable));
 
+        TagInfo level = (await client.ResolveAsync(["node/Level"])).Infos[0]!;
+        Assert.Equal(("°C", (0.0, 200.0)), (level.Unit, level.Range));
+
         TagList some = await client.ResolveAsync(Enumerable.Range(0, 400).Select(static i => $"node/v{i}"));
         var values = new TagSamples();
         foreach (int _ in Enumerable.Range(0, 400))
@@ -50,6 +53,12 @@ public sealed class NodeOpcUaBridgeTests
         Assert.Equal(-5, (await client.ReadAsync("node/v399")).Value);
         Assert.Equal(TagStatus.BadTypeMismatch, await client.WriteAsync("node/v0", "x"));
         Assert.Equal([42], await client.CallAsync("node/Sum", [2, 40]));
+
+        Assert.Equal(TagValue.FromArray([1, 2, 3]), (await client.ReadAsync("node/Row[1:3]")).Value);
+        Assert.Equal(TagStatus.BadIndexRangeNoData, (await client.ReadAsync("node/Row[10:12]")).Status);
+        Assert.Equal(TagStatus.BadIndexRangeInvalid, (await client.ReadAsync("node/Row[3:1]")).Status);
+        Assert.Equal(TagStatus.Good, await client.WriteAsync("node/Row[2:3]", TagValue.FromArray([-2, -3])));
+        Assert.Equal(TagValue.FromArray([1, -2, -3]), (await client.ReadAsync("node/Row[1:3]")).Value);
 
         TagList watched = await client.ResolveAsync(["node/v7"]);
         await using TagSubscription subscription = await client.SubscribeAsync(watched, new() { Interval = TimeSpan.FromMilliseconds(50) });

@@ -134,16 +134,10 @@ public sealed class NodeOpcUaServerTests
     {
         var root = new NodeId(0, 84);
         HashSet<NodeId> found = [root];
-        var next = new Queue<NodeId>([root]);
-        while (next.TryDequeue(out NodeId node))
+        for (NodeId[] level = [root]; level.Length != 0;)
         {
-            foreach (ReferenceDescription reference in await client.BrowseAsync(node))
-            {
-                if (found.Add(reference.NodeId.NodeId))
-                {
-                    next.Enqueue(reference.NodeId.NodeId);
-                }
-            }
+            BrowsedNode[] browsed = await client.BrowseAsync(level);
+            level = [.. browsed.SelectMany(static one => one.References).Select(static one => one.NodeId.NodeId).Where(found.Add)];
         }
 
         return found;

@@ -47,6 +47,16 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Tags_have_the_units_and_ranges_of_the_servers_variables()
+    {
+        TagList tags = await _bridged.Client.ResolveAsync(["plant/pump/temperature", "level", "plant/pump/speed"]);
+
+        Assert.Equal(("°C", (-10.0, 90.0)), (tags.Infos[0]!.Unit, tags.Infos[0]!.Range));
+        Assert.Equal((string.Empty, (0.0, 5.0)), (tags.Infos[1]!.Unit, tags.Infos[1]!.Range));
+        Assert.Equal((string.Empty, null), (tags.Infos[2]!.Unit, tags.Infos[2]!.Range));
+    }
+
+    [Fact]
     public async Task Values_of_every_type_are_read_and_written_back()
     {
         (string Name, TagValue Value)[] values =
@@ -166,7 +176,9 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
         space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
         space.AddFolder(root, new NodeId(ns, 2), new QualifiedName(ns, "pump"));
         space.AddVariable(new NodeId(ns, 2), new NodeId(ns, 10), new QualifiedName(ns, "speed"), 1500.5, writable: true);
-        space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(ns, 11), new QualifiedName(ns, "Level"), 1.25, writable: true);
+        space.AddAnalogVariable(new NodeId(ns, 2), new NodeId(ns, 14), new QualifiedName(ns, "temperature"), 20f, -10, 90, unit: "°C");
+        space.AddAnalogVariable(
+            AddressSpace.ObjectsFolder, new NodeId(ns, 11), new QualifiedName(ns, "Level"), 1.25, low: 0, high: 5, writable: true);
         _count = space.AddVariable(root, new NodeId(ns, 12), new QualifiedName(ns, "count"), 7);
         space.AddMethod(
             root,

@@ -8,6 +8,7 @@ namespace FastPort.OpcUa.Tests.Server;
 public sealed class BrowseTests
 {
     private static readonly NodeId Folder = new(2, 1);
+    private static readonly NodeId Unknown = new(2, 99_999);
 
     [Theory]
     [InlineData(1000)]
@@ -70,6 +71,50 @@ public sealed class BrowseTests
         OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(async () => await client.BrowseAsync(new NodeId(2, 5)));
 
         Assert.Equal(StatusCodes.BadNodeIdUnknown, e.Status);
+    }
+
+    [Theory]
+    [InlineData(1000, 1000, 10)]
+    [InlineData(4, 5, 1)]
+    [InlineData(1, 1000, 3)]
+    public async Task Many_nodes_are_browsed_whatever_the_server_serves_at_a_time(int atATime, int maxNodes, int maxPoints)
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            static space =>
+            {
+                for (uint folder = 0; folder < 12; folder++)
+                {
+                    space.AddFolder(AddressSpace.ObjectsFolder, new NodeId(2, 1 + folder), new QualifiedName(2, $"f{folder}"));
+                    for (uint i = 0; i < folder; i++)
+                    {
+                        space.AddVariable(new NodeId(2, 1 + folder), new NodeId(2, 1000 + (100 * folder) + i), $"{folder}.{i}", 0);
+                    }
+                }
+            },
+            options => (options.MaxNodesPerBrowse, options.MaxBrowseContinuationPoints) = (maxNodes, maxPoints));
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { MaxReferencesPerBrowse = atATime });
+
+        BrowsedNode[] browsed = await client.BrowseAsync([.. Enumerable.Range(1, 12).Select(static i => new NodeId(2, (uint)i)), Unknown]);
+
+        Assert.Equal(13, browsed.Length);
+        Assert.All(Enumerable.Range(0, 12), i => Assert.Equal(
+            Enumerable.Range(0, i).Select(n => new QualifiedName(0, $"{i}.{n}")), browsed[i].References.Select(static r => r.BrowseName)));
+        Assert.All(browsed[..12], static one => Assert.Equal(StatusCodes.Good, one.Status));
+        Assert.Equal((StatusCodes.BadNodeIdUnknown, 0), (browsed[12].Status, browsed[12].References.Count));
+        Assert.Empty(await client.BrowseAsync(Array.Empty<NodeId>()));
+    }
+
+    [Fact]
+    public async Task A_node_with_more_references_than_a_server_without_continuation_points_tells_fails_alone()
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            static space => space.AddFolder(AddressSpace.ObjectsFolder, Folder, new QualifiedName(2, "Folder")),
+            static options => options.MaxBrowseContinuationPoints = 0);
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { MaxReferencesPerBrowse = 1 });
+
+        BrowsedNode[] browsed = await client.BrowseAsync([AddressSpace.ObjectsFolder, Folder]);
+
+        Assert.Equal([StatusCodes.BadNoContinuationPoints, StatusCodes.Good], browsed.Select(static one => one.Status));
     }
 
     [Fact]

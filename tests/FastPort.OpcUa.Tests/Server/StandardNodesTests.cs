@@ -156,6 +156,30 @@ public sealed class StandardNodesTests
     }
 
     [Fact]
+    public async Task An_analog_variable_may_have_a_unit()
+    {
+        await using TestServer server = await TestServer.StartAsync(static space =>
+        {
+            space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 5), "t", 20.5, -10, 90, unit: "°C");
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "ns=2;i=6/EngineeringUnits"), "taken", 1);
+            Assert.Throws<ArgumentException>(
+                () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, 1, unit: "m"));
+            Assert.Null(space.Find(new NodeId(2, 6)));
+        });
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        ReferenceDescription property = Assert.Single(
+            await client.BrowseAsync(new NodeId(2, 5)), static r => r.BrowseName == "EngineeringUnits");
+        DataValue value = Assert.Single(await client.ReadAsync([property.NodeId.NodeId]));
+
+        Assert.Equal(new NodeId(0, 46), property.ReferenceTypeId);
+        Assert.Equal(new NodeId(0, 889), value.Value.Get<ExtensionObject>().TypeId.NodeId);
+        var decoder = new BinaryDecoder(value.Value.Get<ExtensionObject>().Body.Span, EncodingLimits.Default);
+        EUInformation unit = decoder.ReadStructure<EUInformation>();
+        Assert.Equal((null, -1, "°C"), (unit.NamespaceUri, unit.UnitId, unit.DisplayName.Text));
+    }
+
+    [Fact]
     public async Task The_types_declare_what_the_server_object_has()
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Threading.Channels;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Sources;
@@ -5,7 +6,8 @@ using FastPort.Protocol.Tags.Sources;
 namespace FastPort.Protocol.Tests.Tags;
 
 /// <summary>
-/// A source whose calls wait until the test ends them. Tag "3" is tag number 3, whose value is its number. Feeds report what the test says.
+/// A source whose calls wait until the test ends them. Tag "3" is tag number 3, whose value is its number; "3[2]" is a part of it, with
+/// number 302. Feeds report what the test says.
 /// </summary>
 internal sealed class ControlledSource : ITagSource
 {
@@ -34,9 +36,12 @@ internal sealed class ControlledSource : ITagSource
     {
         for (int i = 0; i < names.Count; i++)
         {
-            tags.Span[i] = int.TryParse(names[i], out int tag)
-                ? new TagInfo(tag, names[i]) { Type = TagType.Int32, Rank = -1, IsWritable = true }
-                : null;
+            string[] numbers = names[i].Split('[', ']');
+            int? whole = numbers.Length == 1 ? null : int.Parse(numbers[0], CultureInfo.InvariantCulture);
+            int tag = whole is { } number ? (100 * number) + int.Parse(numbers[1], CultureInfo.InvariantCulture)
+                : int.TryParse(names[i], out int one) ? one : -1;
+            tags.Span[i] = tag < 0 ? null
+                : new TagInfo(tag, names[i]) { Type = TagType.Int32, Rank = -1, IsWritable = true, PartOf = whole };
         }
 
         return ValueTask.CompletedTask;

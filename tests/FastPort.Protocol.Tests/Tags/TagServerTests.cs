@@ -111,6 +111,54 @@ public sealed class TagServerTests : IAsyncLifetime
         Assert.Equal(3, _source.Count);
     }
 
+    [Theory]
+    [InlineData("1", "1[0]")]
+    [InlineData("1[0]", "1")]
+    [InlineData("1[0]", "1[3]")]
+    public async Task Writes_of_a_tag_and_of_its_parts_keep_their_order(string written, string after)
+    {
+        Task<TagStatus> first = _client.WriteAsync(written, 10).AsTask();
+        ControlledSource.Call call = await _source.NextAsync();
+        Task<TagStatus> second = _client.WriteAsync(after, 11).AsTask();
+        Task<TagStatus> other = _client.WriteAsync("2[0]", 20).AsTask();
+        ControlledSource.Call others = await _source.NextAsync();
+        Assert.Equal(200, Assert.Single(others.Tags));
+        others.End.SetResult(TagStatus.Good);
+        Assert.Equal(TagStatus.Good, await other);
+        Assert.Equal(2, _source.Count);
+
+        call.End.SetResult(TagStatus.Good);
+        ControlledSource.Call next = await _source.NextAsync();
+        next.End.SetResult(TagStatus.Good);
+
+        Assert.Equal((10, 11), (call.Values[0], next.Values[0]));
+        Assert.Equal((TagStatus.Good, TagStatus.Good), (await first, await second));
+    }
+
+    [Theory]
+    [InlineData("1")]
+    [InlineData("1[0]")]
+    public async Task A_write_of_a_tag_or_a_part_makes_the_cache_forget_the_tag_and_all_parts(string written)
+    {
+        // Number 1 is resolved before its parts, number 2 behind one of them.
+        string[] names = ["1", "1[0]", "1[3]", "2[0]", "2"];
+        Task<TagSamples> read = ReadAsync(_client, Hour, names);
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+        await read;
+        foreach (string name in (string[])[written, written.Replace('1', '2')])
+        {
+            Task<TagStatus> write = _client.WriteAsync(name, 5).AsTask();
+            (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+            await write;
+            Task<TagSamples> again = ReadAsync(_client, Hour, names);
+            ControlledSource.Call call = await _source.NextAsync();
+            call.End.SetResult(TagStatus.Good);
+
+            Assert.Equal([1, 100, 103, 200, 2], Numbers(await again));
+            Assert.Equal(name.StartsWith('1') ? [1, 100, 103] : [2, 200], call.Tags.Order());
+        }
+    }
+
     [Fact]
     public async Task A_stuck_source_is_answered_in_time_and_nothing_is_written_twice()
     {

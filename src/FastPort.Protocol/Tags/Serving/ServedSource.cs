@@ -12,6 +12,9 @@ internal sealed class ServedSource
     private readonly TagServerOptions _options;
     private readonly Dictionary<int, ServedTag> _tags = [];
 
+    // Of the tags of which there are parts.
+    private readonly Dictionary<int, TagWrites> _writesOfParts = [];
+
     public ServedSource(ITagSource source, TagServerOptions options, ILogger logger, TimeProvider time)
     {
         _options = options;
@@ -54,7 +57,19 @@ internal sealed class ServedSource
     public ServedTag? Find(int key) => _tags.GetValueOrDefault(key);
 
     /// <summary>Keeps a tag that was resolved the first time. Under the gate.</summary>
-    public void Add(ServedTag tag) => _tags.Add(tag.Key, tag);
+    public ServedTag Add(uint id, TagInfo info)
+    {
+        int whole = info.PartOf ?? info.Tag;
+        TagWrites writes = _writesOfParts.GetValueOrDefault(whole) ?? Find(whole)?.Writes ?? new TagWrites();
+        if (info.PartOf is not null)
+        {
+            _writesOfParts[whole] = writes;
+        }
+
+        var tag = new ServedTag(id, this, info, writes);
+        _tags.Add(tag.Key, tag);
+        return tag;
+    }
 
     /// <summary>
     /// Calls the source, at most for <see cref="TagServerOptions.SourceTimeout"/>. Says whether it was given up while it had not returned.

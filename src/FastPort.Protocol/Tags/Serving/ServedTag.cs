@@ -3,7 +3,7 @@ namespace FastPort.Protocol.Tags.Serving;
 /// <summary>
 /// A tag of a served source, with the last sample that is known of it. The source's gate guards all but the id, the owner and the key.
 /// </summary>
-internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
+internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWrites writes)
 {
     private RawSample _last;
 
@@ -26,9 +26,6 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     /// <summary>When the last sample was known to be so; <see cref="long.MinValue"/> for never.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
-    /// <summary>Samples confirmed before do not answer a read of another value age than 0: the tag was written since.</summary>
-    public long WrittenAt { get; set; } = long.MinValue;
-
     /// <summary>The last Read that was sent, and that waits to be sent, with the tag; null for none.</summary>
     public ReadBatch? Sent { get; set; }
 
@@ -42,16 +39,14 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     /// <summary>The feed that reports the tag's changes; null for none.</summary>
     public FeedMember? Fed { get; set; }
 
-    /// <summary>Whether a write of the tag is under way, and those that wait for its end.</summary>
-    public bool IsBeingWritten { get; set; }
-
-    public Queue<WriteItem>? WaitingWrites { get; set; }
+    /// <summary>Its writes; shared by the parts of an array and the whole.</summary>
+    public TagWrites Writes => writes;
 
     /// <summary>Whether the last sample answers a read that asks for one confirmed since a time.</summary>
     public bool IsFresh(long since)
     {
         long confirmed = Math.Max(ConfirmedAt, Fed?.ConfirmedAt ?? long.MinValue);
-        return IsKnown && confirmed >= since && ConfirmedAt > WrittenAt;
+        return IsKnown && confirmed >= since && ConfirmedAt > writes.WrittenAt;
     }
 
     /// <summary>A read has an answer of its own, although the tag was written meanwhile.</summary>

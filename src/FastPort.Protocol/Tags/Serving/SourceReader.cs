@@ -20,7 +20,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
     /// </summary>
     public ReadBatch Need(ServedTag tag, long since)
     {
-        if (tag.Sent is { } sent && sent.SentAt >= since && sent.SentAt > tag.WrittenAt)
+        if (tag.Sent is { } sent && sent.SentAt >= since && sent.SentAt > tag.Writes.WrittenAt)
         {
             _joined++;
             return sent;

@@ -1,8 +1,8 @@
 namespace FastPort.Protocol.Tags.Serving;
 
 /// <summary>
-/// Writes tags of one source. Writes of a tag keep their order, and one waits for the answer of the one before; those of other tags go on
-/// meanwhile. Nothing is written twice.
+/// Writes tags of one source. Writes of a tag and of its parts keep their order, and one waits for the answer of the one before; those of
+/// other tags go on meanwhile. Nothing is written twice.
 /// </summary>
 internal sealed class SourceWriter(ServedSource source, TagServerOptions options)
 {
@@ -13,13 +13,13 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
     /// <summary>Takes an item. Under the source's gate; then <see cref="Send"/> without it.</summary>
     public void Add(in WriteItem item)
     {
-        if (item.Tag.IsBeingWritten)
+        if (item.Tag.Writes.IsUnderWay)
         {
-            (item.Tag.WaitingWrites ??= new Queue<WriteItem>()).Enqueue(item);
+            (item.Tag.Writes.Waiting ??= new Queue<WriteItem>()).Enqueue(item);
             return;
         }
 
-        item.Tag.IsBeingWritten = true;
+        item.Tag.Writes.IsUnderWay = true;
         _ready.Enqueue(item);
     }
 
@@ -47,11 +47,11 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             {
                 if (item.Request.IsGivenUp)
                 {
-                    Release(item.Tag);
+                    Release(item.Tag.Writes);
                     continue;
                 }
 
-                item.Tag.WrittenAt = now;
+                item.Tag.Writes.WrittenAt = now;
                 items.Add(item);
             }
 
@@ -84,8 +84,8 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
                 long now = source.Now;
                 foreach (WriteItem item in items)
                 {
-                    item.Tag.WrittenAt = now;
-                    Release(item.Tag);
+                    item.Tag.Writes.WrittenAt = now;
+                    Release(item.Tag.Writes);
                 }
             }
 
@@ -98,16 +98,16 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
         }
     }
 
-    // The next write of the tag may go.
-    private void Release(ServedTag tag)
+    // The next one may go.
+    private void Release(TagWrites writes)
     {
-        if (tag.WaitingWrites is { } waiting && waiting.TryDequeue(out WriteItem next))
+        if (writes.Waiting is { } waiting && waiting.TryDequeue(out WriteItem next))
         {
             _ready.Enqueue(next);
         }
         else
         {
-            tag.IsBeingWritten = false;
+            writes.IsUnderWay = false;
         }
     }
 }

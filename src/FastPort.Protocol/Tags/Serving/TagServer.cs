@@ -115,13 +115,14 @@ public sealed partial class TagServer : IAsyncDisposable
                 Volatile.Write(ref _tags, grown);
             }
 
-            var tag = new ServedTag((uint)_tagCount + 1, source, info);
-            _tags[_tagCount] = tag;
-            _tagCount++;
+            ServedTag tag;
             lock (source.Gate)
             {
-                source.Add(tag);
+                tag = source.Add((uint)_tagCount + 1, info);
             }
+
+            _tags[_tagCount] = tag;
+            _tagCount++;
 
             if (info.Interval is not null)
             {

@@ -33,7 +33,7 @@ public interface ITagSource : IAsyncDisposable
     /// <returns>Good, or why there are no rows at all.</returns>
     ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken);
 
-    /// <summary>Writes tags. The server has at most one write of a tag under way.</summary>
+    /// <summary>Writes tags. The server has at most one write of a tag, with its parts, under way.</summary>
     /// <param name="tags">The tags.</param>
     /// <param name="values">A row for each tag, of which the value is written.</param>
     /// <param name="statuses">Receives a status for each tag, in order.</param>

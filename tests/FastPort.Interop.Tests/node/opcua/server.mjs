@@ -8,7 +8,7 @@ import { join } from "node:path";
 const print = console.log;
 console.log = console.error;
 const { default: opcua } = await import("node-opcua");
-const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, StatusCodes } = opcua;
+const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, VariantArrayType, StatusCodes, standardUnits } = opcua;
 
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
 const server = new OPCUAServer({
@@ -45,7 +45,17 @@ own.addAnalogDataItem({
   browseName: "Level",
   dataType: "Double",
   engineeringUnitsRange: { low: 0, high: 200 },
+  engineeringUnits: standardUnits.degree_celsius,
   value: new Variant({ dataType: DataType.Double, value: 0 }),
+  minimumSamplingInterval: 0,
+});
+own.addVariable({
+  componentOf: folder,
+  nodeId: "i=6000",
+  browseName: "Row",
+  dataType: "Int32",
+  valueRank: 1,
+  value: new Variant({ dataType: DataType.Int32, arrayType: VariantArrayType.Array, value: Int32Array.from({ length: 10 }, (_, i) => i) }),
   minimumSamplingInterval: 0,
 });
 const method = own.addMethod(folder, {

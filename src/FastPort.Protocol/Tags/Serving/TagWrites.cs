@@ -1,0 +1,15 @@
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>
+/// Writes of a tag and of its parts: one of them at a time, as they have elements in common. The source's gate guards it.
+/// </summary>
+internal sealed class TagWrites
+{
+    /// <summary>Samples confirmed before do not answer a read of another value age than 0: there was a write since.</summary>
+    public long WrittenAt { get; set; } = long.MinValue;
+
+    /// <summary>Whether a write is under way, and those that wait for its end.</summary>
+    public bool IsUnderWay { get; set; }
+
+    public Queue<WriteItem>? Waiting { get; set; }
+}
