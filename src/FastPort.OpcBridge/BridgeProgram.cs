@@ -5,6 +5,7 @@ using FastPort.OpcBridge.Sources;
 using FastPort.OpcUa.Server;
 using FastPort.Programs;
 using FastPort.Protocol.Tags.Serving;
+using FastPort.Telemetry;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -72,7 +73,9 @@ internal static class BridgeProgram
             [.. settings.Endpoints.Select(endpoint =>
                 new OpcUaTagSource(endpoint, settings, provider.GetRequiredService<ILoggerFactory>()))]);
         builder.Services.AddSingleton(static provider => new TagServer(
-            provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(), loggerFactory: provider.GetRequiredService<ILoggerFactory>()));
+            provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(),
+            loggerFactory: provider.GetRequiredService<ILoggerFactory>(),
+            latencies: provider.GetRequiredService<LatencyStats>()));
         builder.Services.AddSingleton<IHostedService>(static provider => new BridgeService(
             provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(),
             provider.GetRequiredService<TagServer>(),
