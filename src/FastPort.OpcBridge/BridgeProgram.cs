@@ -7,6 +7,7 @@ using FastPort.OpcUa.Server;
 using FastPort.Programs;
 using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
+using FastPort.Telemetry;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -82,7 +83,8 @@ internal static class BridgeProgram
         // A name that an endpoint has is that endpoint's.
         builder.Services.AddSingleton(static provider => new TagServer(
             [.. provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(), .. provider.GetServices<PublishedTagSource>()],
-            loggerFactory: provider.GetRequiredService<ILoggerFactory>()));
+            loggerFactory: provider.GetRequiredService<ILoggerFactory>(),
+            latencies: provider.GetRequiredService<LatencyStats>()));
         builder.Services.AddSingleton<IHostedService, BridgeService>();
 
         // Added last: the server starts when tags are known, and stops first.

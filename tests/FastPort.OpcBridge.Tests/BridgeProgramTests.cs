@@ -1,3 +1,4 @@
+using System.Text.Json;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using Xunit;
@@ -82,6 +83,36 @@ public sealed class BridgeProgramTests
         Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("'a' is the name of plant  i=1 and factory  ns=2;i=2", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Colour is no known key", bridge.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Its_report_has_what_each_endpoint_was_asked_and_what_the_cache_answered()
+    {
+        await using var bridge = Start();
+        await using (TagClient client = await TagClient.ConnectAsync(await bridge.ListeningAsync()))
+        {
+            TagList tags = await client.ResolveAsync(["simulation/Int32.0", "simulation/Double.1", "simulation/Double.1"]);
+            await client.ReadAsync(tags);
+            await client.ReadAsync(tags, maxAge: TimeSpan.FromHours(1));
+            await client.WriteAsync("simulation/Double.1", 2.5);
+            await using TagSubscription subscription = await client.SubscribeAsync(tags);
+        }
+
+        Assert.Equal(0, await bridge.TerminateAsync());
+        string path = Assert.Single(Directory.GetFiles(Path.Combine(bridge.Directory, "Stats"), "latency_stats_*_server_*.json"));
+        using JsonDocument report = JsonDocument.Parse(await File.ReadAllTextAsync(path));
+
+        Assert.Equal(
+            [("simulation Read", 1, 0), ("simulation Subscribe", 1, 0), ("simulation Unsubscribe", 1, 0), ("simulation Write", 1, 0)],
+            report.RootElement.GetProperty("operations").EnumerateArray().Select(static operation => (
+                operation.GetProperty("name").GetString(),
+                operation.GetProperty("lifetime").GetProperty("calls").GetInt32(),
+                operation.GetProperty("lifetime").GetProperty("errors").GetInt32())));
+        JsonElement counts = Assert.Single(report.RootElement.GetProperty("counts").EnumerateArray());
+        Assert.Equal("simulation", counts.GetProperty("name").GetString());
+        Assert.Equal(
+            """{"read":2,"joined":1,"coalescing_factor":1.5,"cached":3,"cache_hit_rate":0.5,"written":1,"dropped":0,"losses":0}""",
+            JsonSerializer.Serialize(counts.GetProperty("lifetime")));
     }
 
     private static BridgeProcess Start(params (string Key, string Value)[] environment) => BridgeProcess.Start(

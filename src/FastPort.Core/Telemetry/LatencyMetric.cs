@@ -1,17 +1,22 @@
 namespace FastPort.Telemetry;
 
-/// <summary>One of the three latencies that a role measures.</summary>
+/// <summary>One of the latencies that a series measures.</summary>
 /// <param name="Name">Stable name in files, for example <c>round_trip</c>.</param>
 /// <param name="Title">Name in tables.</param>
 internal sealed record LatencyMetric(string Name, string Title)
 {
-    private static readonly LatencyMetric[] Client =
+    /// <summary>What a client measures of its requests: the whole, then its two parts.</summary>
+    public static IReadOnlyList<LatencyMetric> Client { get; } =
         [new("round_trip", "round trip"), new("server", "server"), new("network", "network")];
 
-    private static readonly LatencyMetric[] Server =
+    /// <summary>What a server measures of its messages: the whole, then its two parts.</summary>
+    public static IReadOnlyList<LatencyMetric> Server { get; } =
         [new("decode_to_send", "decode to send"), new("queue", "queue"), new("handler", "handler")];
 
-    /// <summary>The three latencies of a role: the whole, then its two parts.</summary>
+    /// <summary>What is measured of an application's operation, in both roles.</summary>
+    public static IReadOnlyList<LatencyMetric> Operation { get; } = [new("call", "call")];
+
+    /// <summary>The three latencies of a role's messages.</summary>
     /// <param name="role">The measuring end.</param>
     public static IReadOnlyList<LatencyMetric> Of(LatencyRole role) => role == LatencyRole.Client ? Client : Server;
 }

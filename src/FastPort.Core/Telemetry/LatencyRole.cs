@@ -21,4 +21,7 @@ internal enum LatencyScope
 
     /// <summary>The messages of one session.</summary>
     Session,
+
+    /// <summary>The calls of one operation of the application.</summary>
+    Operation,
 }

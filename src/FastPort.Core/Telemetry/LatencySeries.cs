@@ -4,12 +4,13 @@ using FastPort.Telemetry.Reports;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// Records the latencies of one message type or one session. Get the series once from <see cref="LatencyStats"/> and keep it. Thread-safe;
-/// recording allocates nothing after the warm-up.
+/// Records the latencies of one message type, one session or one operation. Get the series once from <see cref="LatencyStats"/> and keep
+/// it. Thread-safe; recording allocates nothing after the warm-up.
 /// </summary>
 public sealed class LatencySeries
 {
     private readonly LatencyStats _stats;
+    private readonly IReadOnlyList<LatencyMetric> _metrics;
     private readonly HistogramStripes _histograms;
     private readonly RecentSamples? _samples;
     private long _errors;
@@ -23,10 +24,10 @@ public sealed class LatencySeries
 
     /// <param name="stats">The statistics of the series.</param>
     /// <param name="scope">
-    /// A message type or a session. There can be many sessions, each recorded by one thread at a time: they have coarse histograms and one
-    /// stripe.
+    /// A message type, a session or an operation. There can be many sessions, each recorded by one thread at a time: they have coarse
+    /// histograms and one stripe.
     /// </param>
-    /// <param name="key">The message type, or the session id.</param>
+    /// <param name="key">The message type, the session id, or 0 for an operation.</param>
     /// <param name="name">The name shown.</param>
     /// <param name="samples">Keeps the individual samples; null for none.</param>
     internal LatencySeries(LatencyStats stats, LatencyScope scope, ulong key, string name, RecentSamples? samples)
@@ -36,20 +37,20 @@ public sealed class LatencySeries
         Key = key;
         Name = name;
         _samples = samples is { Capacity: > 0 } ? samples : null;
-        var width = LatencyMetric.Of(stats.Role).Count;
+        _metrics = scope == LatencyScope.Operation ? LatencyMetric.Operation : LatencyMetric.Of(stats.Role);
         _histograms = scope == LatencyScope.Session
-            ? new HistogramStripes(width, stripes: 1, LatencyBuckets.Coarse)
-            : new HistogramStripes(width, stripes: 0);
+            ? new HistogramStripes(_metrics.Count, stripes: 1, LatencyBuckets.Coarse)
+            : new HistogramStripes(_metrics.Count, stripes: 0);
         _lifetimeStart = _intervalStart = stats.Time.GetTimestamp();
     }
 
-    /// <summary>The scope of the series: a message type or a session.</summary>
+    /// <summary>The scope of the series: a message type, a session or an operation.</summary>
     internal LatencyScope Scope { get; }
 
-    /// <summary>The message type, or the session id.</summary>
+    /// <summary>The message type, or the session id; 0 for an operation.</summary>
     public ulong Key { get; }
 
-    /// <summary>The name shown: the message type's name, its number if it has no name, or the session id.</summary>
+    /// <summary>The name shown: the message type's name, its number if it has no name, the session id, or the operation's name.</summary>
     public string Name { get; }
 
     /// <summary>Records a reply with a timing block; the network time is the round trip minus the server time.</summary>
@@ -63,7 +64,7 @@ public sealed class LatencySeries
     /// <exception cref="InvalidOperationException">The role is not <see cref="LatencyRole.Client"/>.</exception>
     public void RecordRoundTrip(long roundTrip, long serverTime, long timestamp = 0)
     {
-        Require(LatencyRole.Client);
+        Require(LatencyMetric.Client);
         Record(roundTrip, serverTime, roundTrip - serverTime, timestamp);
     }
 
@@ -74,17 +75,8 @@ public sealed class LatencySeries
     /// <exception cref="InvalidOperationException">The role is not <see cref="LatencyRole.Client"/>.</exception>
     public void RecordRoundTrip(long roundTrip)
     {
-        Require(LatencyRole.Client);
-        var stripe = _histograms.Enter();
-        try
-        {
-            stripe.Active[0].Record(roundTrip);
-        }
-        finally
-        {
-            stripe.Exit();
-        }
-
+        Require(LatencyMetric.Client);
+        RecordWhole(roundTrip);
         _samples?.Record(
             new LatencySample(_stats.Time.GetTimestamp(), (ushort)Key, roundTrip, LatencySample.NotMeasured, LatencySample.NotMeasured));
     }
@@ -102,7 +94,7 @@ public sealed class LatencySeries
     /// <exception cref="InvalidOperationException">The role is not <see cref="LatencyRole.Server"/>.</exception>
     public void RecordHandled(long decodeToSend, long queue, long handler, long timestamp = 0)
     {
-        Require(LatencyRole.Server);
+        Require(LatencyMetric.Server);
         if (_stats.Meter is { RecordsDurations: true } meter && Scope == LatencyScope.MessageType)
         {
             meter.RecordHandled(Name, decodeToSend, queue, handler);
@@ -117,7 +109,7 @@ public sealed class LatencySeries
     /// <param name="ends">When each handler ended, which is when the next one began.</param>
     internal void RecordHandled(long received, long began, ReadOnlySpan<long> ends)
     {
-        Require(LatencyRole.Server);
+        Require(LatencyMetric.Server);
         if (_stats.Meter is { RecordsDurations: true } meter && Scope == LatencyScope.MessageType)
         {
             var start = began;
@@ -145,7 +137,16 @@ public sealed class LatencySeries
         _samples?.RecordHandled((ushort)Key, received, began, ends);
     }
 
-    /// <summary>Counts a failed message. Its latency, if any, is recorded separately.</summary>
+    /// <summary>Records a call of an operation, whether it succeeded or not.</summary>
+    /// <param name="duration">From the call until its end, in nanoseconds.</param>
+    /// <exception cref="InvalidOperationException">The series is not one of <see cref="LatencyStats.ForOperation"/>.</exception>
+    public void RecordCall(long duration)
+    {
+        Require(LatencyMetric.Operation);
+        RecordWhole(duration);
+    }
+
+    /// <summary>Counts a failed message or call. Its latency, if any, is recorded separately.</summary>
     public void RecordError() => Interlocked.Increment(ref _errors);
 
     /// <param name="cut">Whether a new interval begins.</param>
@@ -177,11 +178,10 @@ public sealed class LatencySeries
         var (intervalStart, lifetimeStart) = since ?? (_intervalStart, _lifetimeStart);
         var snapshots = cut ? _histograms.Cut() : _histograms.Read();
         var errors = Interlocked.Read(ref _errors);
-        var metrics = LatencyMetric.Of(_stats.Role);
         var reports = new LatencyMetricReport[snapshots.Length];
         for (var i = 0; i < reports.Length; i++)
         {
-            reports[i] = new LatencyMetricReport(metrics[i], snapshots[i].Interval, snapshots[i].Lifetime);
+            reports[i] = new LatencyMetricReport(_metrics[i], snapshots[i].Interval, snapshots[i].Lifetime);
         }
 
         var report = new LatencyScopeReport
@@ -202,6 +202,19 @@ public sealed class LatencySeries
         }
 
         return report;
+    }
+
+    private void RecordWhole(long whole)
+    {
+        var stripe = _histograms.Enter();
+        try
+        {
+            stripe.Active[0].Record(whole);
+        }
+        finally
+        {
+            stripe.Exit();
+        }
     }
 
     private void Record(long whole, long firstPart, long secondPart, long timestamp)
@@ -226,12 +239,15 @@ public sealed class LatencySeries
         }
     }
 
-    private void Require(LatencyRole role)
+    private void Require(IReadOnlyList<LatencyMetric> metrics)
     {
-        if (_stats.Role != role)
+        if (!ReferenceEquals(_metrics, metrics))
         {
             throw new InvalidOperationException(
-                $"These latencies are measured in the role {role}; this LatencyStats has the role {_stats.Role}.");
+                $"The series '{Name}' of this {LatencyText.RoleName(_stats.Role)} measures {Names(_metrics)}; {Names(metrics)} cannot be "
+                + "recorded in it. Record round trips in a client, handled messages in a server, and calls in operations.");
         }
     }
+
+    private static string Names(IReadOnlyList<LatencyMetric> metrics) => string.Join(", ", metrics.Select(static metric => metric.Name));
 }

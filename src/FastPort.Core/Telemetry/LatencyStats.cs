@@ -6,12 +6,12 @@ using FastPort.Telemetry.Reports;
 namespace FastPort.Telemetry;
 
 /// <summary>
-/// The latencies of one client or one server: over all messages, per message type, and per measured session; for an interval and for the
-/// lifetime. Thread-safe; it can be read while it records.
+/// The latencies of one client or one server: over all messages, per message type, and per measured session; and what its application adds:
+/// latencies of its operations, and counts. All for an interval and for the lifetime. Thread-safe; it can be read while it records.
 /// </summary>
 /// <remarks>
 /// A message is recorded once, with its type; a read merges the types into the figures over all, so these cost nothing per message. Memory:
-/// see <see cref="StripedLatencyHistogram"/>, three histograms per message type and per measured session.
+/// see <see cref="StripedLatencyHistogram"/>, three histograms per message type and per measured session, one per operation.
 /// </remarks>
 public sealed class LatencyStats
 {
@@ -20,6 +20,7 @@ public sealed class LatencyStats
 
     private readonly ConcurrentDictionary<ushort, LatencySeries> _types = new();
     private readonly ConcurrentDictionary<ulong, LatencySeries> _sessions = new();
+    private readonly ConcurrentDictionary<string, LatencySeries> _operations = new(StringComparer.Ordinal);
     private readonly Func<ushort, string?>? _typeName;
     private long _otherErrors;
 
@@ -31,6 +32,7 @@ public sealed class LatencyStats
     // Guards the fields below: reports and restarts run one at a time.
     private readonly Lock _readers = new();
     private readonly LatencyHistogram _merged = new();
+    private readonly List<ReportedCount> _counts = [];
     private DateTimeOffset _measuringSince;
     private long _lifetimeStart;
     private long _intervalStart;
@@ -93,6 +95,45 @@ public sealed class LatencyStats
             this);
 
     /// <summary>
+    /// The series of an operation of the application, for example the calls of a device; always the same object for the same name. Its
+    /// calls do not count in the figures over all messages.
+    /// </summary>
+    /// <param name="name">The name shown. Call this only for names of a fixed set: each costs memory.</param>
+    public LatencySeries ForOperation(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        return _operations.GetOrAdd(
+            name,
+            static (name, stats) => new LatencySeries(stats, LatencyScope.Operation, key: 0, name, samples: null),
+            this);
+    }
+
+    /// <summary>
+    /// Adds a count of the application to the reports, or the ratio of two counts, from now on. Tables have a row for each owner and a
+    /// column for each name.
+    /// </summary>
+    /// <param name="owner">What the count belongs to, for example a device.</param>
+    /// <param name="name">Its name in files, with underscores between words. Counts with the same owner and name are added up.</param>
+    /// <param name="count">
+    /// Returns the count, which never decreases. Called for each report, on any thread; it does not block or throw. Kept as long as this
+    /// object.
+    /// </param>
+    /// <param name="per">
+    /// Another such function: reports then have how much <paramref name="count"/> has grown, divided by how much this has. Defaults to
+    /// null: how much the count has grown.
+    /// </param>
+    public void AddCount(string owner, string name, Func<long> count, Func<long>? per = null)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(owner);
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        ArgumentNullException.ThrowIfNull(count);
+        lock (_readers)
+        {
+            _counts.Add(new ReportedCount(owner, name, count, per));
+        }
+    }
+
+    /// <summary>
     /// Removes a session's series and returns its last figures. Reports contain the session until the next interval is cut, at most
     /// <see cref="MaxEndedSessions"/> such sessions; the figures over all and per type keep its messages.
     /// </summary>
@@ -126,10 +167,12 @@ public sealed class LatencyStats
         lock (_readers)
         {
             // Many sessions take time: the types are restarted last, close to the clock reading from which their rates are computed.
-            foreach (var series in _sessions.Values.Concat(_types.Values))
+            foreach (var series in _sessions.Values.Concat(_operations.Values).Concat(_types.Values))
             {
                 series.Restart();
             }
+
+            _counts.ForEach(static count => count.Restart());
 
             lock (_endedGate)
             {
@@ -150,8 +193,8 @@ public sealed class LatencyStats
     public LatencyReport Read() => Report(cut: false);
 
     /// <summary>
-    /// The present figures over all and per type, without sessions and recent samples: the cost does not depend on the number of sessions.
-    /// For code that reads often.
+    /// The present figures over all, per type and per operation, without sessions and recent samples: the cost does not depend on the
+    /// number of sessions. For code that reads often.
     /// </summary>
     public LatencyReport ReadTotals()
     {
@@ -196,6 +239,8 @@ public sealed class LatencyStats
     {
         var types = Reports(_types.Values, cut, now, (_intervalStart, _lifetimeStart));
         types.Sort(static (a, b) => a.Key.CompareTo(b.Key));
+        var operations = Reports(_operations.Values, cut, now, (_intervalStart, _lifetimeStart));
+        operations.Sort(static (a, b) => string.CompareOrdinal(a.Name, b.Name));
         return new LatencyReport
         {
             Role = Role,
@@ -205,7 +250,9 @@ public sealed class LatencyStats
             ProcessId = Environment.ProcessId,
             All = OverAll(types, cut, now),
             Types = types,
+            Operations = operations,
             Sessions = sessions,
+            Counts = ReportedCount.ReportAll(_counts, cut),
             Recent = recent,
         };
     }

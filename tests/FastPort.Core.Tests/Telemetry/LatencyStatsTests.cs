@@ -78,6 +78,57 @@ public sealed class LatencyStatsTests
     }
 
     [Fact]
+    public void Calls_are_recorded_for_operations_alone()
+    {
+        var stats = Client();
+
+        var e = Assert.Throws<InvalidOperationException>(() => stats.ForType(1).RecordCall(1));
+        Assert.Throws<InvalidOperationException>(() => stats.ForOperation("line1 Read").RecordRoundTrip(1));
+
+        Assert.StartsWith(
+            "The series '0x0001' of this client measures round_trip, server, network; call cannot be recorded in it.",
+            e.Message,
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Operations_are_apart_from_messages_and_have_their_own_intervals()
+    {
+        var stats = Client();
+        stats.ForOperation("b").RecordCall(3_000);
+        stats.ForOperation("a").RecordCall(1_000);
+        stats.ForOperation("c");
+        _clock.Advance(TimeSpan.FromSeconds(2));
+
+        var report = stats.CutInterval();
+
+        Assert.Same(stats.ForOperation("a"), stats.ForOperation("a"));
+        Assert.Equal(["a", "b"], report.Operations.Select(operation => operation.Name));
+        Assert.Equal((1, 0.5, 3_000), (report.Operations[1].IntervalCount, report.Operations[1].IntervalRate,
+            Assert.Single(report.Operations[1].Metrics).Interval.Max));
+        Assert.Equal(0, report.All.LifetimeCount);
+        Assert.Equal([LatencyScope.All], report.Scopes.Select(scope => scope.Scope));
+        Assert.Equal([(0, 1), (0, 1)], stats.ReadTotals().Operations.Select(o => ((int)o.IntervalCount, (int)o.LifetimeCount)));
+    }
+
+    [Fact]
+    public void Counts_are_those_of_the_period_and_counts_of_one_name_are_added_up()
+    {
+        var stats = Client();
+        long first = 10, second = 20;
+        stats.AddCount("a", "read", () => first);
+        stats.AddCount("b", "read", () => second);
+        stats.AddCount("a", "read", () => second);
+        first += 1;
+        second += 2;
+        var report = stats.CutInterval();
+        first += 4;
+
+        Assert.Equal([("a", 3), ("b", 2)], report.Counts.Select(count => (count.Owner, (int)count.Interval.Count)));
+        Assert.Equal([(4, 7), (0, 2)], stats.Read().Counts.Select(c => ((int)c.Interval.Count, (int)c.Lifetime.Count)));
+    }
+
+    [Fact]
     public void The_figures_over_all_are_those_of_all_types_together()
     {
         var stats = Client();
@@ -216,6 +267,10 @@ public sealed class LatencyStatsTests
         series.RecordRoundTrip(90_000_000, 1);
         series.RecordError();
         stats.RecordError();
+        var warmUp = 5L;
+        stats.AddCount("a", "read", () => warmUp);
+        stats.ForOperation("a Read").RecordCall(1_000);
+        warmUp++;
         var started = _clock.GetUtcNow();
         _clock.Advance(TimeSpan.FromSeconds(2));
         stats.StartMeasuring();
@@ -231,6 +286,8 @@ public sealed class LatencyStatsTests
         Assert.Equal((1, 0, 0), (report.All.LifetimeCount, report.All.LifetimeErrors, report.All.IntervalErrors));
         Assert.Equal(40_000, report.All.Metrics[0].Lifetime.Max);
         Assert.Equal(1, report.Recent!.Count);
+        Assert.Empty(report.Operations);
+        Assert.Equal(new CountIncrease(0, null), Assert.Single(report.Counts).Lifetime);
     }
 
     [Fact]
@@ -298,6 +355,7 @@ public sealed class LatencyStatsTests
         {
             _ = stats.ForType(1);
             session.RecordHandled(30_000, 10_000, 20_000);
+            stats.ForOperation("line1 Read").RecordCall(30_000);
         }
 
         Assert.Equal(0, Allocations.LeastOf(() =>
@@ -306,6 +364,7 @@ public sealed class LatencyStatsTests
             {
                 _ = stats.ForType(1);
                 session.RecordHandled(30_000, 10_000, 20_000);
+                stats.ForOperation("line1 Read").RecordCall(30_000);
             }
         }));
     }

@@ -4,6 +4,7 @@ using FastPort.Hosting;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
+using FastPort.Telemetry;
 
 namespace FastPort.Protocol.Tests.Tags;
 
@@ -27,9 +28,10 @@ internal sealed class TagBridge : IAsyncDisposable
         ITagSource[] sources,
         TagServerOptions options,
         string endpoint = "tcp://127.0.0.1:0",
-        Action<FastPortServerOptions>? configure = null)
+        Action<FastPortServerOptions>? configure = null,
+        LatencyStats? latencies = null)
     {
-        var tags = new TagServer(sources, options);
+        var tags = new TagServer(sources, options, time: latencies?.Time, latencies: latencies);
         var serverOptions = new FastPortServerOptions { Endpoints = { endpoint }, Session = { MaxConcurrency = 64 } };
         configure?.Invoke(serverOptions);
         MessageHandlers handlers = new MessageHandlers().MapTags(tags);

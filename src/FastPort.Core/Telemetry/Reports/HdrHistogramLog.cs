@@ -6,8 +6,8 @@ namespace FastPort.Telemetry.Reports;
 
 /// <summary>
 /// Formats the lines of an <c>.hlog</c> file, the interval log of HdrHistogram in format version 1.3: per interval and latency one
-/// histogram over all messages and one per message type, tagged <c>{scope name}/{latency}</c>. Values are nanoseconds; the column
-/// <c>Interval_Max</c> has milliseconds.
+/// histogram over all messages, one per message type and one per operation, tagged <c>{scope name}/{latency}</c>. Values are nanoseconds;
+/// the column <c>Interval_Max</c> has milliseconds.
 /// </summary>
 internal static class HdrHistogramLog
 {
@@ -25,9 +25,9 @@ internal static class HdrHistogramLog
     {
         var text = new StringBuilder();
         AppendLines(text, report.Taken, report.All);
-        foreach (LatencyScopeReport type in report.Types)
+        foreach (LatencyScopeReport scope in report.Types.Concat(report.Operations))
         {
-            AppendLines(text, report.Taken, type);
+            AppendLines(text, report.Taken, scope);
         }
 
         return text.ToString();

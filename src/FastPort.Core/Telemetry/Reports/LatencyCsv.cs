@@ -5,7 +5,8 @@ using FastPort.Telemetry.Histograms;
 namespace FastPort.Telemetry.Reports;
 
 /// <summary>
-/// Formats a report's interval as CSV: one row per scope and latency, times in microseconds, invariant number format, line feeds.
+/// Formats a report's interval as CSV: one row per scope and latency, then one per count; times in microseconds, invariant number format,
+/// line feeds.
 /// </summary>
 internal static class LatencyCsv
 {
@@ -23,12 +24,17 @@ internal static class LatencyCsv
         ArgumentNullException.ThrowIfNull(report);
         var text = new StringBuilder();
         var time = report.Taken.UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
-        foreach (var scope in report.Scopes)
+        foreach (var scope in report.Scopes.Concat(report.Operations))
         {
             foreach (var metric in scope.Metrics)
             {
                 AppendRow(text, time, scope, metric.Metric, metric.Interval.Summarize());
             }
+        }
+
+        foreach (var count in report.Counts.Where(static count => count.Interval.Per is null))
+        {
+            AppendCount(text, time, report.All, count);
         }
 
         return text.ToString();
@@ -37,8 +43,8 @@ internal static class LatencyCsv
     private static void AppendRow(
         StringBuilder text, string time, LatencyScopeReport scope, LatencyMetric metric, in LatencySummary summary)
     {
-        var key = scope.Scope == LatencyScope.All ? "" : scope.Key.ToString(CultureInfo.InvariantCulture);
-        var rate = scope.Interval > TimeSpan.Zero ? summary.Count / scope.Interval.TotalSeconds : 0;
+        var key = scope.Scope is LatencyScope.All or LatencyScope.Operation ? "" : scope.Key.ToString(CultureInfo.InvariantCulture);
+        var rate = Rate(summary.Count, scope.Interval);
         text.Append(time)
             .Append(CultureInfo.InvariantCulture, $",{scope.Lifetime.TotalSeconds:0.###},{scope.Interval.TotalSeconds:0.###}")
             .Append(CultureInfo.InvariantCulture, $",{LatencyText.ScopeName(scope.Scope)},{key},{Quoted(scope.Name)},{metric.Name}")
@@ -51,6 +57,15 @@ internal static class LatencyCsv
 
         text.Append(CultureInfo.InvariantCulture, $",{summary.ClampedLow},{summary.ClampedHigh}\n");
     }
+
+    // A count has no errors and no latencies.
+    private static void AppendCount(StringBuilder text, string time, LatencyScopeReport all, CountReport count) => text
+        .Append(time)
+        .Append(CultureInfo.InvariantCulture, $",{all.Lifetime.TotalSeconds:0.###},{all.Interval.TotalSeconds:0.###}")
+        .Append(CultureInfo.InvariantCulture, $",count,,{Quoted(count.Owner)},{Quoted(count.Name)}")
+        .Append(CultureInfo.InvariantCulture, $",{count.Interval.Count},{Rate(count.Interval.Count, all.Interval):0.###},,,,,,,,,,,\n");
+
+    private static double Rate(long count, TimeSpan time) => time > TimeSpan.Zero ? count / time.TotalSeconds : 0;
 
     private static string Quoted(string name) =>
         name.AsSpan().ContainsAny(NeedQuotes) ? $"\"{name.Replace("\"", "\"\"", StringComparison.Ordinal)}\"" : name;

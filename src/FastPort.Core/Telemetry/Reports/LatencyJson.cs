@@ -68,6 +68,16 @@ internal static class LatencyJson
         }
 
         writer.WriteEndArray();
+        writer.WriteStartArray("operations");
+        foreach (var operation in report.Operations)
+        {
+            writer.WriteStartObject();
+            WriteNameAndPeriods(writer, operation);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+        WriteCounts(writer, report);
         WriteRecent(writer, report);
         writer.WriteEndObject();
     }
@@ -95,29 +105,34 @@ internal static class LatencyJson
             writer.WriteNumber("key", scope.Key);
         }
 
+        WriteNameAndPeriods(writer, scope);
+        writer.WriteEndObject();
+    }
+
+    private static void WriteNameAndPeriods(Utf8JsonWriter writer, LatencyScopeReport scope)
+    {
         writer.WriteString("name", scope.Name);
         WritePeriod(
-            writer, "interval", scope.Interval, scope.IntervalErrors, scope.IntervalRate, scope.Metrics, static metric => metric.Interval);
+            writer, "interval", scope, scope.Interval, scope.IntervalErrors, scope.IntervalRate, static metric => metric.Interval);
         WritePeriod(
-            writer, "lifetime", scope.Lifetime, scope.LifetimeErrors, scope.LifetimeRate, scope.Metrics, static metric => metric.Lifetime);
-        writer.WriteEndObject();
+            writer, "lifetime", scope, scope.Lifetime, scope.LifetimeErrors, scope.LifetimeRate, static metric => metric.Lifetime);
     }
 
     private static void WritePeriod(
         Utf8JsonWriter writer,
         string name,
+        LatencyScopeReport scope,
         TimeSpan length,
         long errors,
         double rate,
-        IReadOnlyList<LatencyMetricReport> metrics,
         Func<LatencyMetricReport, LatencySnapshot> period)
     {
         writer.WriteStartObject(name);
         writer.WriteNumber("seconds", length.TotalSeconds);
-        writer.WriteNumber("messages", period(metrics[0]).Count);
+        writer.WriteNumber(LatencyText.Counted(scope.Scope), period(scope.Metrics[0]).Count);
         writer.WriteNumber("per_s", Math.Round(rate, 3));
         writer.WriteNumber("errors", errors);
-        foreach (var metric in metrics)
+        foreach (var metric in scope.Metrics)
         {
             var summary = period(metric).Summarize();
             writer.WriteStartObject(metric.Metric.Name);
@@ -128,6 +143,45 @@ internal static class LatencyJson
             writer.WriteNumber("clamped_low", summary.ClampedLow);
             writer.WriteNumber("clamped_high", summary.ClampedHigh);
             writer.WriteEndObject();
+        }
+
+        writer.WriteEndObject();
+    }
+
+    private static void WriteCounts(Utf8JsonWriter writer, LatencyReport report)
+    {
+        writer.WriteStartArray("counts");
+        foreach (var owner in report.Counts.GroupBy(static count => count.Owner))
+        {
+            writer.WriteStartObject();
+            writer.WriteString("name", owner.Key);
+            WriteCounts(writer, "interval", owner, static count => count.Interval);
+            WriteCounts(writer, "lifetime", owner, static count => count.Lifetime);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+    }
+
+    private static void WriteCounts(
+        Utf8JsonWriter writer, string name, IEnumerable<CountReport> counts, Func<CountReport, CountIncrease> period)
+    {
+        writer.WriteStartObject(name);
+        foreach (var count in counts)
+        {
+            CountIncrease increase = period(count);
+            if (increase.Per is null)
+            {
+                writer.WriteNumber(count.Name, increase.Count);
+            }
+            else if (increase.Ratio is { } ratio)
+            {
+                writer.WriteNumber(count.Name, Math.Round(ratio, 6));
+            }
+            else
+            {
+                writer.WriteNull(count.Name);
+            }
         }
 
         writer.WriteEndObject();

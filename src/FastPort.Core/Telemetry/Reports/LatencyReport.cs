@@ -29,6 +29,12 @@ public sealed class LatencyReport
     /// <summary>By measured session, the session with the most messages first.</summary>
     public required IReadOnlyList<LatencyScopeReport> Sessions { get; init; }
 
+    /// <summary>By operation of the application, by name; without operations that have neither calls nor errors.</summary>
+    public required IReadOnlyList<LatencyScopeReport> Operations { get; init; }
+
+    /// <summary>Counts of the application.</summary>
+    internal IReadOnlyList<CountReport> Counts { get; init; } = [];
+
     /// <summary>Exact figures of the most recent samples; null if there are none.</summary>
     internal LatencyRecentReport? Recent { get; init; }
 
@@ -36,13 +42,13 @@ public sealed class LatencyReport
     public IEnumerable<LatencyScopeReport> Scopes => [All, .. Types, .. Sessions];
 }
 
-/// <summary>The three latencies of everything, of one message type or of one session. Immutable.</summary>
+/// <summary>The latencies of all messages, of one message type, of one session or of one operation. Immutable.</summary>
 public sealed class LatencyScopeReport
 {
     /// <summary>The scope of the figures.</summary>
     internal LatencyScope Scope { get; init; }
 
-    /// <summary>Message type or session id; 0 for <see cref="LatencyScope.All"/>.</summary>
+    /// <summary>Message type or session id; 0 for all messages and for an operation.</summary>
     public required ulong Key { get; init; }
 
     /// <summary>The name shown.</summary>
@@ -54,25 +60,25 @@ public sealed class LatencyScopeReport
     /// <summary>Time since measuring began; for a session that began later, since its start.</summary>
     public required TimeSpan Lifetime { get; init; }
 
-    /// <summary>Failed messages in the interval.</summary>
+    /// <summary>Failed messages or calls in the interval.</summary>
     public required long IntervalErrors { get; init; }
 
-    /// <summary>Failed messages since measuring began.</summary>
+    /// <summary>Failed messages or calls since measuring began.</summary>
     public required long LifetimeErrors { get; init; }
 
-    /// <summary>The three latencies: the whole, then its two parts.</summary>
+    /// <summary>Of messages the three latencies: the whole, then its two parts. Of an operation the one of its calls.</summary>
     public required IReadOnlyList<LatencyMetricReport> Metrics { get; init; }
 
-    /// <summary>Messages measured in the interval.</summary>
+    /// <summary>Messages or calls measured in the interval.</summary>
     public long IntervalCount => Metrics[0].Interval.Count;
 
-    /// <summary>Messages measured since measuring began.</summary>
+    /// <summary>Messages or calls measured since measuring began.</summary>
     public long LifetimeCount => Metrics[0].Lifetime.Count;
 
-    /// <summary>Messages per second in the interval; 0 if the interval has no length.</summary>
+    /// <summary>Messages or calls per second in the interval; 0 if the interval has no length.</summary>
     public double IntervalRate => Interval > TimeSpan.Zero ? IntervalCount / Interval.TotalSeconds : 0;
 
-    /// <summary>Messages per second since measuring began; 0 if no time has passed.</summary>
+    /// <summary>Messages or calls per second since measuring began; 0 if no time has passed.</summary>
     public double LifetimeRate => Lifetime > TimeSpan.Zero ? LifetimeCount / Lifetime.TotalSeconds : 0;
 }
 
@@ -88,7 +94,7 @@ public sealed class LatencyMetricReport
 
     /// <summary>
     /// Which latency, by its name in files: <c>round_trip</c>, <c>server</c>, <c>network</c> of a client; <c>decode_to_send</c>,
-    /// <c>queue</c>, <c>handler</c> of a server.
+    /// <c>queue</c>, <c>handler</c> of a server; <c>call</c> of an operation.
     /// </summary>
     public string Name => Metric.Name;
 

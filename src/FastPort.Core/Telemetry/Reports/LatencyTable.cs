@@ -71,12 +71,13 @@ public static class LatencyTable
             + $"s\n");
         var grid = new TextGrid(["", .. Headings]);
         AddScope(grid, report.All, interval);
-        foreach (var type in report.Types)
+        foreach (var scope in report.Types.Concat(report.Operations))
         {
-            AddScope(grid, type, interval);
+            AddScope(grid, scope, interval);
         }
 
         grid.AppendTo(text);
+        CountTable.Append(text, report, interval);
     }
 
     private static void AddScope(TextGrid grid, LatencyScopeReport scope, bool interval)
@@ -85,7 +86,9 @@ public static class LatencyTable
         var rate = interval ? scope.IntervalRate : scope.LifetimeRate;
         var errors = interval ? scope.IntervalErrors : scope.LifetimeErrors;
         var title = scope.Scope == LatencyScope.All ? "all" : $"{LatencyText.ScopeName(scope.Scope)} {scope.Name}";
-        grid.AddHeading($"{title}: {LatencyText.Count(count)} messages, {LatencyText.Rate(rate)}/s, {LatencyText.Count(errors)} errors");
+        grid.AddHeading(
+            $"{title}: {LatencyText.Count(count)} {LatencyText.Counted(scope.Scope)}, {LatencyText.Rate(rate)}/s, "
+            + $"{LatencyText.Count(errors)} errors");
         foreach (var metric in scope.Metrics)
         {
             grid.AddRow(Cells(metric.Metric, (interval ? metric.Interval : metric.Lifetime).Summarize()));

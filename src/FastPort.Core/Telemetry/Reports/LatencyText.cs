@@ -11,8 +11,12 @@ internal static class LatencyText
     {
         LatencyScope.All => "all",
         LatencyScope.MessageType => "type",
-        _ => "session",
+        LatencyScope.Session => "session",
+        _ => "operation",
     };
+
+    /// <summary>What a scope's count counts.</summary>
+    internal static string Counted(LatencyScope scope) => scope == LatencyScope.Operation ? "calls" : "messages";
 
     /// <summary>Microseconds, with fewer decimals for larger values.</summary>
     internal static string Microseconds(double nanoseconds)

@@ -1,4 +1,5 @@
 using FastPort.Protocol.Tags.Sources;
+using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Protocol.Tags.Serving;
@@ -15,12 +16,13 @@ internal sealed class ServedSource
     // Of the tags of which there are parts.
     private readonly Dictionary<int, TagWrites> _writesOfParts = [];
 
-    public ServedSource(ITagSource source, TagServerOptions options, ILogger logger, TimeProvider time)
+    public ServedSource(ITagSource source, TagServerOptions options, ILogger logger, TimeProvider time, LatencyStats? latencies)
     {
         _options = options;
         Source = source;
         Logger = logger;
         Time = time;
+        Telemetry = new SourceTelemetry(source.Name, latencies);
         Reader = new SourceReader(this, options);
         Writer = new SourceWriter(this, options);
         Feeds = new SourceFeeds(this);
@@ -43,7 +45,7 @@ internal sealed class ServedSource
 
     public SourceFeeds Feeds { get; }
 
-    public SourceTelemetry Telemetry { get; } = new();
+    public SourceTelemetry Telemetry { get; }
 
     /// <summary>Set before the first call.</summary>
     public TagMeter? Meter { get; set; }
@@ -82,31 +84,37 @@ internal sealed class ServedSource
             return (TagStatus.BadNoCommunication, false);
         }
 
+        long begun = Now;
+        TagStatus status;
+        bool isAbandoned = false;
         using var timeout = new CancellationTokenSource(_options.SourceTimeout, Time);
         Task<TagStatus>? calling = null;
         try
         {
-            long begun = Now;
             ValueTask<TagStatus> called = call(timeout.Token);
-            TagStatus status = called.IsCompleted ? await called.ConfigureAwait(false)
+            status = called.IsCompleted ? await called.ConfigureAwait(false)
                 : await (calling = called.AsTask()).WaitAsync(timeout.Token).ConfigureAwait(false);
-            Meter?.OnCalled(this, operation, Time.GetElapsedTime(begun));
-            return (status, false);
         }
         catch (OperationCanceledException) when (timeout.IsCancellationRequested)
         {
             ServingLog.SourceTimedOut(Logger, Source.Name, operation, _options.SourceTimeout);
-            return (TagStatus.BadTimeout, calling is { IsCompleted: false });
+            status = TagStatus.BadTimeout;
+            isAbandoned = calling is { IsCompleted: false };
         }
         catch (TagException e)
         {
-            return (e.Status, false);
+            status = e.Status;
         }
         catch (Exception e)
         {
             ServingLog.SourceThrew(Logger, e, Source.Name, operation);
-            return (TagStatus.BadInternalError, false);
+            status = TagStatus.BadInternalError;
         }
+
+        TimeSpan time = Time.GetElapsedTime(begun);
+        Telemetry.OnCalled(operation, time, status);
+        Meter?.OnCalled(this, operation, time);
+        return (status, isAbandoned);
     }
 
     public void Stop() => Source.ConnectionChanged -= OnConnectionChanged;

@@ -16,7 +16,7 @@ internal sealed class TagMeter : IDisposable
     public TagMeter(IReadOnlyList<ServedSource> sources)
     {
         _duration = _meter.CreateHistogram<double>(
-            "fastport.tags.source.duration", "s", "From the call of a source until its answer");
+            "fastport.tags.source.duration", "s", "From the call of a source until its end");
         Observe("fastport.tags.read", "Tags that were read from their source", static telemetry => telemetry.TagsRead);
         Observe("fastport.tags.cached", "Tags that the cache answered", static telemetry => telemetry.FromCache);
         Observe("fastport.tags.joined", "Tags answered by a read that another request had asked for", static telemetry => telemetry.Joined);

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
+using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -29,17 +30,22 @@ public sealed partial class TagServer : IAsyncDisposable
     /// <param name="options">Limits, which are not changed from now on. Defaults to the default values.</param>
     /// <param name="loggerFactory">Creates the server's logger. Defaults to no logging.</param>
     /// <param name="time">The clock. Defaults to the system's.</param>
+    /// <param name="latencies">
+    /// Reports what the sources do: the time of their calls, by source and operation, and counts by source. Usually those of the server
+    /// (<c>FastPortServerComponents.LatencyStats</c>). Defaults to null: not reported.
+    /// </param>
     public TagServer(
         IEnumerable<ITagSource> sources,
         TagServerOptions? options = null,
         ILoggerFactory? loggerFactory = null,
-        TimeProvider? time = null)
+        TimeProvider? time = null,
+        LatencyStats? latencies = null)
     {
         ArgumentNullException.ThrowIfNull(sources);
         _options = options ?? new TagServerOptions();
         _time = time ?? TimeProvider.System;
         ILogger logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<TagServer>();
-        _sources = [.. sources.Select(source => new ServedSource(source, _options, logger, _time))];
+        _sources = [.. sources.Select(source => new ServedSource(source, _options, logger, _time, latencies))];
         _meter = new TagMeter(_sources);
         Array.ForEach(_sources, source => source.Meter = _meter);
     }

@@ -59,6 +59,17 @@ public sealed class HdrHistogramLogTests : IDisposable
     }
 
     [Fact]
+    public async Task Operations_are_there_with_their_own_tags()
+    {
+        var stats = new LatencyStats(LatencyRole.Server, time: _clock);
+        stats.ForOperation("line 1 Read").RecordCall(2_000_000);
+        await Writer(stats, enabled: true).FinishAsync();
+
+        HistogramBase read = Assert.Single(ReadLog());
+        Assert.Equal(("line_1_Read/call", 1), (read.Tag, read.TotalCount));
+    }
+
+    [Fact]
     public async Task Without_the_option_there_is_no_such_file_and_without_values_no_interval()
     {
         await Writer(new LatencyStats(LatencyRole.Server, time: _clock), enabled: false).FinishAsync();
