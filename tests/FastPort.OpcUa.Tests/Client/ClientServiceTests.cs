@@ -304,9 +304,8 @@ public sealed class ClientServiceTests
         Assert.Equal(StatusCodes.BadTimeout, e.Status);
     }
 
-    private static Task<TestServer> StartAsync() =>
-        TestServer.StartAsync(static space => space.AddVariable(
-            AddressSpace.ObjectsFolder, Number, new QualifiedName(2, "Number"), 5));
+    private static Task<TestServer> StartAsync(Action<OpcUaServerOptions>? configure = null) => TestServer.StartAsync(
+        static space => space.AddVariable(AddressSpace.ObjectsFolder, Number, new QualifiedName(2, "Number"), 5), configure);
 
     private static X509Certificate2 CreateCertificate(string name)
     {
