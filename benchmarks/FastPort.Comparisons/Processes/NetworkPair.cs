@@ -55,7 +55,8 @@ internal sealed class NetworkPair : IDisposable
             client?.Dispose();
             if (exception is ComparisonException)
             {
-                throw new ComparisonException($"two networks cannot be made and joined here: {exception.Message}", exception);
+                string delayed = delayMilliseconds > 0 ? " with a delay, which needs the kernel's netem" : "";
+                throw new ComparisonException($"two networks cannot be made and joined here{delayed}: {exception.Message}", exception);
             }
 
             throw;
