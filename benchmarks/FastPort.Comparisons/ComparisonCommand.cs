@@ -56,6 +56,11 @@ internal static class ComparisonCommand
         DefaultValueFactory = _ => 30,
     };
 
+    private static readonly Option<int> Delay = new("--delay")
+    {
+        Description = "Milliseconds that packets take each way between two networks, 0 to 1000 (0); by netem of the kernel.",
+    };
+
     private static readonly Option<string?> Baseline = new("--baseline")
     {
         Description = "Folder of another checkout of FastPort, built in the same configuration.",
@@ -133,9 +138,14 @@ internal static class ComparisonCommand
             CommandFor(
                 ScenarioCatalog.Package.Name, ScenarioCatalog.Package.Description, [ScenarioCatalog.Package], ScenarioDefaults.Package,
                 LargestPackage));
+        Delay.Validators.Add(option => RequireRange(option, 0, 1000));
+        Command speed = CommandFor(ScenarioCatalog.Speed.Name, ScenarioCatalog.Speed.Description, [ScenarioCatalog.Speed]);
+        speed.Add(Delay);
+        root.Add(speed);
         root.Add(
             CommandFor(
-                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite and opcua-package.", ScenarioCatalog.All));
+                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite, opcua-package and opcspeed.",
+                ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
     }
@@ -183,6 +193,7 @@ internal static class ComparisonCommand
             Only = parsed.GetValue(Only) ?? [],
             QueuedType = parsed.GetValue(QueuedType),
             SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
+            DelayMilliseconds = parsed.GetResult(Delay) is null ? 0 : parsed.GetValue(Delay),
             Full = full,
             Security = ReadWriteArguments.SecurityOf(parsed),
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),

@@ -35,6 +35,9 @@ internal sealed record ComparisonOptions
     /// <summary>How messages are protected at a fixed tick; a workload each.</summary>
     public IReadOnlyList<TickSecurity> Security { get; init; } = [TickSecurity.None];
 
+    /// <summary>How long packets take each way between two networks, beyond what they take anyway.</summary>
+    public int DelayMilliseconds { get; init; }
+
     /// <summary>Folder of another checkout, which <c>pairs</c> compares with; null where none was named.</summary>
     public string? Baseline { get; init; }
 

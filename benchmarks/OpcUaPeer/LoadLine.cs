@@ -10,14 +10,14 @@ internal static class LoadLine
     private static readonly JsonSerializerOptions Format = new() { PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower };
 
     public static string Of(
-        LatencySnapshot roundTrips, double seconds, TimeSpan clientCpu, TimeSpan serverCpu, int serverId, long clientAllocated,
-        long? serverAllocated) =>
+        LatencySnapshot roundTrips, long messages, double seconds, TimeSpan clientCpu, TimeSpan serverCpu, int serverId,
+        long clientAllocated, long? serverAllocated) =>
         JsonSerializer.Serialize(
             new
             {
-                Messages = roundTrips.Count,
+                Messages = messages,
                 Seconds = seconds,
-                MessagesPerS = roundTrips.Count / seconds,
+                MessagesPerS = messages / seconds,
                 Errors = 0,
                 P50Us = roundTrips.P50 / 1e3,
                 P95Us = roundTrips.P95 / 1e3,
@@ -26,7 +26,7 @@ internal static class LoadLine
                 ClientCpuS = clientCpu.TotalSeconds,
                 ClientPeakRssKb = ProcessFigures.PeakKilobytes(Environment.ProcessId),
                 ServerCpuS = serverCpu.TotalSeconds,
-                ServerCpuUsPerMessage = serverCpu.TotalMicroseconds / roundTrips.Count,
+                ServerCpuUsPerMessage = serverCpu.TotalMicroseconds / messages,
                 ServerPeakRssKb = ProcessFigures.PeakKilobytes(serverId),
                 ClientAllocatedBytes = clientAllocated,
                 ServerAllocatedBytes = serverAllocated,

@@ -1,5 +1,7 @@
 using System.CommandLine;
 using FastPort.OpcUa;
+using FastPort.Transports;
+using FastPortPeer;
 using OpcUaPeer.Ciphers;
 using OpcUaPeer.Items;
 using OpcUaPeer.Loads;
@@ -8,7 +10,7 @@ using OpcUaPeer.Ticks;
 namespace OpcUaPeer;
 
 /// <summary>
-/// The commands: the server and the client of the OPC UA comparison, and the bare ciphers. Client and ciphers answer lines of standard
+/// The commands: servers and clients of the OPC UA comparison, and the bare ciphers. Clients and ciphers answer lines of standard
 /// input, <c>run LEAD-IN SECONDS</c>, each with a line of JSON; all end with their input.
 /// </summary>
 internal static class PeerCommands
@@ -27,9 +29,15 @@ internal static class PeerCommands
         Required = true,
     };
 
+    private static readonly Option<int> Clients = new("--clients")
+    {
+        Description = "Clients, each with a session and a connection of its own.",
+        DefaultValueFactory = _ => 1,
+    };
+
     private static readonly Option<int> Outstanding = new("--outstanding")
     {
-        Description = "Requests under way at a time.",
+        Description = "Requests of each client that are under way at a time.",
         DefaultValueFactory = _ => 1,
     };
 
@@ -52,6 +60,12 @@ internal static class PeerCommands
 
     private static readonly Option<int> Items = new("--items") { Description = "Monitored items, a variable each.", Required = true };
 
+    private static readonly Option<int> Together = new("--together") { Description = "Variables that change at a time.", Required = true };
+
+    private static readonly Option<int> Every = new("--every-ms") { Description = "Time between changes.", Required = true };
+
+    private static readonly Option<int> Publishing = new("--publishing-ms") { Description = "Publishing interval.", Required = true };
+
     private static readonly Option<int?> SpinMicroseconds = new("--spin-us")
     {
         Description = "How long a loop looks for work before it sleeps.",
@@ -66,10 +80,18 @@ internal static class PeerCommands
         var root = new RootCommand("FastPort's own side of the OPC UA comparison.");
         root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still, SpinMicroseconds));
         root.Add(
-            Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Outstanding, MaxAge,
-                Policy, ServerId, SpinMicroseconds, Rate));
-        root.Add(Create("item-server", "Variables that count their changes.", ServeItemsAsync, Url, Items));
-        root.Add(Create("item-client", "Monitors them all, and sees that no change is lost.", WatchAsync, Url, Sessions, Items, ServerId));
+            Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Clients, Outstanding,
+                MaxAge, Policy, ServerId, SpinMicroseconds, Rate));
+        root.Add(
+            Create("bridge-client", "Reads the server's tags through a bridge, and checks them.", LoadBridgeAsync, Url, Count, Outstanding,
+                MaxAge, ServerId));
+        root.Add(
+            Create("in-process", "The server, and a client that reads registered tags, in one process.", LoadInProcessAsync, Count,
+                Outstanding, MaxAge));
+        root.Add(Create("item-server", "Variables that count their changes.", ServeItemsAsync, Url, Items, Together, Every));
+        root.Add(
+            Create("item-client", "Monitors them all, and sees that no change is lost.", WatchAsync, Url, Sessions, Items, Publishing,
+                ServerId));
         root.Add(Create("ciphers", "AES-256-CBC and HMAC-SHA256 of a request and a response, both ends.", CipherAsync, RequestBytes,
             ResponseBytes));
         root.Add(TickCommand.Create());
@@ -88,32 +110,74 @@ internal static class PeerCommands
         return command;
     }
 
-    private static Task ServeAsync(ParseResult parsed) =>
-        TagServer.RunAsync(
-            parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Still), parsed.GetValue(SpinMicroseconds));
-
-    private static Task LoadAsync(ParseResult parsed) => LoadClient.RunAsync(new LoadSettings
+    private static async Task ServeAsync(ParseResult parsed)
     {
-        Endpoint = parsed.GetRequiredValue(Url),
-        Pki = parsed.GetRequiredValue(Pki),
-        Operation = parsed.GetValue(What),
+        await using TagServer server = await TagServer.StartAsync(
+            parsed.GetRequiredValue(Url), parsed.GetRequiredValue(Pki), parsed.GetValue(Still), parsed.GetValue(SpinMicroseconds));
+        foreach (Endpoint endpoint in server.Endpoints)
+        {
+            Console.WriteLine($"listening on {endpoint}");
+        }
+
+        await InputLines.Start().Completion;
+    }
+
+    private static async Task LoadAsync(ParseResult parsed)
+    {
+        var settings = new LoadSettings
+        {
+            Endpoint = parsed.GetRequiredValue(Url),
+            Pki = parsed.GetRequiredValue(Pki),
+            Operation = parsed.GetValue(What),
+            Count = parsed.GetValue(Count),
+            Clients = parsed.GetValue(Clients),
+            Outstanding = parsed.GetValue(Outstanding),
+            MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
+            Policy = parsed.GetValue(Policy),
+            HasRateLines = parsed.GetValue(Rate),
+            ServerId = parsed.GetValue(ServerId),
+            SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
+        };
+        await using ILoad load = await OpcUaLoad.StartAsync(settings);
+        await LoadClient.RunAsync(load, settings);
+    }
+
+    private static async Task LoadBridgeAsync(ParseResult parsed)
+    {
+        LoadSettings settings = ReadsOf(parsed, parsed.GetRequiredValue(Url), parsed.GetValue(ServerId));
+        await using ILoad load = await BridgeLoad.StartAsync(settings);
+        await LoadClient.RunAsync(load, settings);
+    }
+
+    private static async Task LoadInProcessAsync(ParseResult parsed)
+    {
+        await using TagServer server = await TagServer.StartAsync(
+            "inproc://tags", pki: null, still: false, spinMicroseconds: null);
+        LoadSettings settings = ReadsOf(parsed, $"{server.Endpoints[0]}", Environment.ProcessId) with { RegistersNodes = true };
+        await using ILoad load = await OpcUaLoad.StartAsync(settings);
+        await LoadClient.RunAsync(load, settings);
+    }
+
+    private static LoadSettings ReadsOf(ParseResult parsed, string endpoint, int serverId) => new()
+    {
+        Endpoint = endpoint,
+        Operation = Operation.Read,
         Count = parsed.GetValue(Count),
         Outstanding = parsed.GetValue(Outstanding),
         MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
-        Policy = parsed.GetValue(Policy),
-        HasRateLines = parsed.GetValue(Rate),
-        ServerId = parsed.GetValue(ServerId),
-        SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
-    });
+        ServerId = serverId,
+    };
 
-    private static Task ServeItemsAsync(ParseResult parsed) =>
-        ItemServer.RunAsync(parsed.GetRequiredValue(Url), parsed.GetValue(Items));
+    private static Task ServeItemsAsync(ParseResult parsed) => ItemServer.RunAsync(
+        parsed.GetRequiredValue(Url), parsed.GetValue(Items), parsed.GetValue(Together),
+        TimeSpan.FromMilliseconds(parsed.GetValue(Every)));
 
     private static Task WatchAsync(ParseResult parsed)
     {
         int sessions = parsed.GetValue(Sessions);
         return new ItemClient(
-            parsed.GetRequiredValue(Url), sessions, parsed.GetValue(Items) / sessions, parsed.GetValue(ServerId)).RunAsync();
+            parsed.GetRequiredValue(Url), sessions, parsed.GetValue(Items) / sessions,
+            TimeSpan.FromMilliseconds(parsed.GetValue(Publishing)), parsed.GetValue(ServerId)).RunAsync();
     }
 
     private static Task CipherAsync(ParseResult parsed) =>

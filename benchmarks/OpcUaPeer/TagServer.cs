@@ -2,12 +2,11 @@ using System.Security.Cryptography;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Transports;
-using FastPortPeer;
 
 namespace OpcUaPeer;
 
 /// <summary>The server: every so often all tags get the values of the next generation, one after the other.</summary>
-internal static class TagServer
+internal sealed class TagServer : IAsyncDisposable
 {
     private const int MaxMessageBytes = 256 * 1024 * 1024;
 
@@ -18,7 +17,24 @@ internal static class TagServer
 
     private static byte[] _package = [];
 
-    public static async Task RunAsync(string endpoint, string pki, bool still, int? spinMicroseconds)
+    private readonly OpcUaServer _server;
+    private readonly CancellationTokenSource _ended = new();
+    private readonly Task _changes;
+
+    private TagServer(OpcUaServer server, VariableNode[] tags, bool still)
+    {
+        _server = server;
+        _changes = still ? Task.CompletedTask : ChangeAsync(tags, _ended.Token);
+    }
+
+    public IReadOnlyList<Endpoint> Endpoints => _server.Endpoints;
+
+    /// <summary>Starts a server.</summary>
+    /// <param name="endpoint">Where it listens.</param>
+    /// <param name="pki">Directory of its certificates; null for no security.</param>
+    /// <param name="still">Whether values change only when clients write them.</param>
+    /// <param name="spinMicroseconds">How long a loop looks for work before it sleeps; null for the engine's own choice.</param>
+    public static async Task<TagServer> StartAsync(string endpoint, string? pki, bool still, int? spinMicroseconds)
     {
         var options = new OpcUaServerOptions
         {
@@ -27,21 +43,28 @@ internal static class TagServer
             SpinMicroseconds = spinMicroseconds,
         };
         options.Endpoints.Add(endpoint);
-        options.Certificates.Directory = pki;
-        options.Certificates.UnsafeTrustAll = true;
-        await using var server = new OpcUaServer(options);
-        VariableNode[] tags = AddNodes(server.AddressSpace);
-        await server.StartAsync();
-        foreach (Endpoint one in server.Endpoints)
+        if (pki is null)
         {
-            Console.WriteLine($"listening on {one}");
+            options.SecurityPolicies = [OpcUaSecurityPolicy.None];
+        }
+        else
+        {
+            options.Certificates.Directory = pki;
+            options.Certificates.UnsafeTrustAll = true;
         }
 
-        using var ended = new CancellationTokenSource();
-        Task changes = still ? Task.CompletedTask : ChangeAsync(tags, ended.Token);
-        await InputLines.Start().Completion;
-        await ended.CancelAsync();
-        await changes.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        var server = new OpcUaServer(options);
+        VariableNode[] tags = AddNodes(server.AddressSpace);
+        await server.StartAsync();
+        return new TagServer(server, tags, still);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _ended.CancelAsync();
+        await _changes.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await _server.DisposeAsync();
+        _ended.Dispose();
     }
 
     private static VariableNode[] AddNodes(AddressSpace space)
@@ -53,7 +76,7 @@ internal static class TagServer
         for (int i = 0; i < tags.Length; i++)
         {
             (NodeId id, QualifiedName name, Variant value) = (
-                new NodeId(index, TagValues.Id(i)), new QualifiedName(index, $"Tag.{i}"), TagValues.At(i, 0));
+                new NodeId(index, TagValues.Id(i)), new QualifiedName(index, TagValues.Name(i)), TagValues.At(i, 0));
             tags[i] = value.Type switch
             {
                 BuiltInType.Int32 => space.AddVariable(root, id, name, value.Get<int>(), writable: true),

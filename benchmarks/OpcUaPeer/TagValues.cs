@@ -1,5 +1,6 @@
 using System.Globalization;
 using FastPort.OpcUa;
+using FastPort.Protocol.Tags;
 
 namespace OpcUaPeer;
 
@@ -34,6 +35,12 @@ internal static class TagValues
     /// <summary>The number of a tag's node id.</summary>
     public static uint Id(int tag) => First + (uint)tag;
 
+    /// <summary>The name of a tag, and of its node: the browse name.</summary>
+    public static string Name(int tag) => $"Tag.{tag}";
+
+    /// <summary>The name of a tag behind a bridge that calls its endpoint "simulation".</summary>
+    public static string BridgedName(int tag) => $"simulation/{Name(tag)}";
+
     public static Variant At(int tag, int generation) => tag switch
     {
         < Int32Count => (generation * Step) + tag,
@@ -42,6 +49,9 @@ internal static class TagValues
             CultureInfo.InvariantCulture, $"tag-value-{(generation % Step * Step) + tag - Int32Count - DoubleCount:D6}"),
     };
 
+    /// <summary>Whether the tag is a text.</summary>
+    public static bool IsText(int tag) => tag >= Int32Count + DoubleCount;
+
     /// <summary>The generation of a value; -1 if it is not a value of this tag. That of a text is known modulo 1,000.</summary>
     public static int GenerationOf(int tag, in Variant value)
     {
@@ -49,10 +59,29 @@ internal static class TagValues
         {
             < Int32Count => value.TryGet(out int int32) ? int32 : -1,
             < Int32Count + DoubleCount => value.TryGet(out double real) ? (long)real : -1,
-            _ => value.TryGet(out string text) && text.Length == 16
-                && int.TryParse(text.AsSpan(10), NumberStyles.None, CultureInfo.InvariantCulture, out int digits) ? digits : -1,
+            _ => value.TryGet(out string text) ? NumberOf(text) : -1,
         };
+        return GenerationOf(tag, number);
+    }
+
+    /// <summary>The same of a row of samples.</summary>
+    public static int GenerationOf(int tag, TagSamples samples, int row)
+    {
+        long number = tag switch
+        {
+            < Int32Count => samples.TryGet(row, out int int32) ? int32 : -1,
+            < Int32Count + DoubleCount => samples.TryGet(row, out double real) ? (long)real : -1,
+            _ => samples.TryGet(row, out string text) ? NumberOf(text) : -1,
+        };
+        return GenerationOf(tag, number);
+    }
+
+    private static int GenerationOf(int tag, long number)
+    {
         int index = tag < Int32Count ? tag : tag < Int32Count + DoubleCount ? tag - Int32Count : tag - Int32Count - DoubleCount;
         return number >= 0 && number % Step == index ? (int)(number / Step) : -1;
     }
+
+    private static int NumberOf(string text) =>
+        text.Length == 16 && int.TryParse(text.AsSpan(10), NumberStyles.None, CultureInfo.InvariantCulture, out int digits) ? digits : -1;
 }

@@ -25,6 +25,8 @@ internal sealed class Figures
 
     public static Figures Of(LoadResult run) => new()
     {
+        [Metric.Messages] = run.Messages,
+        [Metric.Seconds] = run.Seconds,
         [Metric.Throughput] = run.MessagesPerS,
         [Metric.ServerCpuPerMessage] = run.ServerCpuUsPerMessage,
         [Metric.ClientCpuPerMessage] = run.Messages > 0 ? run.ClientCpuS * 1e6 / run.Messages : null,

@@ -8,6 +8,10 @@ internal sealed record Metric(string Key, string Title, string Format)
 {
     public static readonly Metric Throughput = new("messages_per_s", "messages/s", "N0") { HasRange = true };
 
+    public static readonly Metric Messages = new("messages", "messages", "N0");
+
+    public static readonly Metric Seconds = new("seconds", "seconds", "N2");
+
     public static readonly Metric Tags = new("tags_per_s", "tags/s", "N0");
 
     public static readonly Metric Mebibits = new("mebibits_per_s", "Mebibit/s", "N0");
@@ -62,7 +66,7 @@ internal sealed record Metric(string Key, string Title, string Format)
     [
         Throughput, Tags, Mebibits, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, BothCpuPerMessage, RoundTripP50, RoundTripP95,
         RoundTripP99, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
-        OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Mebibytes,
+        OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Mebibytes, Messages, Seconds,
         .. TickMetric.All,
     ];
 

@@ -5,10 +5,11 @@ using FastPort.Comparisons.Scenarios;
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
-/// A server and a client that asks it, a process each, which live through all runs: the client is asked for each run by a line and answers
-/// with a <see cref="LoadResult"/>.
+/// Servers, each told where the one before it listens, and a client of the last, a process each, which live through all runs: the client is
+/// asked for each run by a line and answers with a <see cref="LoadResult"/>. Without servers the client's process is both ends.
 /// </summary>
-internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, ScenarioContext context) : IContestant
+internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, OpcUaClientCommand client, ScenarioContext context)
+    : IContestant
 {
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
 
@@ -17,19 +18,20 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
 
     private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
-    private ServerProcess? _server;
+    private ServerChain? _servers;
     private Conversation? _client;
 
     public required string Name { get; init; }
 
-    public string? Missing() => server.Missing() ?? client.Missing();
+    public string? Missing() => servers.Select(static server => server("").Missing()).FirstOrDefault(static missing => missing is not null)
+        ?? client.Missing();
 
     public async Task StartAsync(CancellationToken cancellation)
     {
-        _server = await ServerProcess.StartAsync(server, context.Bench, cancellation);
+        _servers = await ServerChain.StartAsync(servers, context.Bench, cancellation);
         _client = Conversation.Start(
             $"{Name}'s client",
-            context.Bench.Pinning.On(client.Cores, client.Command(_server.Endpoint, _server.Id)),
+            context.Bench.Pinning.On(client.Cores, client.Command(_servers.Endpoint, _servers.Id)),
             NoEnvironment,
             context.Bench);
         string line = await _client.HearAsync(StartLimit, cancellation);
@@ -48,6 +50,12 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
         LoadResult run = await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, context.Progress, cancellation);
         double elapsed = TimeProvider.System.GetElapsedTime(begun).TotalSeconds;
         busy = CoreMeter.BusySeconds(context.Bench.Pinning.Both) - OwnSeconds() - busy;
+        if (servers.Count == 0)
+        {
+            // Of one process nobody can tell which end's it was.
+            run = run with { ServerCpuS = double.NaN, ServerCpuUsPerMessage = double.NaN };
+        }
+
         var figures = Figures.Of(run);
         figures[Metric.Tags] = client.TagsPerRequest > 0 ? run.MessagesPerS * client.TagsPerRequest : null;
         figures[Metric.Mebibits] = client.PackageBytes > 0 ? run.MessagesPerS * client.PackageBytes * 8 / (1 << 20) : null;
@@ -62,7 +70,7 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
     public void Dispose()
     {
         _client?.Dispose();
-        _server?.Dispose();
+        _servers?.Dispose();
     }
 
     private async Task<LoadResult> RunAsync(double leadIn, double seconds, Action<string> progress, CancellationToken cancellation)
@@ -80,11 +88,11 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
         }
     }
 
-    private double OwnSeconds() => CoreMeter.ProcessSeconds(_server!.Id) + CoreMeter.ProcessSeconds(_client!.Id);
+    private double OwnSeconds() => _servers!.CpuSeconds + CoreMeter.ProcessSeconds(_client!.Id);
 }
 
 /// <summary>How a client of the OPC UA comparison is started.</summary>
-/// <param name="Command">Executable and arguments without pinning, from the server's URL and its process id.</param>
+/// <param name="Command">Executable and arguments without pinning, from the last server's URL and its process id.</param>
 /// <param name="Missing">Says why it cannot be run, or null where it can.</param>
 internal sealed record OpcUaClientCommand(Func<string, int, IReadOnlyList<string>> Command, Func<string?> Missing)
 {

@@ -33,7 +33,7 @@ internal sealed class TickContestant(TickCandidate candidate, ScenarioContext co
 
     private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
-    private readonly List<ServerProcess> _servers = [];
+    private ServerChain? _servers;
     private Conversation? _client;
 
     public string Name => candidate.Name;
@@ -42,15 +42,11 @@ internal sealed class TickContestant(TickCandidate candidate, ScenarioContext co
 
     public async Task StartAsync(CancellationToken cancellation)
     {
-        string endpoint = "";
-        foreach (Func<string, Candidate> server in candidate.Servers)
-        {
-            _servers.Add(await ServerProcess.StartAsync(server(endpoint), context.Bench, cancellation));
-            endpoint = _servers[^1].Endpoint;
-        }
-
+        _servers = await ServerChain.StartAsync(candidate.Servers, context.Bench, cancellation);
         _client = Conversation.Start(
-            $"{Name}'s client", context.Bench.Pinning.On(context.Bench.Pinning.Client, candidate.Client(endpoint)), NoEnvironment,
+            $"{Name}'s client",
+            context.Bench.Pinning.On(context.Bench.Pinning.Client, candidate.Client(_servers.Endpoint)),
+            NoEnvironment,
             context.Bench);
         string line = await _client.HearAsync(StartLimit, cancellation);
         if (line != "ready")
@@ -82,8 +78,7 @@ internal sealed class TickContestant(TickCandidate candidate, ScenarioContext co
     public void Dispose()
     {
         _client?.Dispose();
-        _servers.ForEach(static server => server.Dispose());
-        _servers.Clear();
+        _servers?.Dispose();
     }
 
     /// <summary>The figures of what a client has printed.</summary>
@@ -113,6 +108,5 @@ internal sealed class TickContestant(TickCandidate candidate, ScenarioContext co
         [TickMetric.GcPause] = result.GcPauseMs,
     };
 
-    private double OwnSeconds() =>
-        CoreMeter.ProcessSeconds(_client!.Id) + _servers.Sum(static server => CoreMeter.ProcessSeconds(server.Id));
+    private double OwnSeconds() => CoreMeter.ProcessSeconds(_client!.Id) + _servers!.CpuSeconds;
 }

@@ -1,3 +1,4 @@
+using System.Globalization;
 using FastPort.Comparisons.Measuring;
 
 namespace FastPort.Comparisons.Reports;
@@ -76,6 +77,24 @@ internal sealed record RatioReport
                 Reached = limit.IsReachedBy(limit.Bound == TargetBound.AtLeast ? spread.Min : spread.Max),
             };
         }
+    }
+
+    /// <summary>Divides a figure by what it should reach at least.</summary>
+    public static RatioReport ToTarget(Measuring.Metric metric, double atLeast, ContestantReport subject)
+    {
+        Spread figure = subject.Figures[metric.Key];
+        var share = new Spread(figure.Median / atLeast, figure.Min / atLeast, figure.Max / atLeast);
+        var target = Target.AtLeast(1);
+        return new RatioReport
+        {
+            Metric = metric.Title,
+            Subject = subject.Name,
+            Reference = atLeast.ToString("N0", CultureInfo.InvariantCulture),
+            Pairwise = share,
+            OfMedians = share.Median,
+            Target = target,
+            Reached = target.IsReachedBy(share.Median),
+        };
     }
 
     private static RatioReport Of(

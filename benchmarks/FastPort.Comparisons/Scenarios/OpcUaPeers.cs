@@ -18,6 +18,9 @@ internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, st
     /// <summary>How long FastPort's loops look for work before they sleep; null for the engine's own choice.</summary>
     public int? SpinMicroseconds { get; init; }
 
+    /// <summary>Clients, each with a session and a connection of its own; FastPort's only. Defaults to 1.</summary>
+    public int Clients { get; init; } = 1;
+
     /// <summary>Whether the client prints its rate every 2 s. Defaults to false.</summary>
     public bool HasRateLines { get; init; }
 
@@ -26,11 +29,21 @@ internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, st
     public int PackageBytes => Operation == "package" ? Count : 0;
 }
 
+/// <summary>What is monitored.</summary>
+/// <param name="Sessions">Sessions, each with a subscription to as many variables as the others.</param>
+/// <param name="Count">Variables, an item each.</param>
+/// <param name="Together">Variables that change at a time, one after the other.</param>
+/// <param name="EveryMilliseconds">Time from one such change to the next.</param>
+/// <param name="PublishingMilliseconds">Publishing interval.</param>
+internal sealed record OpcUaItems(int Sessions, int Count, int Together, int EveryMilliseconds, int PublishingMilliseconds);
+
 /// <summary>
 /// Servers and clients of the OPC UA comparison: FastPort's (benchmarks/OpcUaPeer) and node-opcua's, whose programs lie beside the peers of
 /// the interop tests, with their packages.
 /// </summary>
-internal sealed class OpcUaPeers(ScenarioContext context)
+/// <param name="context">The run.</param>
+/// <param name="network">Where FastPort's server and its client lie apart; null for both on the machine's own network.</param>
+internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network = null)
 {
     public const string FastPort = "FastPort -> FastPort";
     public const string NodeClient = "node-opcua -> FastPort";
@@ -45,34 +58,38 @@ internal sealed class OpcUaPeers(ScenarioContext context)
 
     /// <summary>FastPort on both ends.</summary>
     public IContestant Own(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores, string name = FastPort) =>
-        new OpcUaPair(OwnServer(ask, serverCores), OwnClient(ask, clientCores), context) { Name = name };
+        new OpcUaPair([_ => OwnServer(ask, serverCores)], OwnClient(ask, clientCores), context) { Name = name };
 
     /// <summary>FastPort's server under node-opcua's client.</summary>
     public IContestant UnderNode(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
-        new OpcUaPair(OwnServer(ask, serverCores), ClientOfNode(ask, clientCores), context) { Name = NodeClient };
+        new OpcUaPair([_ => OwnServer(ask, serverCores)], ClientOfNode(ask, clientCores), context) { Name = NodeClient };
 
     /// <summary>node-opcua's server under FastPort's client.</summary>
     public IContestant AgainstNode(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
-        new OpcUaPair(ServerOfNode(ask, serverCores), OwnClient(ask, clientCores, BusyMaxAge), context) { Name = NodeServer };
+        new OpcUaPair([_ => ServerOfNode(ask, serverCores)], OwnClient(ask, clientCores, BusyMaxAge), context) { Name = NodeServer };
 
-    /// <summary>Sessions that monitor a server's variables, a tenth of which changes each second.</summary>
-    public IContestant Monitoring(int sessions, int items, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) => new OpcUaPair(
-        new Candidate
-        {
-            Name = "FastPort",
-            Command =
-            [
-                ProgramLocator.DotNetHost, _assembly, "item-server", "--endpoint", "opc.tcp://127.0.0.1:0",
-                "--items", Invariant.Text(items),
-            ],
-            Missing = MissingOwn,
-            Cores = serverCores,
-        },
+    /// <summary>Sessions that monitor a server's variables, of which some change at a time.</summary>
+    public IContestant Monitoring(OpcUaItems items, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) => new OpcUaPair(
+        [
+            _ => new Candidate
+            {
+                Name = "FastPort",
+                Command =
+                [
+                    ProgramLocator.DotNetHost, _assembly, "item-server", "--endpoint", "opc.tcp://127.0.0.1:0",
+                    "--items", Invariant.Text(items.Count), "--together", Invariant.Text(items.Together),
+                    "--every-ms", Invariant.Text(items.EveryMilliseconds),
+                ],
+                Missing = MissingOwn,
+                Cores = serverCores,
+            },
+        ],
         new OpcUaClientCommand(
             (url, serverId) =>
             [
-                ProgramLocator.DotNetHost, _assembly, "item-client", "--endpoint", url, "--sessions", Invariant.Text(sessions),
-                "--items", Invariant.Text(items), "--server-pid", Invariant.Text(serverId),
+                ProgramLocator.DotNetHost, _assembly, "item-client", "--endpoint", url, "--sessions", Invariant.Text(items.Sessions),
+                "--items", Invariant.Text(items.Count), "--publishing-ms", Invariant.Text(items.PublishingMilliseconds),
+                "--server-pid", Invariant.Text(serverId),
             ],
             MissingOwn)
         {
@@ -88,8 +105,22 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     {
         (IReadOnlyList<int> cores, string name) = (context.Bench.Pinning.Client, byNode ? NodeClient : FastPort);
         OpcUaClientCommand client = byNode ? ClientOfNode(ask, cores) : OwnClient(ask, cores);
-        return new OpcUaPair(Simulation(), client, context) { Name = name };
+        return new OpcUaPair([_ => Simulation()], client, context) { Name = name };
     }
+
+    /// <summary>FastPort's server.</summary>
+    public Candidate OwnServer(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
+    {
+        Name = "FastPort",
+        Command =
+        [
+            .. network?.Server ?? [], ProgramLocator.DotNetHost, _assembly, "server",
+            "--endpoint", $"opc.tcp://{(network is null ? "127.0.0.1" : NetworkPair.ServerAddress)}:0", "--pki", Pki("server"),
+            .. IsStill(ask) ? (string[])["--still"] : [], .. Spin(ask),
+        ],
+        Missing = MissingOwn,
+        Cores = cores,
+    };
 
     /// <summary>The simulation as it is shipped (src/FastPort.OpcBridge): its values change only when clients write them.</summary>
     public Candidate Simulation() => new()
@@ -113,18 +144,6 @@ internal sealed class OpcUaPeers(ScenarioContext context)
 
     private static string[] Spin(OpcUaAsk ask) => ask.SpinMicroseconds is { } spin ? ["--spin-us", Invariant.Text(spin)] : [];
 
-    private Candidate OwnServer(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
-    {
-        Name = "FastPort",
-        Command =
-        [
-            ProgramLocator.DotNetHost, _assembly, "server", "--endpoint", "opc.tcp://127.0.0.1:0", "--pki", Pki("server"),
-            .. IsStill(ask) ? (string[])["--still"] : [], .. Spin(ask),
-        ],
-        Missing = MissingOwn,
-        Cores = cores,
-    };
-
     private Candidate ServerOfNode(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
     {
         Name = "node-opcua",
@@ -139,8 +158,9 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     private OpcUaClientCommand OwnClient(OpcUaAsk ask, IReadOnlyList<int> cores, int maxAge = 1) => new(
         (url, serverId) =>
         [
-            ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", url, "--pki", Pki("client"), "--operation", ask.Operation,
-            "--count", Invariant.Text(ask.Count), "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
+            .. network?.Client ?? [], ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", url, "--pki", Pki("client"),
+            "--operation", ask.Operation, "--count", Invariant.Text(ask.Count), "--clients", Invariant.Text(ask.Clients),
+            "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
             "--max-age", Invariant.Text(maxAge), "--server-pid", Invariant.Text(serverId), .. Spin(ask),
             .. ask.HasRateLines ? (string[])["--rate-lines"] : [],
         ],

@@ -24,6 +24,9 @@ internal sealed class OpcUaScenario : ContestScenario
     private static readonly (string Operation, int Count)[] Tags =
         [("read", 1), ("read", 100), ("read", 2000), ("write", 1), ("write", 200)];
 
+    private static readonly OpcUaItems Items = new(
+        Sessions: 1000, Count: 100_000, Together: 200, EveryMilliseconds: 20, PublishingMilliseconds: 500);
+
     private static readonly int[] Packages = [1 << 10, 1 << 20, 100 << 20];
 
     public override string Name => "opcua";
@@ -75,7 +78,7 @@ internal sealed class OpcUaScenario : ContestScenario
         yield return Spinning(context);
         yield return new Workload(
             "1,000 sessions, 100,000 monitored items, a tenth changes each second",
-            [new OpcUaPeers(context).Monitoring(1000, 100_000, context.Bench.Pinning.Server, context.Bench.Pinning.Client)],
+            [new OpcUaPeers(context).Monitoring(Items, context.Bench.Pinning.Server, context.Bench.Pinning.Client)],
             []);
         yield return security.Workload;
     }

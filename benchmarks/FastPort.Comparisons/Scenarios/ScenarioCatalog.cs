@@ -19,6 +19,9 @@ internal static class ScenarioCatalog
     /// <summary>Measures for a minute what <c>opcua</c> measures for seconds, so <c>all</c> leaves it out.</summary>
     public static IScenario Package { get; } = new OpcUaPackageScenario();
 
+    /// <summary>Compares nobody: a published table is to be filled in, so <c>all</c> leaves it out.</summary>
+    public static IScenario Speed { get; } = new OpcSpeedScenario();
+
     /// <summary>Compares FastPort with itself, and needs to be told with which, so <c>all</c> leaves it out.</summary>
     public static IScenario Pairs { get; } = new PairsScenario();
 

@@ -35,19 +35,8 @@ internal sealed class TickPeers(ScenarioContext context)
         Bridged(CachingBridge, security, maxAge: 200),
     ];
 
-    // With an age the bridge has a group that is published every 50 ms.
-    private TickCandidate Bridged(string name, TickSecurity security, int maxAge) =>
-        new(name, () => _peers.MissingSimulation() ?? _peers.MissingOwn())
-        {
-            Servers = [_ => _peers.Simulation(), url => BridgeOf(url, security, isCaching: maxAge != 0)],
-            Client = url =>
-            [
-                ProgramLocator.DotNetHost, _own, "ticks", "--endpoint", url, "--pki", _peers.Pki("client"),
-                "--bridge-max-age", Invariant.Text(maxAge),
-            ],
-        };
-
-    private Candidate BridgeOf(string url, TickSecurity security, bool isCaching)
+    /// <summary>The bridge of a server of the simulation's tags.</summary>
+    public Candidate BridgeOf(string url, TickSecurity security, bool isCaching)
     {
         const string Endpoint = "OpcBridge__Endpoints__simulation__";
         Candidate bridge = new Candidate
@@ -67,4 +56,16 @@ internal sealed class TickPeers(ScenarioContext context)
             ? bridge.With($"{Endpoint}Group", "fast").With("OpcBridge__Groups__fast__PublishingInterval", "00:00:00.050")
             : bridge;
     }
+
+    // With an age the bridge has a group that is published every 50 ms.
+    private TickCandidate Bridged(string name, TickSecurity security, int maxAge) =>
+        new(name, () => _peers.MissingSimulation() ?? _peers.MissingOwn())
+        {
+            Servers = [_ => _peers.Simulation(), url => BridgeOf(url, security, isCaching: maxAge != 0)],
+            Client = url =>
+            [
+                ProgramLocator.DotNetHost, _own, "ticks", "--endpoint", url, "--pki", _peers.Pki("client"),
+                "--bridge-max-age", Invariant.Text(maxAge),
+            ],
+        };
 }

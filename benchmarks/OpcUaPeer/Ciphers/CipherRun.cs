@@ -48,8 +48,9 @@ internal static class CipherRun
             last = now;
         }
 
+        LatencySnapshot passes = times.Snapshot();
         return LoadLine.Of(
-            times.Snapshot(), Stopwatch.GetElapsedTime(begun).TotalSeconds, ProcessFigures.OwnCpu - cpu, TimeSpan.Zero,
+            passes, passes.Count, Stopwatch.GetElapsedTime(begun).TotalSeconds, ProcessFigures.OwnCpu - cpu, TimeSpan.Zero,
             Environment.ProcessId, 0, null);
     }
 

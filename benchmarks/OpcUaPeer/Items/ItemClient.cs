@@ -8,10 +8,10 @@ using FastPortPeer;
 namespace OpcUaPeer.Items;
 
 /// <summary>
-/// Many sessions, each with a subscription to variables of its own. Every item must see each of its variable's values, in order; after a
-/// run, as many changes as the server has made.
+/// Sessions, each with a subscription to variables of its own. Every item must see each of its variable's values, in order, and after a run
+/// each that the server had made by then: the changes of a run are those.
 /// </summary>
-internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, int serverId)
+internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, TimeSpan publishingInterval, int serverId)
 {
     private const int ConnectingAtOnce = 16;
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
@@ -50,7 +50,7 @@ internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, i
     private async Task WatchAsync(OpcUaClient client, int first)
     {
         OpcUaSubscription subscription = await client.SubscribeAsync(
-            new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(500) });
+            new SubscriptionOptions { PublishingInterval = publishingInterval });
         IReadOnlyList<OpcUaMonitoredItem> items = await subscription.AddItemsAsync(
             [
                 .. Enumerable.Range(first, itemsEach).Select(i => new MonitoredItemOptions(Id(i))
@@ -106,35 +106,42 @@ internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, i
         long allocated = GC.GetTotalAllocatedBytes(precise: true);
         TimeSpan serverCpu = ProcessFigures.Cpu(serverId);
         TimeSpan cpu = ProcessFigures.OwnCpu;
+        long before = await ReadChangesAsync(client);
         long begun = Stopwatch.GetTimestamp();
         await WaitAsync(seconds);
+        long made = await ReadChangesAsync(client);
         double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         LatencySnapshot delays = _delays.Snapshot();
         cpu = ProcessFigures.OwnCpu - cpu;
         serverCpu = ProcessFigures.Cpu(serverId) - serverCpu;
         allocated = GC.GetTotalAllocatedBytes(precise: true) - allocated;
-        await CheckAsync(client);
-        return LoadLine.Of(delays, elapsed, cpu, serverCpu, serverId, allocated, null);
+        await ReceiveAsync(made);
+        return LoadLine.Of(delays, made - before, elapsed, cpu, serverCpu, serverId, allocated, null);
     }
 
-    // Every change that the server has made until now arrives. As no item has a gap, none is missing then.
-    private async Task CheckAsync(OpcUaClient client)
+    private static async Task<long> ReadChangesAsync(OpcUaClient client)
     {
         NodeId changes = client.Namespaces.MakeId(ItemServer.NamespaceUri, ItemServer.Changes);
-        long made = (await client.ReadAsync([changes]))[0].Value.Get<long>();
+        return (await client.ReadAsync([changes]))[0].Value.Get<long>();
+    }
+
+    // Until each of the server's first changes has come. An item that has seen one has seen those before it.
+    private async Task ReceiveAsync(long changes)
+    {
         long begun = Stopwatch.GetTimestamp();
-        while (Seen() < made)
+        while (Enumerable.Range(0, _seen.Length).Count(item => Lacks(item, changes)) is var late and > 0)
         {
             if (Stopwatch.GetElapsedTime(begun) > Patience)
             {
-                throw new PeerException($"The server has made {made} changes, and {Seen()} have come.");
+                throw new PeerException($"The server has made {changes} changes, and {late} items have not seen all of theirs.");
             }
 
             await WaitAsync(0.1);
         }
     }
 
-    private long Seen() => _seen.Sum(static number => Math.Max(number, 0));
+    private bool Lacks(int item, long changes) =>
+        Volatile.Read(ref _seen[item]) < ItemServer.ChangesOf(item, changes, _seen.Length);
 
     private async Task WaitAsync(double seconds)
     {

@@ -5,7 +5,7 @@ using FastPortPeer;
 
 namespace OpcUaPeer.Items;
 
-/// <summary>A server with many variables, of which a tenth changes each second, one after the other: each counts its changes.</summary>
+/// <summary>A server with many variables, of which some change at a time, one after the other: each counts its changes.</summary>
 internal static class ItemServer
 {
     public const string NamespaceUri = "urn:fastport:items";
@@ -14,11 +14,15 @@ internal static class ItemServer
     public const uint Changes = 1_000_000;
 
     private const int VariablesPerFolder = 1000;
-    private const int PartsPerSecond = 50;
 
     private static long _changes;
 
-    public static async Task RunAsync(string endpoint, int count)
+    /// <summary>Serves until the standard input ends.</summary>
+    /// <param name="endpoint">Where it listens.</param>
+    /// <param name="count">Variables.</param>
+    /// <param name="together">Variables that change at a time.</param>
+    /// <param name="period">Time from one such change to the next.</param>
+    public static async Task RunAsync(string endpoint, int count, int together, TimeSpan period)
     {
         var options = new OpcUaServerOptions { ApplicationName = "FastPort comparison" };
         options.Endpoints.Add(endpoint);
@@ -32,11 +36,14 @@ internal static class ItemServer
         }
 
         using var ended = new CancellationTokenSource();
-        Task changes = ChangeAsync(variables, ended.Token);
+        Task changes = ChangeAsync(variables, together, period, ended.Token);
         await InputLines.Start().Completion;
         await ended.CancelAsync();
         await changes.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
+
+    /// <summary>How many of the first changes were the variable's.</summary>
+    public static long ChangesOf(int variable, long changes, int count) => (changes + count - 1 - variable) / count;
 
     private static VariableNode[] AddNodes(AddressSpace space, int count)
     {
@@ -58,12 +65,11 @@ internal static class ItemServer
         return variables;
     }
 
-    private static async Task ChangeAsync(VariableNode[] variables, CancellationToken cancellationToken)
+    private static async Task ChangeAsync(VariableNode[] variables, int together, TimeSpan period, CancellationToken cancellationToken)
     {
         long[] values = new long[variables.Length];
-        int together = variables.Length / 10 / PartsPerSecond;
         int next = 0;
-        using var timer = new PeriodicTimer(TimeSpan.FromSeconds(1.0 / PartsPerSecond));
+        using var timer = new PeriodicTimer(period);
         while (await timer.WaitForNextTickAsync(cancellationToken))
         {
             for (int i = 0; i < together; i++)

@@ -1,18 +1,16 @@
-using FastPort.OpcUa.Client;
-
 namespace OpcUaPeer.Loads;
 
-/// <summary>One kind of request, by several workers at a time.</summary>
-internal interface ILoad
+/// <summary>One kind of request, by several workers at a time, with the clients that send it.</summary>
+internal interface ILoad : IAsyncDisposable
 {
-    /// <summary>Before all runs.</summary>
-    Task PrepareAsync(OpcUaClient client);
-
     /// <summary>A request of a worker, whose answer is checked.</summary>
     /// <exception cref="FastPortPeer.PeerException">The answer is wrong.</exception>
-    ValueTask RequestAsync(OpcUaClient client, int worker);
+    ValueTask RequestAsync(int worker);
 
     /// <summary>After a run: checks what only then can be checked.</summary>
     /// <exception cref="FastPortPeer.PeerException">Something was wrong.</exception>
-    Task CheckAsync(OpcUaClient client);
+    Task CheckAsync();
+
+    /// <summary>Bytes that the server has allocated; null if it does not tell.</summary>
+    Task<long?> ServerAllocatedAsync();
 }

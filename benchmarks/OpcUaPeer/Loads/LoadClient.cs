@@ -1,46 +1,24 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Threading.Channels;
-using FastPort.OpcUa;
-using FastPort.OpcUa.Client;
 using FastPort.Telemetry.Histograms;
 using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 
 /// <summary>The client: as many workers as requests under way, each with a loop of its own.</summary>
-internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings settings)
+internal sealed class LoadClient(ILoad load, LoadSettings settings)
 {
     private static readonly double NanosecondsPerTick = 1e9 / Stopwatch.Frequency;
 
-    private readonly LatencyHistogram[] _roundTrips = [.. Enumerable.Range(0, settings.Outstanding).Select(_ => new LatencyHistogram())];
+    private readonly LatencyHistogram[] _roundTrips = [.. Enumerable.Range(0, settings.Workers).Select(_ => new LatencyHistogram())];
 
     private readonly RateLines? _rate = settings.HasRateLines ? new RateLines(settings.Count) : null;
 
-    public static async Task RunAsync(LoadSettings settings)
+    public static async Task RunAsync(ILoad load, LoadSettings settings)
     {
-        var options = new OpcUaClientOptions
-        {
-            SecurityPolicy = settings.Policy,
-            Reconnect = false,
-            Loops = 1,
-            SpinMicroseconds = settings.SpinMicroseconds,
-
-            // The workers do nothing that blocks.
-            RunContinuationsOnLoop = true,
-        };
-        options.Certificates.Directory = settings.Pki;
-        options.Certificates.UnsafeTrustAll = true;
-        await using OpcUaClient client = await OpcUaClient.ConnectAsync(settings.Endpoint, options);
-        ILoad load = settings.Operation switch
-        {
-            Operation.Read => new ReadLoad(settings.Count, settings.Outstanding, settings.MaxAge),
-            Operation.Write => new WriteLoad(settings.Count, settings.Outstanding),
-            _ => new PackageLoad(settings.Count),
-        };
-        await load.PrepareAsync(client);
         Console.WriteLine("ready");
-        var runs = new LoadClient(client, load, settings);
+        var runs = new LoadClient(load, settings);
         ChannelReader<string> lines = InputLines.Start();
         await foreach (string line in lines.ReadAllAsync())
         {
@@ -59,7 +37,7 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
             histogram.Reset();
         }
 
-        long? serverAllocated = await ServerAllocatedAsync();
+        long? serverAllocated = await load.ServerAllocatedAsync();
         long allocated = GC.GetTotalAllocatedBytes(precise: true);
         TimeSpan serverCpu = ProcessFigures.Cpu(settings.ServerId);
         TimeSpan cpu = ProcessFigures.OwnCpu;
@@ -70,8 +48,8 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
         cpu = ProcessFigures.OwnCpu - cpu;
         serverCpu = ProcessFigures.Cpu(settings.ServerId) - serverCpu;
         allocated = GC.GetTotalAllocatedBytes(precise: true) - allocated;
-        serverAllocated = await ServerAllocatedAsync() - serverAllocated;
-        await load.CheckAsync(client);
+        serverAllocated = await load.ServerAllocatedAsync() - serverAllocated;
+        await load.CheckAsync();
 
         var all = new LatencyHistogram();
         foreach (LatencyHistogram histogram in _roundTrips)
@@ -79,13 +57,14 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
             all.Merge(histogram);
         }
 
-        return LoadLine.Of(all.Snapshot(), elapsed, cpu, serverCpu, settings.ServerId, allocated, serverAllocated);
+        LatencySnapshot roundTrips = all.Snapshot();
+        return LoadLine.Of(roundTrips, roundTrips.Count, elapsed, cpu, serverCpu, settings.ServerId, allocated, serverAllocated);
     }
 
     private Task RequestAsync(double seconds, RateLines? rate = null)
     {
         long until = Stopwatch.GetTimestamp() + (long)(seconds * Stopwatch.Frequency);
-        return Task.WhenAll(Enumerable.Range(0, settings.Outstanding).Select(worker => Task.Run(() => WorkAsync(worker, until, rate))));
+        return Task.WhenAll(Enumerable.Range(0, settings.Workers).Select(worker => Task.Run(() => WorkAsync(worker, until, rate))));
     }
 
     private async Task WorkAsync(int worker, long until, RateLines? rate)
@@ -94,19 +73,11 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
         long sent = Stopwatch.GetTimestamp();
         while (sent < until)
         {
-            await load.RequestAsync(client, worker);
+            await load.RequestAsync(worker);
             long now = Stopwatch.GetTimestamp();
             roundTrips.Record((long)((now - sent) * NanosecondsPerTick));
             rate?.Count(now);
             sent = now;
         }
-    }
-
-    // Null if the server does not tell.
-    private async Task<long?> ServerAllocatedAsync()
-    {
-        ushort index = await Namespaces.FindAsync(client);
-        DataValue[] values = await client.ReadAsync([new NodeId(index, TagValues.AllocatedBytes)]);
-        return values[0].Value.TryGet(out long bytes) ? bytes : null;
     }
 }

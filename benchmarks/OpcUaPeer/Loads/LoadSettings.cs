@@ -20,24 +20,33 @@ internal sealed record LoadSettings
 {
     public required string Endpoint { get; init; }
 
-    /// <summary>Directory of the client's certificates.</summary>
-    public required string Pki { get; init; }
+    /// <summary>Directory of the client's certificates; null for no security. Defaults to null.</summary>
+    public string? Pki { get; init; }
 
     public required Operation Operation { get; init; }
 
     /// <summary>Tags of a request, or bytes of the package.</summary>
     public required int Count { get; init; }
 
-    /// <summary>Requests under way at a time.</summary>
+    /// <summary>Clients, each with a session and a connection of its own. Defaults to 1.</summary>
+    public int Clients { get; init; } = 1;
+
+    /// <summary>Requests of each client that are under way at a time.</summary>
     public required int Outstanding { get; init; }
+
+    public int Workers => Clients * Outstanding;
+
+    /// <summary>Whether tags are read by the ids that RegisterNodes gives for them. Defaults to false.</summary>
+    public bool RegistersNodes { get; init; }
 
     /// <summary>The greatest age of a value when it is asked for.</summary>
     public required TimeSpan MaxAge { get; init; }
 
-    public required OpcUaSecurityPolicy Policy { get; init; }
+    /// <summary>Security policy; with SignAndEncrypt. Defaults to None.</summary>
+    public OpcUaSecurityPolicy Policy { get; init; }
 
-    /// <summary>How long the loop looks for work before it sleeps; null for the engine's own choice.</summary>
-    public required int? SpinMicroseconds { get; init; }
+    /// <summary>How long the loop looks for work before it sleeps; null for the engine's own choice. Defaults to null.</summary>
+    public int? SpinMicroseconds { get; init; }
 
     /// <summary>Whether the rate is printed every 2 s; for packages with one request under way.</summary>
     public bool HasRateLines { get; init; }

@@ -5,7 +5,7 @@ using FastPortPeer;
 namespace OpcUaPeer.Loads;
 
 /// <summary>Fetches the package, whose size is set before. Of each, the length and some bytes are compared with the first one.</summary>
-internal sealed class PackageLoad(int bytes) : ILoad
+internal sealed class PackageLoad(IReadOnlyList<OpcUaClient> clients, int bytes) : OpcUaLoad(clients)
 {
     private const int ComparedBytes = 64;
 
@@ -13,22 +13,9 @@ internal sealed class PackageLoad(int bytes) : ILoad
     private NodeId _get;
     private byte[] _first = [];
 
-    public async Task PrepareAsync(OpcUaClient client)
+    public override async ValueTask RequestAsync(int worker)
     {
-        ushort index = await Namespaces.FindAsync(client);
-        (_owner, _get) = (new NodeId(index, TagValues.Simulation), new NodeId(index, TagValues.GetPackage));
-        MethodCallResult set = await client.CallAsync(_owner, new NodeId(index, TagValues.SetPackageSize), [(uint)bytes]);
-        if (!set.Status.IsGood)
-        {
-            throw new PeerException($"SetPackageSize has failed: {set.Status}.");
-        }
-
-        _first = PackageOf(await client.CallAsync(_owner, _get, [])).ToArray() ?? [];
-    }
-
-    public async ValueTask RequestAsync(OpcUaClient client, int worker)
-    {
-        using PooledResult<MethodCallResult> got = await client.CallPooledAsync(_owner, _get, []);
+        using PooledResult<MethodCallResult> got = await ClientOf(worker).CallPooledAsync(_owner, _get, []);
         ByteString package = PackageOf(got.Value);
         int part = Math.Min(ComparedBytes, bytes);
         if (package.Length != bytes || !IsEqual(0, part) || !IsEqual((bytes - part) / 2, part) || !IsEqual(bytes - part, part))
@@ -39,7 +26,19 @@ internal sealed class PackageLoad(int bytes) : ILoad
         bool IsEqual(int from, int length) => package.Span.Slice(from, length).SequenceEqual(_first.AsSpan(from, length));
     }
 
-    public Task CheckAsync(OpcUaClient client) => Task.CompletedTask;
+    public override Task CheckAsync() => Task.CompletedTask;
+
+    protected override async Task PrepareAsync(ushort index)
+    {
+        (_owner, _get) = (new NodeId(index, TagValues.Simulation), new NodeId(index, TagValues.GetPackage));
+        MethodCallResult set = await Clients[0].CallAsync(_owner, new NodeId(index, TagValues.SetPackageSize), [(uint)bytes]);
+        if (!set.Status.IsGood)
+        {
+            throw new PeerException($"SetPackageSize has failed: {set.Status}.");
+        }
+
+        _first = PackageOf(await Clients[0].CallAsync(_owner, _get, [])).ToArray() ?? [];
+    }
 
     private static ByteString PackageOf(in MethodCallResult got) =>
         got.Status.IsGood && got.Outputs is [var output] && output.TryGet(out ByteString package)

@@ -9,28 +9,14 @@ namespace OpcUaPeer.Loads;
 /// Writes tags of type Int32: of one tag, each worker another one; of more, all workers the same. Afterwards every tag must hold what its
 /// last writer has written, who is one of the workers.
 /// </summary>
-internal sealed class WriteLoad(int count, int workers) : ILoad
+internal sealed class WriteLoad(IReadOnlyList<OpcUaClient> clients, int count, int workers) : OpcUaLoad(clients)
 {
     private readonly KeyValuePair<NodeId, Variant>[][] _writes = new KeyValuePair<NodeId, Variant>[workers][];
     private readonly StatusCode[][] _statuses = [.. Enumerable.Range(0, workers).Select(_ => new StatusCode[count])];
     private readonly int[] _last = new int[workers];
 
-    public async Task PrepareAsync(OpcUaClient client)
-    {
-        ushort index = await Namespaces.FindAsync(client);
-        for (int worker = 0; worker < workers; worker++)
-        {
-            int first = count == 1 ? worker : 0;
-            _writes[worker] =
-            [
-                .. Enumerable.Range(first, count)
-                    .Select(tag => KeyValuePair.Create(new NodeId(index, TagValues.Id(tag)), default(Variant))),
-            ];
-        }
-    }
-
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
-    public async ValueTask RequestAsync(OpcUaClient client, int worker)
+    public override async ValueTask RequestAsync(int worker)
     {
         // No two workers ever write the same number.
         int number = _last[worker] = _last[worker] == 0 ? worker + 1 : _last[worker] + workers;
@@ -41,7 +27,7 @@ internal sealed class WriteLoad(int count, int workers) : ILoad
         }
 
         StatusCode[] statuses = _statuses[worker];
-        await client.WriteAsync(writes, statuses);
+        await ClientOf(worker).WriteAsync(writes, statuses);
         foreach (StatusCode status in statuses)
         {
             if (!status.IsGood)
@@ -51,11 +37,11 @@ internal sealed class WriteLoad(int count, int workers) : ILoad
         }
     }
 
-    public async Task CheckAsync(OpcUaClient client)
+    public override async Task CheckAsync()
     {
         for (int worker = 0; worker < workers; worker++)
         {
-            DataValue[] values = await client.ReadAsync([.. _writes[worker].Select(static write => write.Key)]);
+            DataValue[] values = await Clients[0].ReadAsync([.. _writes[worker].Select(static write => write.Key)]);
             for (int i = 0; i < values.Length; i++)
             {
                 if (!values[i].Value.TryGet(out int number)
@@ -65,5 +51,20 @@ internal sealed class WriteLoad(int count, int workers) : ILoad
                 }
             }
         }
+    }
+
+    protected override Task PrepareAsync(ushort index)
+    {
+        for (int worker = 0; worker < workers; worker++)
+        {
+            int first = count == 1 ? worker : 0;
+            _writes[worker] =
+            [
+                .. Enumerable.Range(first, count)
+                    .Select(tag => KeyValuePair.Create(new NodeId(index, TagValues.Id(tag)), default(Variant))),
+            ];
+        }
+
+        return Task.CompletedTask;
     }
 }

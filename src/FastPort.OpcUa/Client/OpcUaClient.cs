@@ -66,7 +66,9 @@ public sealed partial class OpcUaClient : IAsyncDisposable
     /// Connects to a server, opens a secure channel, and creates and activates a session. Makes one attempt, or with
     /// <see cref="Clients.ClientOptions.RetryConnect"/> retries until it has a session.
     /// </summary>
-    /// <param name="endpointUrl">The endpoint: <c>opc.tcp://host:4840/path</c>.</param>
+    /// <param name="endpointUrl">
+    /// The endpoint: <c>opc.tcp://host:4840/path</c>, or <c>inproc://name</c> of a server in the same process.
+    /// </param>
     /// <param name="options">Options, which are not changed from now on. Defaults to the default values.</param>
     /// <param name="loggerFactory">Creates the client's logger. Defaults to no logging.</param>
     /// <param name="cancellationToken">Gives up.</param>

@@ -78,7 +78,11 @@ public sealed class OpcUaServer : IAsyncDisposable
         if (Options.ValidateUser is not null || Options.ValidateUserCertificate is not null
             || Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
         {
-            string[] hosts = [Environment.MachineName, "localhost", .. Options.Endpoints.Select(static url => Endpoint.Parse(url).Host)];
+            string[] hosts =
+            [
+                Environment.MachineName, "localhost",
+                .. Options.Endpoints.Select(Endpoint.Parse).Where(static one => one.Scheme == Scheme).Select(static one => one.Host),
+            ];
             _certificates ??= new ApplicationCertificates(
                 Options.Certificates, Options.ApplicationUri, Options.ApplicationName, hosts, Time, Logger);
         }

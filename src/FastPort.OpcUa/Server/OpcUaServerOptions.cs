@@ -9,7 +9,8 @@ namespace FastPort.OpcUa.Server;
 
 /// <summary>
 /// Options of an <see cref="OpcUaServer"/>. Every value is validated when the server is created. All have defaults except
-/// <see cref="ServerOptions.Endpoints"/>, which needs at least one entry: <c>opc.tcp://host:port/path</c>, default port 4840.
+/// <see cref="ServerOptions.Endpoints"/>, which needs at least one entry: <c>opc.tcp://host:port/path</c>, default port 4840, or
+/// <c>inproc://name</c> for clients in the same process.
 /// </summary>
 public sealed class OpcUaServerOptions : ServerOptions
 {
@@ -175,7 +176,7 @@ public sealed class OpcUaServerOptions : ServerOptions
 
         foreach (string url in Endpoints)
         {
-            if (Endpoint.TryParse(url, out Endpoint? endpoint, out _) && endpoint.Scheme != OpcUaServer.Scheme)
+            if (Endpoint.TryParse(url, out Endpoint? endpoint, out _) && endpoint.Scheme is not (OpcUaServer.Scheme or "inproc"))
             {
                 section.Refuse(nameof(Endpoints), $"'{url}'", ExampleEndpoints);
             }

@@ -35,6 +35,17 @@ public sealed class RatioReportTests
     public void A_ratio_of_2_reaches_or_misses_a_target(bool atLeast, double target, bool reached) =>
         Assert.Equal(reached, Ask([20, 40, 60], [10, 20, 30], atLeast ? Target.AtLeast(target) : Target.AtMost(target)).Reached);
 
+    [Theory]
+    [InlineData(20, true)]
+    [InlineData(21, false)]
+    public void A_target_holds_for_the_median(double atLeast, bool reached)
+    {
+        RatioReport ratio = RatioReport.ToTarget(Metric.Tags, atLeast, Measured.Contestant("A", Metric.Tags, 10, 20, 40));
+
+        Assert.Equal((reached, 20 / atLeast), (ratio.Reached, ratio.OfMedians));
+        Assert.Equal(new Spread(20 / atLeast, 10 / atLeast, 40 / atLeast), ratio.Pairwise);
+    }
+
     // The pairs' median is 2, the ratio of medians 3.
     [Theory]
     [InlineData(true, 2.5, false, true)]

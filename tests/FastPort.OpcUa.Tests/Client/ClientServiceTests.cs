@@ -32,6 +32,19 @@ public sealed class ClientServiceTests
     }
 
     [Fact]
+    public async Task A_client_in_the_servers_process_needs_no_socket()
+    {
+        string url = $"inproc://{Guid.NewGuid():N}";
+        await using TestServer server = await StartAsync(o => o.Endpoints[0] = url);
+        await using OpcUaClient client = await server.ConnectAsync();
+
+        DataValue[] values = await client.ReadAsync(await client.RegisterNodesAsync([Number]));
+
+        Assert.Equal(url, server.Url);
+        Assert.Equal(StatusCodes.Good, Assert.Single(values).Status);
+    }
+
+    [Fact]
     public async Task Paths_lead_to_nodes()
     {
         await using TestServer server = await StartAsync();
@@ -291,9 +304,8 @@ public sealed class ClientServiceTests
         Assert.Equal(StatusCodes.BadTimeout, e.Status);
     }
 
-    private static Task<TestServer> StartAsync() =>
-        TestServer.StartAsync(static space => space.AddVariable(
-            AddressSpace.ObjectsFolder, Number, new QualifiedName(2, "Number"), 5));
+    private static Task<TestServer> StartAsync(Action<OpcUaServerOptions>? configure = null) => TestServer.StartAsync(
+        static space => space.AddVariable(AddressSpace.ObjectsFolder, Number, new QualifiedName(2, "Number"), 5), configure);
 
     private static X509Certificate2 CreateCertificate(string name)
     {
