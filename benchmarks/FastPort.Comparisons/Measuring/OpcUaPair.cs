@@ -53,7 +53,7 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
         if (servers.Count == 0)
         {
             // Of one process nobody can tell which end's it was.
-            run = run with { ServerCpuS = double.NaN, ServerCpuUsPerMessage = double.NaN };
+            run = run with { ServerCpuS = double.NaN, ServerCpuUsPerMessage = double.NaN, ServerAllocatedBytes = null };
         }
 
         var figures = Figures.Of(run);
