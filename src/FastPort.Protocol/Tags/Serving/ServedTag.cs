@@ -8,6 +8,10 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     private RawSample _last;
     private bool _isKnown;
 
+    // The feed that has reported the last sample; null for a read. A sample of another feed has come since, and may be newer.
+    private SourceFeed? _from;
+    private bool _isInDoubt;
+
     // The value that is no number; null until there was one.
     private TagSamples? _data;
 
@@ -49,19 +53,29 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
     public bool IsFresh(long since)
     {
         long confirmed = Math.Max(ConfirmedAt, Fed?.ConfirmedAt ?? long.MinValue);
-        return _isKnown && confirmed >= since && ConfirmedAt > WrittenAt;
+        return _isKnown && !_isInDoubt && confirmed >= since && ConfirmedAt > WrittenAt;
     }
 
     /// <summary>A read has an answer of its own, although the tag was written meanwhile.</summary>
     public bool WasReadSince(long since) => _isKnown && ConfirmedAt >= since;
 
-    /// <summary>Keeps a sample. One that the source had before the one that is known does not replace it.</summary>
-    public void Keep(TagSamples samples, int row, long confirmedAt)
+    /// <summary>
+    /// Keeps a sample, unless the one that is known may be newer: reads and feeds overtake each other. Then source times decide. Otherwise
+    /// they do not: a device's clock may be set back.
+    /// </summary>
+    /// <param name="samples">The samples.</param>
+    /// <param name="row">The tag's row.</param>
+    /// <param name="confirmedAt">When the value was so: for a read when it was sent.</param>
+    /// <param name="feed">The feed that reports it; null for a read.</param>
+    public void Keep(TagSamples samples, int row, long confirmedAt, SourceFeed? feed)
     {
         bool isNumber = samples.TryGetRaw(row, out RawSample sample);
-        if (!_isKnown || sample.SourceTime == 0 || sample.SourceTime >= _last.SourceTime)
+        bool isLater = !_isKnown || (feed is null ? confirmedAt >= ConfirmedAt : feed == _from);
+        if (isLater || sample.SourceTime == 0 || sample.SourceTime >= _last.SourceTime)
         {
             _isKnown = true;
+            _isInDoubt = false;
+            _from = feed;
             _last = sample;
             if (!isNumber)
             {
@@ -69,6 +83,12 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info)
                 _data.Clear();
                 _data.Add(samples, row);
             }
+        }
+        else if (feed is not null)
+        {
+            // The next read finds out.
+            _isInDoubt = true;
+            return;
         }
 
         ConfirmedAt = Math.Max(ConfirmedAt, confirmedAt);
