@@ -60,8 +60,11 @@ internal sealed class BridgeProcess : IAsyncDisposable
         new(System.IO.Directory.CreateTempSubdirectory("bridge-").FullName, arguments, environment);
 
     /// <summary><c>simulate</c> on a free port, with its certificates in its directory.</summary>
-    public static BridgeProcess Simulate(params string[] arguments) => Start(
-        ["simulate", "--listen", "opc.tcp://127.0.0.1:0", .. arguments], ("OpcUaServer__Certificates__Directory", "pki"));
+    public static BridgeProcess Simulate(params string[] arguments) => SimulateAt("opc.tcp://127.0.0.1:0", arguments);
+
+    /// <summary><c>simulate</c> at an address, with its certificates in its directory.</summary>
+    public static BridgeProcess SimulateAt(string url, params string[] arguments) => Start(
+        ["simulate", "--listen", url, .. arguments], ("OpcUaServer__Certificates__Directory", "pki"));
 
     /// <summary>The endpoint that it says it listens on.</summary>
     public async Task<string> ListeningAsync() =>

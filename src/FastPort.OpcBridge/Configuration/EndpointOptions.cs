@@ -15,6 +15,9 @@ internal sealed class EndpointOptions
         RetryConnect = true,
         RequestTimeout = TimeSpan.FromSeconds(5),
 
+        // Tags are back within 3 s of their server's return: this delay and its jitter, the session, and the list of tags.
+        MaxReconnectDelay = TimeSpan.FromSeconds(1),
+
         // Nothing that follows an answer blocks, and a change of threads costs more than most of it.
         RunContinuationsOnLoop = true,
     };

@@ -36,8 +36,8 @@ internal sealed partial class OpcUaTagSource
         }
         catch (OpcUaException e)
         {
-            // The buffer is not used again: an answer may still come into it.
-            return Failure(e);
+            // The buffer is not used again: an answer may still come into it. That a read was sent before the connection ended is no matter.
+            return e.MayHaveExecuted && e.Status != StatusCodes.BadTimeout ? TagStatus.BadNoCommunication : Failure(e);
         }
 
         foreach (ref readonly DataValue value in values.Span)

@@ -1,36 +1,24 @@
-using FastPort.Dispatch;
-using FastPort.Hosting;
 using FastPort.Interop.Tests.Peers;
-using FastPort.OpcBridge.Configuration;
-using FastPort.OpcBridge.Sources;
-using FastPort.OpcUa.Client;
+using FastPort.OpcBridge.Tests.Sources;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tags.Serving;
-using Microsoft.Extensions.Configuration;
-using Microsoft.Extensions.Logging.Abstractions;
 using Xunit;
 
 namespace FastPort.Interop.Tests.OpcUa;
 
 /// <summary>The bridge in front of node-opcua's server: a client that speaks FastPort only.</summary>
-public sealed class NodeOpcUaBridgeTests
+public sealed class NodeOpcUaBridgeTests(ITestOutputHelper output)
 {
     [NodeFact]
     public async Task Its_tags_are_browsed_read_written_called_and_watched_and_its_end_is_told()
     {
-        var node = NodeProcess.Start("opcua/server.mjs");
-        Started started = await node.ReadLineAsync<Started>();
-        string url = $"opc.tcp://127.0.0.1:{started.Port}";
-        await using OpcUaTagSource source = Source(url, await NamespaceAsync(url, started.Namespace));
-        source.Start(null);
-        await source.Loaded.WaitAsync(NodeProcess.Limit);
-        await using var tags = new TagServer([source]);
-        await using var server = new FastPortServer(
-            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" }, Session = { MaxConcurrency = 8 } },
-            new MessageHandlers().MapTags(tags));
-        await server.StartAsync();
-        await using TagClient client = await TagClient.ConnectAsync(server.Endpoints[0].ToString());
+        RunningServer node = await StartAsync(null);
+        await using BridgeUnderTest bridge = await BridgeUnderTest.StartAsync(
+            mustLoad: true,
+            ("Endpoints:node:EndpointUrl", node.Url),
+            ("Endpoints:node:AllowWrite", "true"),
+            ("Endpoints:node:Below:0", $"nsu={node.NamespaceUri};i=90000"));
+        TagClient client = bridge.Client;
 
         // Its server reads 500 and writes 150 at a time.
         TagList all = await client.ResolveAsync(Enumerable.Range(0, 2000).Select(static i => $"node/v{i}"));
@@ -67,28 +55,24 @@ public sealed class NodeOpcUaBridgeTests
         Assert.Equal(TagStatus.Good, await client.WriteAsync("node/v7", 8));
         Assert.Equal(8, await NextAsync(changes));
 
-        node.Dispose();
+        await node.DisposeAsync();
         Assert.True(await changes.MoveNextAsync());
         Assert.Equal((8, TagStatus.BadNoCommunication), (changes.Current.Sample.Value.Get<int>(), changes.Current.Sample.Status));
         Assert.Equal(TagStatus.BadNoCommunication, (await client.ReadAsync("node/v7")).Status);
     }
 
-    private static async Task<string> NamespaceAsync(string url, ushort index)
-    {
-        await using OpcUaClient client = await OpcUaClient.ConnectAsync(url);
-        return client.Namespaces.Uris[index];
-    }
+    [NodeFact]
+    public Task Each_tag_has_a_status_of_its_own() => BridgeScenarios.HasAStatusForEachTagAsync(StartAsync);
 
-    private static OpcUaTagSource Source(string url, string namespaceUri)
+    [NodeFact]
+    public Task All_goes_on_when_the_server_is_killed_and_restarted() =>
+        BridgeScenarios.GoesOnWhenTheServerIsKilledAsync(StartAsync, output.WriteLine);
+
+    private static async Task<RunningServer> StartAsync(string? url)
     {
-        BridgeSettings settings = BridgeSettings.Read(new ConfigurationBuilder().AddInMemoryCollection(
-            new Dictionary<string, string?>(StringComparer.Ordinal)
-            {
-                ["OpcBridge:Endpoints:node:EndpointUrl"] = url,
-                ["OpcBridge:Endpoints:node:AllowWrite"] = "true",
-                ["OpcBridge:Endpoints:node:Below:0"] = $"nsu={namespaceUri};i=90000",
-            }).Build());
-        return new OpcUaTagSource(settings.Endpoints[0], settings, NullLoggerFactory.Instance);
+        var node = NodeProcess.Start("opcua/server.mjs", url is null ? [] : [$"{new Uri(url).Port}"]);
+        Started started = await node.ReadLineAsync<Started>();
+        return new RunningServer($"opc.tcp://127.0.0.1:{started.Port}", started.NamespaceUri, new Killed(node));
     }
 
     private static async Task<int> NextAsync(IAsyncEnumerator<TagChange> changes)
@@ -98,5 +82,14 @@ public sealed class NodeOpcUaBridgeTests
         return changes.Current.Sample.Value.Get<int>();
     }
 
-    private sealed record Started(int Port, ushort Namespace);
+    private sealed record Started(int Port, string NamespaceUri);
+
+    private sealed class Killed(NodeProcess process) : IAsyncDisposable
+    {
+        public ValueTask DisposeAsync()
+        {
+            process.Dispose();
+            return ValueTask.CompletedTask;
+        }
+    }
 }

@@ -3,6 +3,7 @@ using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tests.Tags;
 using Xunit;
 
 namespace FastPort.OpcBridge.Tests.Sources;
@@ -19,6 +20,7 @@ public sealed class OpcUaTagSourceFaultTests
         await using Bridged bridged = await Bridged.StartAsync(
             Build,
             url => (relay = new FreezingRelay(url)).Url,
+            mustLoad: true,
             ("Endpoints:plant:EndpointUrl", "{url}"),
             ("Endpoints:plant:AllowWrite", "true"),
             ("Endpoints:plant:RequestTimeout", "00:00:00.300"),
@@ -36,6 +38,66 @@ public sealed class OpcUaTagSourceFaultTests
         frozen.Thaw();
         await Patience.UntilAsync(() => bridged.Source.IsConnected, "the server is connected again");
         await UntilGoodAsync(bridged.Client, "plant/0");
+    }
+
+    [Fact]
+    public async Task A_server_that_accepts_and_never_answers_is_no_communication_until_it_does()
+    {
+        FreezingRelay? relay = null;
+        await using Bridged bridged = await Bridged.StartAsync(
+            Build,
+            url =>
+            {
+                relay = new FreezingRelay(url);
+                relay.Freeze();
+                return relay.Url;
+            },
+            mustLoad: false,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Tags:0:Name", "level"),
+            ("Tags:0:Endpoint", "plant"),
+            ("Tags:0:NamespaceUri", Bridged.NamespaceUri),
+            ("Tags:0:NodeId", "i=10"));
+        await using FreezingRelay frozen = relay!;
+        await using TagWatch watch = await TagWatch.StartAsync(bridged.Client, "level");
+        await watch.UntilAsync("level", TagStatus.BadNoCommunication);
+        Assert.Equal(TagStatus.BadNoCommunication, (await bridged.Client.ReadAsync("level").InTimeAsync()).Status);
+        Assert.Equal(TagStatus.BadNoCommunication, await bridged.Client.WriteAsync("level", 1).InTimeAsync());
+
+        frozen.Thaw();
+
+        await watch.UntilAsync("level", TagStatus.Good, 0);
+        Assert.Equal(TagStatus.Good, await bridged.Client.WriteAsync("level", 1));
+        await watch.UntilAsync("level", TagStatus.Good, 1);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_a_stuck_server_did_not_answer_is_made_when_it_does()
+    {
+        FreezingRelay? relay = null;
+
+        // No keep-alive ends the connection: nothing but another attempt can bring the changes.
+        await using Bridged bridged = await Bridged.StartAsync(
+            Build,
+            url => (relay = new FreezingRelay(url)).Url,
+            mustLoad: true,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:RequestTimeout", "00:00:00.300"),
+            ("Endpoints:plant:KeepAliveInterval", "00:00:00"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+        await using FreezingRelay frozen = relay!;
+
+        frozen.Freeze();
+        await using TagWatch watch = await TagWatch.StartAsync(bridged.Client, "plant/0");
+        Assert.Equal([TagStatus.BadTimeout], watch.Statuses);
+
+        frozen.Thaw();
+
+        await watch.UntilAsync("plant/0", TagStatus.Good, 0);
+        Assert.Equal(TagStatus.Good, await bridged.Client.WriteAsync("plant/0", 1));
+        await watch.UntilAsync("plant/0", TagStatus.Good, 1);
     }
 
     [Fact]

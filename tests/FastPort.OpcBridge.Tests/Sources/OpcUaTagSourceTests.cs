@@ -118,7 +118,7 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
         TagList tags = await _bridged.Client.ResolveAsync(["level"]);
         await using (TagSubscription subscription = await _bridged.Client.SubscribeAsync(tags))
         {
-            await subscription.FirstAsync(TestContext.Current.CancellationToken);
+            await subscription.FirstAsync(static change => change.Sample.Status.IsGood, TestContext.Current.CancellationToken);
         }
 
         await _bridged.StopServerAsync();

@@ -194,10 +194,69 @@ public sealed class TagClientTests : IAsyncLifetime
         Assert.Equal(8, (await _client.ReadAsync(tags))[0].Value);
     }
 
+    [Fact]
+    public async Task A_clock_of_the_source_that_is_set_back_does_not_hide_newer_values()
+    {
+        var clock = new SettableClock { Now = new DateTimeOffset(2026, 10, 25, 2, 59, 0, TimeSpan.Zero) };
+        var device = new MemoryTagSource("device", clock);
+        device.Add("level", 1, isWritable: true);
+        await using TagBridge bridge = await TagBridge.StartAsync(device);
+        await using TagClient client = await bridge.ConnectAsync();
+        TimeSpan hour = TimeSpan.FromHours(1);
+        Assert.Equal(1, (await client.ReadAsync("level")).Value);
+
+        clock.Now -= hour;
+        device.Set("level", 2);
+        Assert.Equal(2, (await client.ReadAsync("level")).Value);
+        await using TagSubscription subscription = await client.SubscribeAsync(
+            await client.ResolveAsync(["level"]), new() { Interval = TimeSpan.FromMilliseconds(10) });
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        Assert.Equal(("level", 2), await NextAsync<int>(changes));
+
+        // What is known comes from the feed, then from a read; both are older by their times.
+        clock.Now -= hour;
+        device.Set("level", 3);
+        Assert.Equal(("level", 3), await NextAsync<int>(changes));
+        Assert.Equal(3, (await client.ReadAsync("level", maxAge: hour)).Value);
+        Assert.Equal(3, (await client.ReadAsync("level")).Value);
+        clock.Now -= hour;
+        device.Set("level", 4);
+        Assert.Equal(("level", 4), await NextAsync<int>(changes));
+        Assert.Equal(4, (await client.ReadAsync("level", maxAge: hour)).Value);
+    }
+
+    [Fact]
+    public async Task A_name_that_is_known_later_is_read_and_watched_then()
+    {
+        TagList tags = await _client.ResolveAsync(["plant/count", "plant/new"]);
+        await using TagSubscription subscription = await _client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(10) });
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        Assert.Equal(("plant/count", 7), await NextAsync<int>(changes));
+        Assert.Equal([TagStatus.Good, TagStatus.BadNodeIdUnknown], subscription.Statuses);
+        Assert.Equal(TagStatus.BadHandleInvalid, (await _client.ReadAsync(tags)).GetStatus(1));
+
+        _memory.Add("plant/new", 1, isWritable: true);
+
+        // All present samples come with it, as after a reconnect.
+        Assert.Equal(("plant/count", 7), await NextAsync<int>(changes));
+        Assert.Equal(("plant/new", 1), await NextAsync<int>(changes));
+        Assert.Equal([TagStatus.Good, TagStatus.Good], subscription.Statuses);
+        Assert.Equal(1, (await _client.ReadAsync(tags))[1].Value);
+        Assert.Equal(TagStatus.Good, await _client.WriteAsync("plant/new", 2));
+        Assert.Equal(("plant/new", 2), await NextAsync<int>(changes));
+    }
+
     private static async Task<(string Name, T Value)> NextAsync<T>(IAsyncEnumerator<TagChange> changes)
     {
         Assert.True(await changes.MoveNextAsync());
         Assert.Equal(TagStatus.Good, changes.Current.Sample.Status);
         return (changes.Current.Name, changes.Current.Sample.Value.Get<T>());
+    }
+
+    private sealed class SettableClock : TimeProvider
+    {
+        public DateTimeOffset Now { get; set; }
+
+        public override DateTimeOffset GetUtcNow() => Now;
     }
 }

@@ -7,7 +7,7 @@ namespace FastPort.Protocol.Tags.Clients;
 /// <content>Subscriptions.</content>
 public sealed partial class TagClient
 {
-    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+    internal static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
 
     /// <summary>Subscribes to tags. The first update has the present sample of each.</summary>
     /// <param name="tags">The tags.</param>
@@ -27,7 +27,8 @@ public sealed partial class TagClient
 
         try
         {
-            await SubscribeAsync(subscription, cancellationToken).ConfigureAwait(false);
+            Session session = await SubscribeAsync(subscription, cancellationToken).ConfigureAwait(false);
+            _ = SubscribeToMissingAsync(subscription, session);
             return subscription;
         }
         catch
@@ -51,11 +52,14 @@ public sealed partial class TagClient
             _subscriptions.Remove(subscription);
         }
 
-        if (session is null || session.IsClosed)
+        if (session is not null && !session.IsClosed)
         {
-            return;
+            await UnsubscribeAsync(session, id).ConfigureAwait(false);
         }
+    }
 
+    private async Task UnsubscribeAsync(Session session, uint id)
+    {
         try
         {
             await session.RequestAsync(
@@ -70,7 +74,8 @@ public sealed partial class TagClient
         }
     }
 
-    private async Task SubscribeAsync(TagSubscription subscription, CancellationToken cancellationToken)
+    // Returns the session that it was made on.
+    private async Task<Session> SubscribeAsync(TagSubscription subscription, CancellationToken cancellationToken)
     {
         TagList.Resolved resolved = await CurrentAsync(subscription.Tags, cancellationToken).ConfigureAwait(false);
         Session session = resolved.Session;
@@ -93,7 +98,7 @@ public sealed partial class TagClient
                 }
 
                 subscription.Accept(
-                    session, subscribed.Subscription, TimeSpan.FromMilliseconds(subscribed.IntervalMs), NameUnknown(resolved, statuses));
+                    resolved, subscribed.Subscription, TimeSpan.FromMilliseconds(subscribed.IntervalMs), NameUnknown(resolved, statuses));
                 return true;
             },
             _options.RequestTimeout,
@@ -101,6 +106,46 @@ public sealed partial class TagClient
         if (!isRead)
         {
             throw new InvalidDataException("The server's reply to a Subscribe has another number of statuses than tags.");
+        }
+
+        bool isWanted;
+        lock (_gate)
+        {
+            isWanted = _subscriptions.Contains(subscription);
+        }
+
+        if (!isWanted)
+        {
+            // Disposed while it was made again.
+            await subscription.DisposeAsync().ConfigureAwait(false);
+        }
+
+        return session;
+    }
+
+    // A server that has just started may know a name later than others: then the subscription is made again with it.
+    private async Task SubscribeToMissingAsync(TagSubscription subscription, Session session)
+    {
+        while (subscription.MissingOn(session) is { Names: > 0 } missing && !_closing.IsCancellationRequested)
+        {
+            await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            try
+            {
+                TagList.Resolved resolved = await CurrentAsync(subscription.Tags, _closing.Token).ConfigureAwait(false);
+                if (resolved.Session == session && resolved.Unknown < missing.Names)
+                {
+                    await SubscribeAsync(subscription, _closing.Token).ConfigureAwait(false);
+                    await UnsubscribeAsync(session, missing.Id).ConfigureAwait(false);
+                }
+            }
+            catch (Exception e) when (e is RequestFailedException or InvalidDataException)
+            {
+                // Tried again as long as there is this session.
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
         }
     }
 
@@ -119,7 +164,8 @@ public sealed partial class TagClient
 
             try
             {
-                await SubscribeAsync(subscription, _closing.Token).ConfigureAwait(false);
+                Session now = await SubscribeAsync(subscription, _closing.Token).ConfigureAwait(false);
+                await SubscribeToMissingAsync(subscription, now).ConfigureAwait(false);
                 return;
             }
             catch (Exception e) when (e is RequestFailedException or InvalidDataException)

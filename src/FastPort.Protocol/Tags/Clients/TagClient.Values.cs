@@ -185,7 +185,7 @@ public sealed partial class TagClient
     {
         Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
         TagList.Resolved resolved = tags.Current;
-        if (resolved.Session != session)
+        if (resolved.Session != session || resolved.IsDue)
         {
             resolved = await ResolveAsync(session, (string[])tags.Names, cancellationToken).ConfigureAwait(false);
             tags.Current = resolved;

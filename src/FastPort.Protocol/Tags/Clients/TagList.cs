@@ -22,7 +22,10 @@ public sealed class TagList
     /// <summary>Number of tags.</summary>
     public int Count => Names.Count;
 
-    /// <summary>What the server knows of each tag, in order; null for a name that it does not know.</summary>
+    /// <summary>
+    /// What the server knows of each tag, in order; null for a name that it does not know. Whenever the list is used, the client asks for
+    /// those again, at most once a second.
+    /// </summary>
     public IReadOnlyList<TagInfo?> Infos => _resolved.Infos;
 
     /// <summary>The handles, and the session that they belong to.</summary>
@@ -32,5 +35,14 @@ public sealed class TagList
         set => _resolved = value;
     }
 
-    internal sealed record Resolved(Session Session, uint[] Handles, TagInfo?[] Infos);
+    internal sealed record Resolved(Session Session, uint[] Handles, TagInfo?[] Infos)
+    {
+        private readonly long _since = Environment.TickCount64;
+
+        /// <summary>Number of names that the server did not know.</summary>
+        public int Unknown { get; } = Handles.Count(static handle => handle == 0);
+
+        /// <summary>Whether names that the server did not know should be asked for again: it may know them by now.</summary>
+        public bool IsDue => Unknown != 0 && Environment.TickCount64 - _since >= TagClient.RetryDelay.TotalMilliseconds;
+    }
 }

@@ -18,6 +18,7 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
     // Under the gate: the session that the subscription was made on, and its number there.
     private Session? _session;
     private uint _id;
+    private int _missing;
     private bool _isLost;
 
     // On the loop: the place of each handle.
@@ -94,13 +95,23 @@ public sealed class TagSubscription : IAsyncEnumerable<TagChange>, IAsyncDisposa
         }
     }
 
-    /// <summary>On the loop, before an update can come.</summary>
-    internal void Accept(Session session, uint id, TimeSpan interval, TagStatus[] statuses)
+    /// <summary>How many names the server did not know, if the subscription was made on a session; otherwise null.</summary>
+    internal (int Names, uint Id)? MissingOn(Session session)
     {
         lock (_gate)
         {
-            _session = session;
+            return _session == session ? (_missing, _id) : null;
+        }
+    }
+
+    /// <summary>On the loop, before an update can come.</summary>
+    internal void Accept(TagList.Resolved resolved, uint id, TimeSpan interval, TagStatus[] statuses)
+    {
+        lock (_gate)
+        {
+            _session = resolved.Session;
             _id = id;
+            _missing = resolved.Unknown;
             _isLost = false;
         }
 

@@ -34,6 +34,9 @@ internal sealed class ServedSubscription : IDisposable
     private bool _isActive;
     private bool _isClosed;
 
+    // The session has no room: its end of that is waited for once, however often there is something to send meanwhile.
+    private bool _isFull;
+
     public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, TimeProvider time)
     {
         _session = session;
@@ -95,7 +98,7 @@ internal sealed class ServedSubscription : IDisposable
     {
         lock (_gate)
         {
-            while (_isActive && !_isClosed && _order.Count + _next.Count != 0 && _sent - _acknowledged < MaxUnacknowledged)
+            while (_isActive && !_isClosed && !_isFull && _order.Count + _next.Count != 0 && _sent - _acknowledged < MaxUnacknowledged)
             {
                 TimeSpan early = _sent == 0 ? TimeSpan.Zero : _interval - _time.GetElapsedTime(_sentAt);
                 if (early > TimeSpan.Zero)
@@ -164,8 +167,9 @@ internal sealed class ServedSubscription : IDisposable
         if (status == SendStatus.Full)
         {
             // What was taken stays, and is sent when there is room.
+            _isFull = true;
             _ = _session.WhenWritableAsync().ContinueWith(
-                static (_, s) => ((ServedSubscription)s!).Flush(),
+                static (_, s) => ((ServedSubscription)s!).OnWritable(),
                 this,
                 CancellationToken.None,
                 TaskContinuationOptions.None,
@@ -178,6 +182,16 @@ internal sealed class ServedSubscription : IDisposable
         _lost = 0;
         _sentAt = _time.GetTimestamp();
         return status == SendStatus.Queued;
+    }
+
+    private void OnWritable()
+    {
+        lock (_gate)
+        {
+            _isFull = false;
+        }
+
+        Flush();
     }
 
     private bool TryFill(SubscriptionItem item)

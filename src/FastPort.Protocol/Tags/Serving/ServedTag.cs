@@ -7,6 +7,10 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
 {
     private RawSample _last;
 
+    // The feed that has reported the last sample; null for a read. A sample of another feed has come since, and may be newer.
+    private SourceFeed? _from;
+    private bool _isInDoubt;
+
     // The value that is no number; null until there was one.
     private TagSamples? _data;
 
@@ -46,19 +50,29 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
     public bool IsFresh(long since)
     {
         long confirmed = Math.Max(ConfirmedAt, Fed?.ConfirmedAt ?? long.MinValue);
-        return IsKnown && confirmed >= since && ConfirmedAt > writes.WrittenAt;
+        return IsKnown && !_isInDoubt && confirmed >= since && ConfirmedAt > writes.WrittenAt;
     }
 
     /// <summary>A read has an answer of its own, although the tag was written meanwhile.</summary>
     public bool WasReadSince(long since) => IsKnown && ConfirmedAt >= since;
 
-    /// <summary>Keeps a sample. One that the source had before the one that is known does not replace it.</summary>
-    public void Keep(TagSamples samples, int row, long confirmedAt)
+    /// <summary>
+    /// Keeps a sample, unless the one that is known may be newer: reads and feeds overtake each other. Then source times decide. Otherwise
+    /// they do not: a device's clock may be set back.
+    /// </summary>
+    /// <param name="samples">The samples.</param>
+    /// <param name="row">The tag's row.</param>
+    /// <param name="confirmedAt">When the value was so: for a read when it was sent.</param>
+    /// <param name="feed">The feed that reports it; null for a read.</param>
+    public void Keep(TagSamples samples, int row, long confirmedAt, SourceFeed? feed)
     {
         bool isNumber = samples.TryGetRaw(row, out RawSample sample);
-        if (!IsKnown || sample.SourceTime == 0 || sample.SourceTime >= _last.SourceTime)
+        bool isLater = !IsKnown || (feed is null ? confirmedAt >= ConfirmedAt : feed == _from);
+        if (isLater || sample.SourceTime == 0 || sample.SourceTime >= _last.SourceTime)
         {
             IsKnown = true;
+            _isInDoubt = false;
+            _from = feed;
             _last = sample;
             if (!isNumber)
             {
@@ -66,6 +80,12 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
                 _data.Clear();
                 _data.Add(samples, row);
             }
+        }
+        else if (feed is not null)
+        {
+            // The next read finds out.
+            _isInDoubt = true;
+            return;
         }
 
         ConfirmedAt = Math.Max(ConfirmedAt, confirmedAt);

@@ -14,8 +14,11 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
     /// <summary>Whether the tag is fed also while nobody subscribes to it.</summary>
     public bool IsPermanent { get; set; }
 
-    /// <summary>Whether the source knows that the tag is wanted. Not while it has never been connected since.</summary>
+    /// <summary>Whether the source knows that the tag is wanted. Not while it has not been connected since, or has refused it.</summary>
     public bool IsAdded { get; set; }
+
+    /// <summary>Why the source has refused the tag; good if it has not.</summary>
+    public TagStatus Status { get; set; }
 
     /// <summary>Whether the feed has reported the tag since it was connected.</summary>
     public bool IsReported { get; set; }
@@ -30,11 +33,14 @@ internal sealed class FeedMember(SourceFeed feed, ServedTag tag)
 /// </summary>
 internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagFeedListener
 {
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+
     private readonly SemaphoreSlim _changing = new(1);
 
     // By key, under the source's gate.
     private readonly Dictionary<int, FeedMember> _members = [];
     private ITagFeed? _feed;
+    private volatile bool _isClosed;
 
     /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
@@ -79,6 +85,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                     FeedMember member = Join(item.Tag, added);
                     member.Items.Add(item);
                     item.Member = member;
+                    item.Status = member.Status;
 
                     // Of a tag that is new to the feed the source reports the present value by itself; it may not have come yet.
                     if ((added.Count == before && item.Tag.IsKnown) || !source.IsConnected)
@@ -152,7 +159,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 }
 
                 member.IsReported = true;
-                member.Tag.Keep(samples, i, now);
+                member.Tag.Keep(samples, i, now, this);
                 foreach (SubscriptionItem item in member.Items)
                 {
                     item.Subscription.Add(item, samples, i);
@@ -189,7 +196,14 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         _ = TellAsync(batches);
     }
 
-    public async ValueTask CloseAsync()
+    /// <summary>Closes the feed for good.</summary>
+    public ValueTask CloseAsync()
+    {
+        _isClosed = true;
+        return CloseFeedAsync();
+    }
+
+    private async ValueTask CloseFeedAsync()
     {
         if (_feed is { } feed)
         {
@@ -217,13 +231,14 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
 
         if (isEmpty)
         {
-            await CloseAsync().ConfigureAwait(false);
+            await CloseFeedAsync().ConfigureAwait(false);
         }
     }
 
-    // Tags that were subscribed to while the source was away.
-    private async Task AddLateAsync()
+    // Tags that were subscribed to while the source was away, or did not have them, or did not answer.
+    private async Task AddLateAsync(TimeSpan delay = default)
     {
+        await Task.Delay(delay, source.Time).ConfigureAwait(false);
         await _changing.WaitAsync().ConfigureAwait(false);
         try
         {
@@ -233,7 +248,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 late = [.. _members.Values.Where(static member => !member.IsAdded)];
             }
 
-            if (late.Count != 0)
+            if (late.Count != 0 && !_isClosed)
             {
                 await AddToSourceAsync(late).ConfigureAwait(false);
             }
@@ -280,14 +295,17 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         {
             foreach ((int i, FeedMember member) in added.Index())
             {
+                // A tag that is refused stays wanted: the source may have it when it has been away. That it is away is told as a sample.
                 TagStatus reached = status.IsGood ? statuses[i] : status;
                 member.IsAdded = !reached.IsBad;
-                if (reached.IsBad && reached != TagStatus.BadNoCommunication)
-                {
-                    member.Items.ForEach(item => item.Status = reached);
-                    Forget(member);
-                }
+                member.Status = reached.IsBad && reached != TagStatus.BadNoCommunication ? reached : TagStatus.Good;
+                member.Items.ForEach(item => item.Status = member.Status);
             }
+        }
+
+        if (status.IsBad && source.Source.IsConnected)
+        {
+            _ = AddLateAsync(RetryDelay);
         }
     }
 

@@ -108,7 +108,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
                 ServedTag tag = batch.Tags[i];
                 if (status.IsGood)
                 {
-                    tag.Keep(samples, i, batch.SentAt);
+                    tag.Keep(samples, i, batch.SentAt, feed: null);
                 }
                 else
                 {

@@ -11,6 +11,9 @@ namespace FastPort.Protocol.Tags.Serving;
 /// <content>The handlers of the messages.</content>
 public sealed partial class TagServer
 {
+    // Bytes of a node beside its message, and of a reply to Browse beside its nodes, at most.
+    private const int NodeHeaderBytes = 32;
+
     internal void Map(MessageHandlers handlers)
     {
         handlers.MapQueued(TagMessageType.Resolve, ResolveTags.Parser, ResolveAsync);
@@ -141,18 +144,29 @@ public sealed partial class TagServer
             reply.Status = status.Code;
         }
 
-        int count = (int)Math.Min((uint)_options.MaxNodesPerBrowse, request.Limit == 0 ? uint.MaxValue : request.Limit);
-        foreach (TagBrowseNode node in nodes.Take(count))
+        int most = (int)Math.Min((uint)_options.MaxNodesPerBrowse, request.Limit == 0 ? uint.MaxValue : request.Limit);
+        int room = context.Session.MaxBodyBytes;
+        foreach (TagBrowseNode node in nodes.Take(most))
         {
-            reply.Nodes.Add(new TagNode
+            var described = new TagNode
             {
                 Name = node.Name,
                 DisplayName = node.DisplayName,
                 Kind = (TagNodeKind)node.Kind,
                 HasChildren = node.HasChildren,
-            });
+            };
+
+            // With what the reply has beside the nodes. What does not fit comes with the next one.
+            room -= described.CalculateSize() + NodeHeaderBytes;
+            if (room < NodeHeaderBytes && reply.Nodes.Count != 0)
+            {
+                break;
+            }
+
+            reply.Nodes.Add(described);
         }
 
+        int count = reply.Nodes.Count;
         int cursor = session.Keep([.. nodes.Skip(count)]);
         if (nodes.Count > count)
         {

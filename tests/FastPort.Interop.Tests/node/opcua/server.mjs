@@ -1,4 +1,4 @@
-// node-opcua as a server with 2,000 variables, an analog one and a method; prints its port as JSON, and ends with its input.
+// node-opcua as a server with 2,000 variables, an analog one and a method; prints its port and namespace as JSON, and ends with its input.
 //   node opcua/server.mjs [port]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -75,7 +75,7 @@ method.bindMethod((inputs, context, callback) =>
 );
 await server.start();
 const { port } = server.endpoints[0];
-print(JSON.stringify({ port, namespace: own.index }));
+print(JSON.stringify({ port, namespace: own.index, namespaceUri: own.namespaceUri }));
 process.stdin.resume();
 process.stdin.on("end", async () => {
   await server.shutdown(0);

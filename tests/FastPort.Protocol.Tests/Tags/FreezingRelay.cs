@@ -1,10 +1,11 @@
 using System.Net;
 using System.Net.Sockets;
 
-namespace FastPort.OpcBridge.Tests.Sources;
+namespace FastPort.Protocol.Tests.Tags;
 
 /// <summary>
-/// Passes bytes between clients and a server, and can stop to do so while all connections stay open: a server that is stuck.
+/// Passes bytes between clients and a server, and can stop to do so while all connections stay open: a server that is stuck, or clients
+/// that read nothing.
 /// </summary>
 internal sealed class FreezingRelay : IAsyncDisposable
 {
@@ -22,7 +23,7 @@ internal sealed class FreezingRelay : IAsyncDisposable
         _accepting = AcceptAsync();
     }
 
-    public string Url => $"opc.tcp://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}";
+    public string Url => $"{_target.Scheme}://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}";
 
     public void Freeze() => _flowing = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -43,7 +44,9 @@ internal sealed class FreezingRelay : IAsyncDisposable
             while (true)
             {
                 TcpClient client = await _listener.AcceptTcpClientAsync(_end.Token);
-                var server = new TcpClient();
+
+                // A small buffer: a server notices soon that nobody reads.
+                var server = new TcpClient { ReceiveBufferSize = 65536 };
                 await server.ConnectAsync(_target.Host, _target.Port, _end.Token);
                 _ = PumpAsync(client, server);
                 _ = PumpAsync(server, client);

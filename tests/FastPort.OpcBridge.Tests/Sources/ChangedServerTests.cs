@@ -1,0 +1,124 @@
+using FastPort.OpcUa;
+using FastPort.OpcUa.Server;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using Xunit;
+
+namespace FastPort.OpcBridge.Tests.Sources;
+
+/// <summary>A server that comes back with other nodes than before: clients are told, and nothing else is affected.</summary>
+public sealed class ChangedServerTests : IAsyncLifetime
+{
+    private const string Speed = "plant/speed";
+    private const string Level = "plant/level";
+
+    private Bridged _bridged = null!;
+    private Func<AddressSpace, NodeId, VariableNode?> _addSpeed = null!;
+    private VariableNode? _speed;
+
+    public async ValueTask InitializeAsync()
+    {
+        _addSpeed = static (space, root) => Add(space, root, 5);
+        _bridged = await Bridged.StartAsync(
+            Build,
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+    }
+
+    public ValueTask DisposeAsync() => _bridged.DisposeAsync();
+
+    [Fact]
+    public async Task A_tag_that_disappears_is_told_and_comes_back_when_it_is_there_again()
+    {
+        await using TagWatch watch = await TagWatch.StartAsync(_bridged.Client, Speed, Level);
+        await watch.UntilAsync(Speed, TagStatus.Good, 5);
+        await watch.UntilAsync(Level, TagStatus.Good, 1.25);
+        TagList tags = await _bridged.Client.ResolveAsync([Speed, Level]);
+
+        await RestartAsync(static (_, _) => null);
+        await watch.UntilAsync(Speed, TagStatus.BadNodeIdUnknown);
+        await watch.UntilAsync(Level, TagStatus.Good, 1.25);
+        TagSamples samples = await _bridged.Client.ReadAsync(tags);
+        Assert.Equal((TagStatus.BadNodeIdUnknown, TagStatus.Good), (samples.GetStatus(0), samples.GetStatus(1)));
+        Assert.Equal([TagStatus.BadNodeIdUnknown, TagStatus.Good], await WriteAsync(tags, 6, 2.5));
+
+        // Whoever subscribes meanwhile is told, and gets the tag too when it is back: from a subscription that knew it, or from a new one.
+        await using TagWatch second = await TagWatch.StartAsync(_bridged.Client, Speed, Level);
+        await second.UntilAsync(Speed, TagStatus.BadNodeIdUnknown);
+        await using TagWatch third = await TagWatch.StartAsync(_bridged.Client, TimeSpan.FromMilliseconds(20), Speed, Level);
+        await third.UntilAsync(Level, TagStatus.Good, 2.5);
+        Assert.Equal([TagStatus.BadNodeIdUnknown, TagStatus.Good], third.Statuses);
+
+        await RestartAsync(static (space, root) => Add(space, root, 7));
+        TagWatch[] all = [watch, second, third];
+        await Task.WhenAll(all.Select(static one => one.UntilAsync(Speed, TagStatus.Good, 7)));
+        _speed!.Value = new DataValue(8);
+        await Task.WhenAll(all.Select(static one => one.UntilAsync(Speed, TagStatus.Good, 8)));
+        Assert.Equal([TagStatus.Good, TagStatus.Good], await WriteAsync(tags, 9, 3.5));
+        await watch.UntilAsync(Speed, TagStatus.Good, 9);
+    }
+
+    [Fact]
+    public async Task A_type_that_changes_with_a_restart_is_that_of_samples_and_writes_from_then_on()
+    {
+        await using TagWatch watch = await TagWatch.StartAsync(_bridged.Client, Speed);
+        await watch.UntilAsync(Speed, TagStatus.Good, 5);
+
+        await RestartAsync(static (space, root) => Add(space, root, "fast"));
+        await watch.UntilAsync(Speed, TagStatus.Good, "fast");
+
+        Assert.Equal("fast", (await _bridged.Client.ReadAsync(Speed)).Value);
+        Assert.Equal(TagStatus.BadTypeMismatch, await _bridged.Client.WriteAsync(Speed, 6));
+        Assert.Equal(TagStatus.Good, await _bridged.Client.WriteAsync(Speed, "slow"));
+        await watch.UntilAsync(Speed, TagStatus.Good, "slow");
+        Assert.Equal(TagType.String, (await _bridged.Client.ResolveAsync([Speed])).Infos[0]!.Type);
+    }
+
+    [Fact]
+    public async Task A_value_whose_type_changes_while_the_server_runs_is_told_with_the_type_that_it_has()
+    {
+        Variant value = 5;
+        await RestartAsync((space, root) => space.AddVariable<int>(
+            root, new NodeId(root.NamespaceIndex, 10), new QualifiedName(root.NamespaceIndex, "speed"), () => new DataValue(value)));
+        await using TagWatch watch = await TagWatch.StartAsync(_bridged.Client, Speed);
+        await watch.UntilAsync(Speed, TagStatus.Good, 5);
+
+        foreach (TagValue next in (TagValue[])["fast", 2.5, TagValue.FromArray([1, 2]), 6])
+        {
+            value = next.IsArray ? Variant.FromArray(next.GetArray<int>())
+                : next.Type == TagType.Double ? next.Get<double>()
+                : next.Type == TagType.Int32 ? next.Get<int>()
+                : next.Get<string>();
+            await watch.UntilAsync(Speed, TagStatus.Good, next);
+            Assert.Equal(next, (await _bridged.Client.ReadAsync(Speed)).Value);
+            Assert.Equal(next, (await _bridged.Client.ReadAsync(Speed, maxAge: TimeSpan.FromHours(1))).Value);
+        }
+    }
+
+    private async Task RestartAsync(Func<AddressSpace, NodeId, VariableNode?> addSpeed)
+    {
+        _addSpeed = addSpeed;
+        await _bridged.StopServerAsync();
+        await _bridged.StartServerAsync();
+    }
+
+    private async Task<TagStatus[]> WriteAsync(TagList tags, params TagValue[] values)
+    {
+        var samples = new TagSamples();
+        Array.ForEach(values, value => samples.Add(value));
+        return await _bridged.Client.WriteAsync(tags, samples);
+    }
+
+    private static VariableNode Add<T>(AddressSpace space, NodeId root, T value) => space.AddVariable(
+        root, new NodeId(root.NamespaceIndex, 10), new QualifiedName(root.NamespaceIndex, "speed"), value, writable: true);
+
+    private void Build(AddressSpace space)
+    {
+        ushort ns = space.AddNamespace(Bridged.NamespaceUri);
+        var root = new NodeId(ns, 1);
+        space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(ns, "Plant"));
+        space.AddVariable(root, new NodeId(ns, 11), new QualifiedName(ns, "level"), 1.25, writable: true);
+        _speed = _addSpeed(space, root);
+    }
+}

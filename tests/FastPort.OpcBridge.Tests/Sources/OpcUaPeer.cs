@@ -1,0 +1,40 @@
+using FastPort.OpcUa;
+using FastPort.OpcUa.Server;
+
+namespace FastPort.OpcBridge.Tests.Sources;
+
+/// <summary>An OPC UA server in this process. It can be stopped, and started again with the same address and other nodes.</summary>
+internal sealed class OpcUaPeer(Action<AddressSpace> build) : IAsyncDisposable
+{
+    private readonly string _folder = Directory.CreateTempSubdirectory("opcua-").FullName;
+    private OpcUaServer? _server;
+
+    public string Url { get; private set; } = "opc.tcp://127.0.0.1:0";
+
+    public async Task StartAsync()
+    {
+        var options = new OpcUaServerOptions { Endpoints = { Url } };
+        options.Certificates.Directory = Path.Combine(_folder, "server");
+        options.Certificates.UnsafeTrustAll = true;
+        options.SecurityPolicies = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
+        _server = new OpcUaServer(options);
+        build(_server.AddressSpace);
+        await _server.StartAsync();
+        Url = _server.Endpoints[0].ToString();
+    }
+
+    public async Task StopAsync()
+    {
+        if (_server is not null)
+        {
+            await _server.DisposeAsync();
+            _server = null;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await StopAsync();
+        Directory.Delete(_folder, recursive: true);
+    }
+}
