@@ -28,10 +28,11 @@ public sealed partial class TagSamples
         + WireWriter.BytesSize(SamplesField.Dimensions, _dimensions.Count * sizeof(int));
 
     /// <summary>At least as many bytes as <see cref="Size"/>, known without a look at the rows.</summary>
-    internal int MaxSize =>
-        FieldsSize
-        + (Count * (sizeof(byte) + sizeof(uint) + sizeof(long) + sizeof(long)))
-        + _bools.Count + _data.Count
+    internal int MaxSize => FieldsSize + (Count * (sizeof(byte) + sizeof(uint) + sizeof(long) + sizeof(long))) + ValuesSize;
+
+    /// <summary>At most as many bytes as <see cref="Size"/>: those of the values alone.</summary>
+    internal int ValuesSize =>
+        _bools.Count + _data.Count
         + ((_ints.Count + _uints.Count + _floats.Count + _sizes.Count + _lengths.Count + _dimensions.Count) * sizeof(uint))
         + ((_longs.Count + _ulongs.Count + _doubles.Count) * sizeof(ulong));
 

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace FastPort.Protocol.Tags;
 
 /// <summary>What is known about the types: the column that holds their values, and their .NET types.</summary>
@@ -12,20 +14,24 @@ internal static class TagTypes
     /// <summary>The bits of the type itself.</summary>
     public const byte TypeBits = 0x3F;
 
+    // By type. A table, since each row of each message asks.
+    private static readonly TagColumn[] Columns =
+        [.. Enumerable.Range(0, (int)TagType.DiagnosticInfo + 1).Select(static type => (TagType)type switch
+        {
+            TagType.Null => TagColumn.None,
+            TagType.Boolean => TagColumn.Bools,
+            TagType.SByte or TagType.Int16 or TagType.Int32 => TagColumn.Ints,
+            TagType.Byte or TagType.UInt16 or TagType.UInt32 or TagType.StatusCode => TagColumn.UInts,
+            TagType.Int64 or TagType.DateTime => TagColumn.Longs,
+            TagType.UInt64 => TagColumn.ULongs,
+            TagType.Float => TagColumn.Floats,
+            TagType.Double => TagColumn.Doubles,
+            _ => TagColumn.Data,
+        })];
+
     /// <summary>The column of a type's values; null for numbers that are no type.</summary>
-    public static TagColumn? ColumnOf(TagType type) => type switch
-    {
-        TagType.Null => TagColumn.None,
-        TagType.Boolean => TagColumn.Bools,
-        TagType.SByte or TagType.Int16 or TagType.Int32 => TagColumn.Ints,
-        TagType.Byte or TagType.UInt16 or TagType.UInt32 or TagType.StatusCode => TagColumn.UInts,
-        TagType.Int64 or TagType.DateTime => TagColumn.Longs,
-        TagType.UInt64 => TagColumn.ULongs,
-        TagType.Float => TagColumn.Floats,
-        TagType.Double => TagColumn.Doubles,
-        >= TagType.String and <= TagType.DiagnosticInfo => TagColumn.Data,
-        _ => null,
-    };
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static TagColumn? ColumnOf(TagType type) => (uint)type < (uint)Columns.Length ? Columns[(int)type] : null;
 
     /// <summary>The type of a .NET type's scalar values; Null for others.</summary>
     public static TagType Of<T>() =>

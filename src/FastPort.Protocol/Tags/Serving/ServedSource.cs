@@ -121,9 +121,11 @@ internal sealed class ServedSource
 
     private void OnConnectionChanged()
     {
-        bool isConnected = Source.IsConnected;
+        bool isConnected;
         lock (Gate)
         {
+            // Of two calls at a time the later one sees what is so.
+            isConnected = Source.IsConnected;
             if (IsConnected == isConnected)
             {
                 return;

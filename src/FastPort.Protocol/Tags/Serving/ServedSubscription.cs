@@ -12,7 +12,8 @@ internal sealed class ServedSubscription : IDisposable
     // Without the client's acknowledgment no more updates than this are sent.
     private const ulong MaxUnacknowledged = 4;
 
-    private const int MaxUpdateBytes = 256 * 1024;
+    // An update has no more than this; but a larger value has an update of its own.
+    private const int UpdateBytes = 256 * 1024;
 
     private readonly Lock _gate = new();
     private readonly Session _session;
@@ -55,11 +56,11 @@ internal sealed class ServedSubscription : IDisposable
     public int Tags { get; init; }
 
     /// <summary>A sample of an item. Under the gate of the tag's source; then <see cref="Flush"/> without it.</summary>
-    public void Add(SubscriptionItem item, TagSamples samples, int row)
+    public void Add(SubscriptionItem item, in TagSample sample)
     {
         lock (_gate)
         {
-            Add(item, samples[row]);
+            Enqueue(item, sample);
         }
     }
 
@@ -68,7 +69,7 @@ internal sealed class ServedSubscription : IDisposable
     {
         var present = new TagSamples();
         item.Tag.AddTo(present);
-        Add(item, present, 0);
+        Add(item, present[0]);
     }
 
     /// <summary>The reply to the request has been written: updates may follow it.</summary>
@@ -127,7 +128,7 @@ internal sealed class ServedSubscription : IDisposable
         _timer.Dispose();
     }
 
-    private void Add(SubscriptionItem item, in TagSample sample)
+    private void Enqueue(SubscriptionItem item, in TagSample sample)
     {
         if (_isClosed)
         {
@@ -164,7 +165,7 @@ internal sealed class ServedSubscription : IDisposable
 
         var body = new TagUpdateBody(Id, _sent + 1, _next.Handles, _next.Samples, _lost);
         SendStatus status = _session.TrySend(TagMessageType.Update, body);
-        if (status == SendStatus.Full)
+        if (status is SendStatus.Full or SendStatus.Dropped)
         {
             // What was taken stays, and is sent when there is room.
             _isFull = true;
@@ -198,7 +199,7 @@ internal sealed class ServedSubscription : IDisposable
     {
         _one.Clear();
         _one.Add(item.Waiting.Peek());
-        if (!_next.TryAdd(item.Tag.Id, _one, 0, Math.Min(_session.MaxBodyBytes, MaxUpdateBytes)))
+        if (!_next.TryAdd(item.Tag.Id, _one, 0, _session.MaxBodyBytes, UpdateBytes))
         {
             return false;
         }

@@ -30,6 +30,9 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
     /// <summary>When the last sample was known to be so; <see cref="long.MinValue"/> for never.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
+    /// <summary>When the last Read was sent that has brought a sample; <see cref="long.MinValue"/> for never.</summary>
+    public long ReadAt { get; private set; } = long.MinValue;
+
     /// <summary>The last Read that was sent, and that waits to be sent, with the tag; null for none.</summary>
     public ReadBatch? Sent { get; set; }
 
@@ -46,15 +49,21 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
     /// <summary>Its writes; shared by the parts of an array and the whole.</summary>
     public TagWrites Writes => writes;
 
-    /// <summary>Whether the last sample answers a read that asks for one confirmed since a time.</summary>
-    public bool IsFresh(long since)
+    /// <summary>
+    /// Whether the last sample answers a read that asks for one confirmed since a time. After a write only a Read that was sent later
+    /// confirms again: what a feed reports then may have been sampled before.
+    /// </summary>
+    /// <param name="since">The time.</param>
+    /// <param name="written">When the tag had been written the last time when the read came.</param>
+    public bool IsFresh(long since, long written)
     {
         long confirmed = Math.Max(ConfirmedAt, Fed?.ConfirmedAt ?? long.MinValue);
-        return IsKnown && !_isInDoubt && confirmed >= since && ConfirmedAt > writes.WrittenAt;
+        return IsKnown && !_isInDoubt && confirmed >= since && (written == long.MinValue || ReadAt > written);
     }
 
-    /// <summary>A read has an answer of its own, although the tag was written meanwhile.</summary>
-    public bool WasReadSince(long since) => IsKnown && ConfirmedAt >= since;
+    /// <summary>Whether a Read has brought a sample that answers, although the tag may have been written meanwhile.</summary>
+    /// <inheritdoc cref="IsFresh"/>
+    public bool WasRead(long since, long written) => ReadAt >= since && ReadAt > written;
 
     /// <summary>
     /// Keeps a sample, unless the one that is known may be newer: reads and feeds overtake each other. Then source times decide. Otherwise
@@ -89,6 +98,7 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
         }
 
         ConfirmedAt = Math.Max(ConfirmedAt, confirmedAt);
+        ReadAt = feed is null ? Math.Max(ReadAt, confirmedAt) : ReadAt;
     }
 
     /// <summary>Adds the last sample to others. With a bad status if the source is not connected.</summary>

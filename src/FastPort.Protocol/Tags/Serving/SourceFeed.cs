@@ -42,6 +42,9 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     private ITagFeed? _feed;
     private volatile bool _isClosed;
 
+    // Whether tags that could not be added are tried again soon. Changed by one at a time.
+    private bool _isRetrying;
+
     /// <summary>When the feed was heard of the last time, if that confirms values. Under the source's gate.</summary>
     public long ConfirmedAt { get; private set; } = long.MinValue;
 
@@ -160,9 +163,10 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
 
                 member.IsReported = true;
                 member.Tag.Keep(samples, i, now, this);
+                TagSample sample = member.Items.Count == 0 ? default : samples[i];
                 foreach (SubscriptionItem item in member.Items)
                 {
-                    item.Subscription.Add(item, samples, i);
+                    item.Subscription.Add(item, sample);
                     (touched ??= []).Add(item.Subscription);
                 }
             }
@@ -174,9 +178,9 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     public void OnConnectionChanged(bool isConnected)
     {
         List<ReadBatch> batches = [];
+        long now = source.Now;
         lock (source.Gate)
         {
-            long now = source.Now;
             foreach (FeedMember member in _members.Values)
             {
                 member.IsReported &= isConnected;
@@ -193,7 +197,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
             _ = AddLateAsync();
         }
 
-        _ = TellAsync(batches);
+        _ = TellAsync(batches, isConnected ? now : long.MaxValue);
     }
 
     /// <summary>Closes the feed for good.</summary>
@@ -242,6 +246,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         await _changing.WaitAsync().ConfigureAwait(false);
         try
         {
+            _isRetrying &= delay == TimeSpan.Zero;
             List<FeedMember> late;
             lock (source.Gate)
             {
@@ -260,7 +265,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
     }
 
     // A value that has not changed while the source was away is reported by nobody: all are read, and told.
-    private async Task TellAsync(List<ReadBatch> batches)
+    private async Task TellAsync(List<ReadBatch> batches, long since)
     {
         foreach (ReadBatch batch in batches.Distinct())
         {
@@ -270,10 +275,15 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         HashSet<ServedSubscription> touched = [];
         lock (source.Gate)
         {
-            foreach (SubscriptionItem item in _members.Values.SelectMany(static member => member.Items))
+            foreach (FeedMember member in _members.Values)
             {
-                item.Subscription.AddPresent(item);
-                touched.Add(item.Subscription);
+                // Of a value that was read the feed reports all later changes.
+                member.IsReported |= member.IsAdded && member.Tag.ReadAt >= since;
+                foreach (SubscriptionItem item in member.Items)
+                {
+                    item.Subscription.AddPresent(item);
+                    touched.Add(item.Subscription);
+                }
             }
         }
 
@@ -286,7 +296,19 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         (TagStatus status, _) = await source.CallAsync(
             async token =>
             {
-                _feed ??= await source.Source.OpenFeedAsync(interval, this, token).ConfigureAwait(false);
+                if (_feed is null)
+                {
+                    ITagFeed opened = await source.Source.OpenFeedAsync(interval, this, token).ConfigureAwait(false);
+                    if (token.IsCancellationRequested)
+                    {
+                        // Nobody waits any more, and another one may have been opened meanwhile.
+                        await opened.DisposeAsync().ConfigureAwait(false);
+                        return TagStatus.BadTimeout;
+                    }
+
+                    _feed = opened;
+                }
+
                 await _feed.AddAsync([.. added.Select(static member => member.Tag.Key)], statuses, token).ConfigureAwait(false);
                 return TagStatus.Good;
             },
@@ -303,8 +325,9 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
             }
         }
 
-        if (status.IsBad && source.Source.IsConnected)
+        if (status.IsBad && source.Source.IsConnected && !_isRetrying)
         {
+            _isRetrying = true;
             _ = AddLateAsync(RetryDelay);
         }
     }

@@ -14,6 +14,8 @@ public sealed partial class TagServer
     // Bytes of a node beside its message, and of a reply to Browse beside its nodes, at most.
     private const int NodeHeaderBytes = 32;
 
+    private static readonly TimeSpan MaxInterval = TimeSpan.FromDays(1);
+
     internal void Map(MessageHandlers handlers)
     {
         handlers.MapQueued(TagMessageType.Resolve, ResolveTags.Parser, ResolveAsync);
@@ -79,7 +81,7 @@ public sealed partial class TagServer
         CheckCount(request.Handles.Count);
         TagSession session = SessionOf(context.Session);
         TimeSpan interval = request.IntervalMs == 0 ? _options.DefaultInterval : TimeSpan.FromMilliseconds(request.IntervalMs);
-        interval = interval < _options.MinInterval ? _options.MinInterval : interval;
+        interval = interval < _options.MinInterval ? _options.MinInterval : interval > MaxInterval ? MaxInterval : interval;
         int queueSize = (int)Math.Clamp(request.QueueSize, 1, (uint)_options.MaxQueueSize);
         ServedSubscription subscription = session.Add(
             id => new ServedSubscription(context.Session, id, interval, queueSize, _time) { Tags = request.Handles.Count },
@@ -95,9 +97,21 @@ public sealed partial class TagServer
         }
 
         subscription.Items = [.. items.OfType<SubscriptionItem>()];
-        foreach (IGrouping<ServedSource, SubscriptionItem> group in subscription.Items.GroupBy(static item => item.Tag.Owner))
+        try
         {
-            await group.Key.Feeds.AddAsync(interval, group, context.Aborted).ConfigureAwait(false);
+            foreach (IGrouping<ServedSource, SubscriptionItem> group in subscription.Items.GroupBy(static item => item.Tag.Owner))
+            {
+                await group.Key.Feeds.AddAsync(interval, group, context.Aborted).ConfigureAwait(false);
+            }
+
+            context.Aborted.ThrowIfCancellationRequested();
+        }
+        catch (OperationCanceledException)
+        {
+            // The client does not know the subscription, so it cannot end it.
+            session.Remove(subscription.Id);
+            await EndAsync(subscription).ConfigureAwait(false);
+            throw;
         }
 
         var reply = new SubscribedTags { Subscription = subscription.Id, IntervalMs = (uint)interval.TotalMilliseconds };
@@ -216,8 +230,12 @@ public sealed partial class TagServer
         foreach (ServedSource source in _sources)
         {
             var outputs = new TagSamples();
-            (TagStatus status, bool isAbandoned) = await source.CallAsync(
-                token => source.Source.CallAsync(request.Name, inputs, outputs, token), "Call").ConfigureAwait(false);
+            Task<(TagStatus Status, bool IsAbandoned)> calling = source.CallAsync(
+                token => source.Source.CallAsync(request.Name, inputs, outputs, token), "Call").AsTask();
+            await Task.WhenAny(calling, Task.Delay(Timeout(request.TimeoutMs), _time, context.Aborted)).ConfigureAwait(false);
+            (TagStatus status, bool isAbandoned) = calling.IsCompleted
+                ? await calling.ConfigureAwait(false)
+                : (TagStatus.BadTimeout, true);
             if (status == TagStatus.BadMethodInvalid)
             {
                 continue;

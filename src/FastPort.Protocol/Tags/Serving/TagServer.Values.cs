@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Runtime.InteropServices;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol.Tags.Wire;
@@ -8,6 +9,12 @@ namespace FastPort.Protocol.Tags.Serving;
 /// <content>Read and Write.</content>
 public sealed partial class TagServer
 {
+    // The columns of a larger reply are not kept for the next one.
+    private const int MaxKeptBytes = 1024 * 1024;
+
+    // Rows from one look at the reply's size to the next.
+    private const int RowsPerLook = 16;
+
     private readonly ConcurrentBag<ReadWork> _reads = [];
 
     private async ValueTask ReadAsync(RequestContext context)
@@ -33,6 +40,8 @@ public sealed partial class TagServer
             work.Tags.Add(Find(session, handle));
         }
 
+        CollectionsMarshal.SetCount(work.Written, work.Tags.Count);
+
         long since = arrived - (work.Request.MaxAge * _time.TimestampFrequency / 1000);
         Ask(work, since);
         if (work.Batches.Count != 0)
@@ -42,9 +51,17 @@ public sealed partial class TagServer
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
-        Answer(work, arrived, since);
+        if (!TryAnswer(work, since, context.Session.MaxBodyBytes))
+        {
+            context.Fail(ErrorCode.ReplyTooLarge, $"The values have more than {context.Session.MaxBodyBytes} bytes; read fewer tags at a time.");
+            return;
+        }
+
         context.Reply(new TagSamplesBody(work.Reply));
-        _reads.Add(work);
+        if (work.Reply.MaxSize <= MaxKeptBytes)
+        {
+            _reads.Add(work);
+        }
     }
 
     // Has those tags read that the cache does not answer. Tags of one source in a row are looked at under one lock.
@@ -71,7 +88,9 @@ public sealed partial class TagServer
                         continue;
                     }
 
-                    if (work.Request.MaxAge != 0 && tag.IsFresh(since))
+                    long written = tag.Writes.WrittenAt;
+                    work.Written[i] = written;
+                    if (work.Request.MaxAge != 0 && tag.IsFresh(since, written))
                     {
                         cached++;
                     }
@@ -91,7 +110,8 @@ public sealed partial class TagServer
         }
     }
 
-    private static void Answer(ReadWork work, long arrived, long since)
+    // False if the reply is too large for a frame; it is not made to the end then.
+    private static bool TryAnswer(ReadWork work, long since, int maxBytes)
     {
         work.Reply.Clear();
         for (int i = 0; i < work.Tags.Count;)
@@ -107,27 +127,32 @@ public sealed partial class TagServer
             {
                 for (; i < work.Tags.Count && work.Tags[i] is { } tag && tag.Owner == first.Owner; i++)
                 {
-                    Answer(work, tag, arrived, since);
+                    Answer(work, i, tag, since);
+                    if (i % RowsPerLook == 0 && work.Reply.ValuesSize > maxBytes)
+                    {
+                        return false;
+                    }
                 }
             }
         }
+
+        return true;
     }
 
-    private static void Answer(ReadWork work, ServedTag tag, long arrived, long since)
+    private static void Answer(ReadWork work, int row, ServedTag tag, long since)
     {
         if (!tag.Info.IsReadable)
         {
             work.Reply.Add(TagSample.Bad(TagStatus.BadNotReadable));
         }
-        else if (tag.WasReadSince(since) || (work.Request.MaxAge != 0 && tag.IsFresh(since)))
+        else if (tag.WasRead(since, work.Written[row]) || (work.Request.MaxAge != 0 && tag.IsFresh(since, work.Written[row])))
         {
             tag.AddTo(work.Reply);
         }
         else
         {
             work.Reply.Add(TagSample.Bad(
-                !tag.Owner.IsConnected ? TagStatus.BadNoCommunication : tag.FailedAt >= Math.Min(arrived, since) ? tag.Failure
-                : TagStatus.BadTimeout));
+                !tag.Owner.IsConnected ? TagStatus.BadNoCommunication : tag.FailedAt >= since ? tag.Failure : TagStatus.BadTimeout));
         }
     }
 
@@ -184,6 +209,9 @@ public sealed partial class TagServer
         public TagRequestMessage Request { get; } = new();
 
         public List<ServedTag?> Tags { get; } = [];
+
+        /// <summary>For each tag when it had been written the last time when the request came.</summary>
+        public List<long> Written { get; } = [];
 
         public List<ReadBatch> Batches { get; } = [];
 

@@ -5,7 +5,7 @@ namespace FastPort.Protocol.Tags.Serving;
 /// </summary>
 internal sealed class TagWrites
 {
-    /// <summary>Samples confirmed before do not answer a read of another value age than 0: there was a write since.</summary>
+    /// <summary>When the last write began or ended; <see cref="long.MinValue"/> for none.</summary>
     public long WrittenAt { get; set; } = long.MinValue;
 
     /// <summary>Whether a write is under way, and those that wait for its end.</summary>

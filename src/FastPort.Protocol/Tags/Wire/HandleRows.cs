@@ -23,7 +23,8 @@ internal sealed class HandleRows
     /// <param name="samples">The samples that have the row.</param>
     /// <param name="row">The row.</param>
     /// <param name="limit">Bytes of a message at most.</param>
-    public bool TryAdd(uint handle, TagSamples samples, int row, int limit)
+    /// <param name="wanted">Bytes of a message with several rows at most. Defaults to the limit.</param>
+    public bool TryAdd(uint handle, TagSamples samples, int row, int limit, int wanted = int.MaxValue)
     {
         limit -= HeaderBytes;
         _one.Clear();
@@ -35,7 +36,7 @@ internal sealed class HandleRows
             _one.Add(bare);
         }
 
-        if (Count != 0 && Samples.MaxSize + _one.MaxSize + ((Count + 1) * sizeof(uint)) > limit)
+        if (Count != 0 && Samples.MaxSize + _one.MaxSize + ((Count + 1) * sizeof(uint)) > Math.Min(limit, wanted))
         {
             return false;
         }
