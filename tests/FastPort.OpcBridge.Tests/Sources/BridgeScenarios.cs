@@ -36,7 +36,7 @@ internal static class BridgeScenarios
                 TagStatus.BadNodeIdUnknown, TagStatus.BadNodeIdUnknown, TagStatus.BadTypeMismatch, TagStatus.BadTypeMismatch,
                 TagStatus.Good, TagStatus.Good,
             ],
-            await WriteAsync(bridge.Client, tags, 1, 1, "text", TagValue.FromArray([1, 2]), 2.5, "new"));
+            await WriteAsync(bridge.Client, tags, 1, 1, "text", 1.5, 2.5, "new"));
 
         TagSamples samples = await bridge.Client.ReadAsync(tags);
         Assert.Equal(

@@ -90,6 +90,7 @@ public sealed class OpcUaTagSourceTests : IAsyncLifetime
     public async Task What_the_server_refuses_is_told_per_tag()
     {
         Assert.Equal(TagStatus.BadTypeMismatch, await _bridged.Client.WriteAsync("plant/pump/speed", "fast"));
+        Assert.Equal(TagStatus.BadTypeMismatch, await _bridged.Client.WriteAsync("plant/pump/speed", TagValue.FromArray([1.5])));
         Assert.Equal(TagStatus.BadNotWritable, await _bridged.Client.WriteAsync("plant/count", 1));
         Assert.Equal(TagStatus.BadNodeIdUnknown, (await _bridged.Client.ReadAsync("gone")).Status);
         Assert.Equal(TagStatus.Good, (await _bridged.Client.ReadAsync("level")).Status);
