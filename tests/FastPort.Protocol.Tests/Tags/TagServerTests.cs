@@ -160,6 +160,80 @@ public sealed class TagServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task What_a_feed_reports_after_a_write_may_be_older_so_only_a_read_confirms_again()
+    {
+        TagList tags = await _client.ResolveAsync(["1"]);
+        await using TagSubscription subscription = await _client.SubscribeAsync(tags);
+        Task<TagStatus> write = _client.WriteAsync("1", 5).AsTask();
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+        await write;
+        Report(4);
+
+        Task<TagSamples> read = ReadAsync(_client, Hour, "1");
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+        Assert.Equal([1], Numbers(await read));
+
+        // From then on what it reports is newer.
+        Report(6);
+        Assert.Equal([6], Numbers(await ReadAsync(_client, Hour, "1")));
+        Assert.Equal(2, _source.Count);
+    }
+
+    [Fact]
+    public async Task A_read_after_a_write_that_gets_no_answer_is_not_answered_with_what_was_before()
+    {
+        Task<TagSamples> read = ReadAsync(_client, Hour, "1");
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+        await read;
+        Task<TagStatus> write = _client.WriteAsync("1", 5).AsTask();
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+        await write;
+
+        TagList tags = await _client.ResolveAsync(["1"]);
+        TagSamples late = await _client.ReadAsync(tags, Hour, TimeSpan.FromMilliseconds(20));
+        (await _source.NextAsync()).End.SetResult(TagStatus.BadShutdown);
+
+        Assert.Equal(TagStatus.BadTimeout, late.GetStatus(0));
+        await PassAsync(_client);
+        Task<TagSamples> failed = ReadAsync(_client, Hour, "1");
+        (await _source.NextAsync()).End.SetResult(TagStatus.BadShutdown);
+        Assert.Equal(TagStatus.BadShutdown, (await failed).GetStatus(0));
+    }
+
+    [Fact]
+    public async Task A_subscription_that_the_client_gave_up_does_not_stay()
+    {
+        using var source = new StuckFeedSource();
+        await using TagBridge bridge = await TagBridge.StartAsync([source], new TagServerOptions { MaxSubscriptionsPerSession = 1 });
+        await using TagClient client = await bridge.ConnectAsync();
+        TagList tags = await client.ResolveAsync(["1"]);
+        using var patience = new CancellationTokenSource();
+        Task<TagSubscription> given = client.SubscribeAsync(tags, cancellationToken: patience.Token).AsTask();
+        await source.Asked;
+        await patience.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => given);
+        source.Release();
+
+        // It ends when the source has answered.
+        TagSubscription? subscription = null;
+        await UntilAsync(async () =>
+        {
+            try
+            {
+                subscription = await client.SubscribeAsync(tags);
+                return true;
+            }
+            catch (RequestFailedException e) when (e.Code == ErrorCode.Overloaded)
+            {
+                return false;
+            }
+        });
+
+        Assert.Equal([TagStatus.Good], subscription!.Statuses);
+        await subscription.DisposeAsync();
+    }
+
+    [Fact]
     public async Task A_stuck_source_is_answered_in_time_and_nothing_is_written_twice()
     {
         Assert.Equal(TagStatus.BadTimeout, (await _client.ReadAsync("1", timeout: TimeSpan.FromMilliseconds(20))).Status);
@@ -253,6 +327,22 @@ public sealed class TagServerTests : IAsyncLifetime
 
         // Reply and Error; the body begins with field 1, the code.
         Assert.Equal((3, 8, (int)ErrorCode.Forbidden), (reply[6], reply[12], reply[13]));
+    }
+
+    private static async Task UntilAsync(Func<Task<bool>> condition)
+    {
+        using var limit = new CancellationTokenSource(Loopback.Soon);
+        while (!await condition())
+        {
+            limit.Token.ThrowIfCancellationRequested();
+        }
+    }
+
+    private void Report(int value)
+    {
+        var samples = new TagSamples();
+        samples.Add(value);
+        _source.Listener!.OnChanges([1], samples);
     }
 
     private static async Task<TagSamples> ReadAsync(TagClient client, TimeSpan maxAge, params string[] names) =>
