@@ -3,6 +3,7 @@ using FastPort.OpcUa;
 using OpcUaPeer.Ciphers;
 using OpcUaPeer.Items;
 using OpcUaPeer.Loads;
+using OpcUaPeer.Sharing;
 using OpcUaPeer.Ticks;
 
 namespace OpcUaPeer;
@@ -48,6 +49,16 @@ internal static class PeerCommands
 
     private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
 
+    private static readonly Option<int?> BridgeId = new("--bridge-pid")
+    {
+        Description = "The endpoint is a bridge's; its process id.",
+    };
+
+    private static readonly Option<double> BridgeMaxAge = new("--bridge-max-age")
+    {
+        Description = "How old the bridge's values may be, in milliseconds.",
+    };
+
     private static readonly Option<int> Sessions = new("--sessions") { Description = "Sessions.", Required = true };
 
     private static readonly Option<int> Items = new("--items") { Description = "Monitored items, a variable each.", Required = true };
@@ -67,7 +78,9 @@ internal static class PeerCommands
         root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still, SpinMicroseconds));
         root.Add(
             Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Outstanding, MaxAge,
-                Policy, ServerId, SpinMicroseconds, Rate));
+                Policy, ServerId, SpinMicroseconds, Rate, BridgeId, BridgeMaxAge));
+        root.Add(Create("sharing-client", "64 sessions of a bridge read the same 100 tags 100 times a second.", ShareAsync, Url, ServerId,
+            BridgeId));
         root.Add(Create("item-server", "Variables that count their changes.", ServeItemsAsync, Url, Items));
         root.Add(Create("item-client", "Monitors them all, and sees that no change is lost.", WatchAsync, Url, Sessions, Items, ServerId));
         root.Add(Create("ciphers", "AES-256-CBC and HMAC-SHA256 of a request and a response, both ends.", CipherAsync, RequestBytes,
@@ -104,7 +117,12 @@ internal static class PeerCommands
         HasRateLines = parsed.GetValue(Rate),
         ServerId = parsed.GetValue(ServerId),
         SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
+        BridgeId = parsed.GetValue(BridgeId),
+        BridgeMaxAge = TimeSpan.FromMilliseconds(parsed.GetValue(BridgeMaxAge)),
     });
+
+    private static Task ShareAsync(ParseResult parsed) =>
+        SharingClient.RunAsync(parsed.GetRequiredValue(Url), parsed.GetValue(ServerId), parsed.GetValue(BridgeId));
 
     private static Task ServeItemsAsync(ParseResult parsed) =>
         ItemServer.RunAsync(parsed.GetRequiredValue(Url), parsed.GetValue(Items));

@@ -14,7 +14,8 @@ internal static class TagServer
     // Texts are made beforehand, so that what is allocated meanwhile is the requests'.
     private const int TextGenerations = 32;
 
-    private static readonly TimeSpan Period = TimeSpan.FromMilliseconds(250);
+    /// <summary>How often all tags change.</summary>
+    public static readonly TimeSpan Period = TimeSpan.FromMilliseconds(250);
 
     private static byte[] _package = [];
 
@@ -53,7 +54,7 @@ internal static class TagServer
         for (int i = 0; i < tags.Length; i++)
         {
             (NodeId id, QualifiedName name, Variant value) = (
-                new NodeId(index, TagValues.Id(i)), new QualifiedName(index, $"Tag.{i}"), TagValues.At(i, 0));
+                new NodeId(index, TagValues.Id(i)), new QualifiedName(index, TagValues.Name(i)), TagValues.At(i, 0));
             tags[i] = value.Type switch
             {
                 BuiltInType.Int32 => space.AddVariable(root, id, name, value.Get<int>(), writable: true),
@@ -67,6 +68,16 @@ internal static class TagServer
             new NodeId(index, TagValues.AllocatedBytes),
             new QualifiedName(index, "AllocatedBytes"),
             static () => new DataValue(GC.GetTotalAllocatedBytes(precise: true)));
+        for (int i = 0; i < TagValues.ReadCounters; i++)
+        {
+            long reads = 0;
+            space.AddVariable<long>(
+                root,
+                new NodeId(index, TagValues.FirstReadCounter + (uint)i),
+                new QualifiedName(index, TagValues.ReadCounterName(i)),
+                () => new DataValue(Interlocked.Increment(ref reads), StatusCodes.Good, DateTime.UtcNow));
+        }
+
         space.AddMethod(
             root, new NodeId(index, TagValues.SetPackageSize), new QualifiedName(index, "SetPackageSize"),
             [new("Size", BuiltInType.UInt32)], [], SetPackageSize);

@@ -1,15 +1,10 @@
 using System.Diagnostics;
-using System.Globalization;
-using System.Threading.Channels;
-using FastPort.OpcUa;
-using FastPort.OpcUa.Client;
 using FastPort.Telemetry.Histograms;
-using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 
 /// <summary>The client: as many workers as requests under way, each with a loop of its own.</summary>
-internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings settings)
+internal sealed class LoadClient(ILoadTarget target, LoadSettings settings)
 {
     private static readonly double NanosecondsPerTick = 1e9 / Stopwatch.Frequency;
 
@@ -19,36 +14,11 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
 
     public static async Task RunAsync(LoadSettings settings)
     {
-        var options = new OpcUaClientOptions
-        {
-            SecurityPolicy = settings.Policy,
-            Reconnect = false,
-            Loops = 1,
-            SpinMicroseconds = settings.SpinMicroseconds,
-
-            // The workers do nothing that blocks.
-            RunContinuationsOnLoop = true,
-        };
-        options.Certificates.Directory = settings.Pki;
-        options.Certificates.UnsafeTrustAll = true;
-        await using OpcUaClient client = await OpcUaClient.ConnectAsync(settings.Endpoint, options);
-        ILoad load = settings.Operation switch
-        {
-            Operation.Read => new ReadLoad(settings.Count, settings.Outstanding, settings.MaxAge),
-            Operation.Write => new WriteLoad(settings.Count, settings.Outstanding),
-            _ => new PackageLoad(settings.Count),
-        };
-        await load.PrepareAsync(client);
-        Console.WriteLine("ready");
-        var runs = new LoadClient(client, load, settings);
-        ChannelReader<string> lines = InputLines.Start();
-        await foreach (string line in lines.ReadAllAsync())
-        {
-            string[] words = line.Split(' ');
-            double leadIn = double.Parse(words[1], CultureInfo.InvariantCulture);
-            double seconds = double.Parse(words[2], CultureInfo.InvariantCulture);
-            Console.WriteLine(await runs.MeasureAsync(leadIn, seconds));
-        }
+        await using ILoadTarget target = settings.BridgeId is null
+            ? await OpcUaLoadTarget.ConnectAsync(settings)
+            : await BridgeLoadTarget.ConnectAsync(settings);
+        await target.Load.PrepareAsync();
+        await RunLines.AnswerAsync(new LoadClient(target, settings).MeasureAsync);
     }
 
     private async Task<string> MeasureAsync(double leadIn, double seconds)
@@ -59,19 +29,15 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
             histogram.Reset();
         }
 
-        long? serverAllocated = await ServerAllocatedAsync();
-        long allocated = GC.GetTotalAllocatedBytes(precise: true);
-        TimeSpan serverCpu = ProcessFigures.Cpu(settings.ServerId);
-        TimeSpan cpu = ProcessFigures.OwnCpu;
+        long? serverAllocated = await target.ServerAllocatedAsync();
+        var usage = ProcessUsage.Read(settings.ServerId, settings.BridgeId);
         _rate?.Begin();
         long begun = Stopwatch.GetTimestamp();
         await RequestAsync(seconds, _rate);
         double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
-        cpu = ProcessFigures.OwnCpu - cpu;
-        serverCpu = ProcessFigures.Cpu(settings.ServerId) - serverCpu;
-        allocated = GC.GetTotalAllocatedBytes(precise: true) - allocated;
-        serverAllocated = await ServerAllocatedAsync() - serverAllocated;
-        await load.CheckAsync(client);
+        usage = ProcessUsage.Read(settings.ServerId, settings.BridgeId).Since(usage);
+        serverAllocated = await target.ServerAllocatedAsync() - serverAllocated;
+        await target.Load.CheckAsync();
 
         var all = new LatencyHistogram();
         foreach (LatencyHistogram histogram in _roundTrips)
@@ -79,7 +45,7 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
             all.Merge(histogram);
         }
 
-        return LoadLine.Of(all.Snapshot(), elapsed, cpu, serverCpu, settings.ServerId, allocated, serverAllocated);
+        return new LoadFigures(all.Snapshot(), elapsed, usage, settings.ServerId) { ServerAllocated = serverAllocated }.ToLine();
     }
 
     private Task RequestAsync(double seconds, RateLines? rate = null)
@@ -94,19 +60,11 @@ internal sealed class LoadClient(OpcUaClient client, ILoad load, LoadSettings se
         long sent = Stopwatch.GetTimestamp();
         while (sent < until)
         {
-            await load.RequestAsync(client, worker);
+            await target.Load.RequestAsync(worker);
             long now = Stopwatch.GetTimestamp();
             roundTrips.Record((long)((now - sent) * NanosecondsPerTick));
             rate?.Count(now);
             sent = now;
         }
-    }
-
-    // Null if the server does not tell.
-    private async Task<long?> ServerAllocatedAsync()
-    {
-        ushort index = await Namespaces.FindAsync(client);
-        DataValue[] values = await client.ReadAsync([new NodeId(index, TagValues.AllocatedBytes)]);
-        return values[0].Value.TryGet(out long bytes) ? bytes : null;
     }
 }

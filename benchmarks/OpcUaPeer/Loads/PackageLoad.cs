@@ -5,7 +5,7 @@ using FastPortPeer;
 namespace OpcUaPeer.Loads;
 
 /// <summary>Fetches the package, whose size is set before. Of each, the length and some bytes are compared with the first one.</summary>
-internal sealed class PackageLoad(int bytes) : ILoad
+internal sealed class PackageLoad(OpcUaClient client, int bytes) : ILoad
 {
     private const int ComparedBytes = 64;
 
@@ -13,7 +13,7 @@ internal sealed class PackageLoad(int bytes) : ILoad
     private NodeId _get;
     private byte[] _first = [];
 
-    public async Task PrepareAsync(OpcUaClient client)
+    public async Task PrepareAsync()
     {
         ushort index = await Namespaces.FindAsync(client);
         (_owner, _get) = (new NodeId(index, TagValues.Simulation), new NodeId(index, TagValues.GetPackage));
@@ -26,7 +26,7 @@ internal sealed class PackageLoad(int bytes) : ILoad
         _first = PackageOf(await client.CallAsync(_owner, _get, [])).ToArray() ?? [];
     }
 
-    public async ValueTask RequestAsync(OpcUaClient client, int worker)
+    public async ValueTask RequestAsync(int worker)
     {
         using PooledResult<MethodCallResult> got = await client.CallPooledAsync(_owner, _get, []);
         ByteString package = PackageOf(got.Value);
@@ -39,7 +39,7 @@ internal sealed class PackageLoad(int bytes) : ILoad
         bool IsEqual(int from, int length) => package.Span.Slice(from, length).SequenceEqual(_first.AsSpan(from, length));
     }
 
-    public Task CheckAsync(OpcUaClient client) => Task.CompletedTask;
+    public Task CheckAsync() => Task.CompletedTask;
 
     private static ByteString PackageOf(in MethodCallResult got) =>
         got.Status.IsGood && got.Outputs is [var output] && output.TryGet(out ByteString package)

@@ -9,13 +9,13 @@ namespace OpcUaPeer.Loads;
 /// Writes tags of type Int32: of one tag, each worker another one; of more, all workers the same. Afterwards every tag must hold what its
 /// last writer has written, who is one of the workers.
 /// </summary>
-internal sealed class WriteLoad(int count, int workers) : ILoad
+internal sealed class WriteLoad(OpcUaClient client, int count, int workers) : ILoad
 {
     private readonly KeyValuePair<NodeId, Variant>[][] _writes = new KeyValuePair<NodeId, Variant>[workers][];
     private readonly StatusCode[][] _statuses = [.. Enumerable.Range(0, workers).Select(_ => new StatusCode[count])];
     private readonly int[] _last = new int[workers];
 
-    public async Task PrepareAsync(OpcUaClient client)
+    public async Task PrepareAsync()
     {
         ushort index = await Namespaces.FindAsync(client);
         for (int worker = 0; worker < workers; worker++)
@@ -30,7 +30,7 @@ internal sealed class WriteLoad(int count, int workers) : ILoad
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
-    public async ValueTask RequestAsync(OpcUaClient client, int worker)
+    public async ValueTask RequestAsync(int worker)
     {
         // No two workers ever write the same number.
         int number = _last[worker] = _last[worker] == 0 ? worker + 1 : _last[worker] + workers;
@@ -51,7 +51,7 @@ internal sealed class WriteLoad(int count, int workers) : ILoad
         }
     }
 
-    public async Task CheckAsync(OpcUaClient client)
+    public async Task CheckAsync()
     {
         for (int worker = 0; worker < workers; worker++)
         {

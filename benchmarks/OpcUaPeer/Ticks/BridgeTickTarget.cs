@@ -85,12 +85,7 @@ internal sealed class BridgeTickTarget : ITickTarget
 
     public ValueTask DisposeAsync() => _client.DisposeAsync();
 
-    private static string Name(int tag) => tag switch
-    {
-        < TagValues.Int32Count => $"simulation/Int32.{tag}",
-        < TagValues.Int32Count + TagValues.DoubleCount => $"simulation/Double.{tag - TagValues.Int32Count}",
-        _ => $"simulation/String.{tag - TagValues.Int32Count - TagValues.DoubleCount}",
-    };
+    private static string Name(int tag) => TagValues.Bridged(TagValues.Name(tag));
 
     // Nobody else writes, so what the first read brings stays.
     private void Remember()
