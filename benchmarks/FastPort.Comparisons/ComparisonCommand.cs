@@ -133,9 +133,11 @@ internal static class ComparisonCommand
             CommandFor(
                 ScenarioCatalog.Package.Name, ScenarioCatalog.Package.Description, [ScenarioCatalog.Package], ScenarioDefaults.Package,
                 LargestPackage));
+        root.Add(CommandFor(ScenarioCatalog.Bridge.Name, ScenarioCatalog.Bridge.Description, [ScenarioCatalog.Bridge]));
         root.Add(
             CommandFor(
-                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite and opcua-package.", ScenarioCatalog.All));
+                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite, opcua-package and bridge.",
+                ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
     }

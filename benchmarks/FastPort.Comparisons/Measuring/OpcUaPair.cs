@@ -5,8 +5,8 @@ using FastPort.Comparisons.Scenarios;
 namespace FastPort.Comparisons.Measuring;
 
 /// <summary>
-/// A server and a client that asks it, a process each, which live through all runs: the client is asked for each run by a line and answers
-/// with a <see cref="LoadResult"/>.
+/// A server and a client that asks it, perhaps through a bridge, a process each, which live through all runs: the client is asked for each
+/// run by a line and answers with a <see cref="LoadResult"/>.
 /// </summary>
 internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, ScenarioContext context) : IContestant
 {
@@ -18,18 +18,24 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
     private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
     private ServerProcess? _server;
+    private ServerProcess? _bridge;
     private Conversation? _client;
 
     public required string Name { get; init; }
 
-    public string? Missing() => server.Missing() ?? client.Missing();
+    /// <summary>The bridge in front of the server, from the server's URL; null for none. Defaults to null.</summary>
+    public Func<string, Candidate>? Bridge { get; init; }
+
+    public string? Missing() => server.Missing() ?? Bridge?.Invoke("").Missing() ?? client.Missing();
 
     public async Task StartAsync(CancellationToken cancellation)
     {
         _server = await ServerProcess.StartAsync(server, context.Bench, cancellation);
+        _bridge = Bridge is null ? null : await ServerProcess.StartAsync(Bridge(_server.Endpoint), context.Bench, cancellation);
         _client = Conversation.Start(
             $"{Name}'s client",
-            context.Bench.Pinning.On(client.Cores, client.Command(_server.Endpoint, _server.Id)),
+            context.Bench.Pinning.On(
+                client.Cores, client.Command(new AskedServer((_bridge ?? _server).Endpoint, _server.Id, _bridge?.Id))),
             NoEnvironment,
             context.Bench);
         string line = await _client.HearAsync(StartLimit, cancellation);
@@ -62,6 +68,7 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
     public void Dispose()
     {
         _client?.Dispose();
+        _bridge?.Dispose();
         _server?.Dispose();
     }
 
@@ -80,13 +87,14 @@ internal sealed class OpcUaPair(Candidate server, OpcUaClientCommand client, Sce
         }
     }
 
-    private double OwnSeconds() => CoreMeter.ProcessSeconds(_server!.Id) + CoreMeter.ProcessSeconds(_client!.Id);
+    private double OwnSeconds() => CoreMeter.ProcessSeconds(_server!.Id) + CoreMeter.ProcessSeconds(_client!.Id)
+        + (_bridge is null ? 0 : CoreMeter.ProcessSeconds(_bridge.Id));
 }
 
 /// <summary>How a client of the OPC UA comparison is started.</summary>
-/// <param name="Command">Executable and arguments without pinning, from the server's URL and its process id.</param>
+/// <param name="Command">Executable and arguments without pinning.</param>
 /// <param name="Missing">Says why it cannot be run, or null where it can.</param>
-internal sealed record OpcUaClientCommand(Func<string, int, IReadOnlyList<string>> Command, Func<string?> Missing)
+internal sealed record OpcUaClientCommand(Func<AskedServer, IReadOnlyList<string>> Command, Func<string?> Missing)
 {
     /// <summary>Cores it runs on; none where nothing is pinned.</summary>
     public required IReadOnlyList<int> Cores { get; init; }
@@ -97,3 +105,9 @@ internal sealed record OpcUaClientCommand(Func<string, int, IReadOnlyList<string
     /// <summary>Bytes of a package; 0 for none.</summary>
     public int PackageBytes { get; init; }
 }
+
+/// <summary>Whom a client asks.</summary>
+/// <param name="Url">Where the server, or the bridge in front of it, listens.</param>
+/// <param name="ServerId">The server's process id.</param>
+/// <param name="BridgeId">The bridge's; null for none.</param>
+internal sealed record AskedServer(string Url, int ServerId, int? BridgeId);

@@ -21,6 +21,13 @@ internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, st
     /// <summary>Whether the client prints its rate every 2 s. Defaults to false.</summary>
     public bool HasRateLines { get; init; }
 
+    /// <summary>How old values may be that a bridge gives, in milliseconds. Defaults to 0: each comes from the server.</summary>
+    public int BridgeMaxAge { get; init; }
+
+    /// <summary>What is asked of tags, in words.</summary>
+    public string TagsTitle => $"{(Operation == "read" ? "Read" : "Write")} of {Invariant.Text(Count)} tag{(Count == 1 ? "" : "s")}, "
+        + $"{Outstanding} outstanding";
+
     public int Tags => Operation == "package" ? 0 : Count;
 
     public int PackageBytes => Operation == "package" ? Count : 0;
@@ -33,6 +40,7 @@ internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, st
 internal sealed class OpcUaPeers(ScenarioContext context)
 {
     public const string FastPort = "FastPort -> FastPort";
+    public const string FastPortBridged = "FastPort -> bridge -> FastPort";
     public const string NodeClient = "node-opcua -> FastPort";
     public const string NodeServer = "FastPort -> node-opcua";
 
@@ -46,6 +54,34 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     /// <summary>FastPort on both ends.</summary>
     public IContestant Own(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores, string name = FastPort) =>
         new OpcUaPair(OwnServer(ask, serverCores), OwnClient(ask, clientCores), context) { Name = name };
+
+    /// <summary>FastPort on both ends, and its bridge between them.</summary>
+    public IContestant Bridged(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
+        new OpcUaPair(OwnServer(ask, serverCores), OwnClient(ask, clientCores), context)
+        {
+            Name = FastPortBridged,
+            Bridge = url => Bridge(url, TickSecurity.None, ask.BridgeMaxAge > 0) with { Cores = serverCores },
+        };
+
+    /// <summary>Many sessions of the bridge that read the same tags at the same rate.</summary>
+    public IContestant Sharing() => new OpcUaPair(
+        OwnServer(new OpcUaAsk("read", 1, 1, OpcUaAsk.None), context.Bench.Pinning.Server),
+        new OpcUaClientCommand(
+            asked =>
+            [
+                ProgramLocator.DotNetHost, _assembly, "sharing-client", "--endpoint", asked.Url,
+                "--server-pid", Invariant.Text(asked.ServerId), .. BridgeId(asked),
+            ],
+            MissingOwn)
+        {
+            Cores = context.Bench.Pinning.Client,
+            TagsPerRequest = 100,
+        },
+        context)
+    {
+        Name = FastPortBridged,
+        Bridge = url => Bridge(url, TickSecurity.None, isCaching: false),
+    };
 
     /// <summary>FastPort's server under node-opcua's client.</summary>
     public IContestant UnderNode(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
@@ -69,10 +105,10 @@ internal sealed class OpcUaPeers(ScenarioContext context)
             Cores = serverCores,
         },
         new OpcUaClientCommand(
-            (url, serverId) =>
+            asked =>
             [
-                ProgramLocator.DotNetHost, _assembly, "item-client", "--endpoint", url, "--sessions", Invariant.Text(sessions),
-                "--items", Invariant.Text(items), "--server-pid", Invariant.Text(serverId),
+                ProgramLocator.DotNetHost, _assembly, "item-client", "--endpoint", asked.Url, "--sessions", Invariant.Text(sessions),
+                "--items", Invariant.Text(items), "--server-pid", Invariant.Text(asked.ServerId),
             ],
             MissingOwn)
         {
@@ -103,6 +139,28 @@ internal sealed class OpcUaPeers(ScenarioContext context)
         Missing = MissingSimulation,
     };
 
+    /// <summary>The bridge in front of FastPort's tags, with or without a group that is published every 50 ms.</summary>
+    public Candidate Bridge(string url, TickSecurity security, bool isCaching)
+    {
+        const string Endpoint = "OpcBridge__Endpoints__simulation__";
+        Candidate bridge = new Candidate
+        {
+            Name = "bridge",
+            Command = [ProgramLocator.DotNetHost, _simulation, "--listen", "tcp://127.0.0.1:0"],
+            Missing = MissingSimulation,
+        }
+            .With($"{Endpoint}EndpointUrl", url)
+            .With($"{Endpoint}AllowWrite", "true")
+            .With($"{Endpoint}Below__0", "nsu=urn:fastport:simulation;i=90000")
+            .With($"{Endpoint}SecurityPolicy", security == TickSecurity.None ? "None" : "Basic256Sha256")
+            .With($"{Endpoint}SecurityMode", security == TickSecurity.Sign ? "Sign" : "SignAndEncrypt")
+            .With($"{Endpoint}Certificates__Directory", Pki("bridge"))
+            .With($"{Endpoint}Certificates__UnsafeTrustAll", "true");
+        return isCaching
+            ? bridge.With($"{Endpoint}Group", "fast").With("OpcBridge__Groups__fast__PublishingInterval", "00:00:00.050")
+            : bridge;
+    }
+
     public string? MissingSimulation() => ProgramLocator.MissingAssembly("FastPort's OPC UA simulation", _simulation);
 
     /// <summary>A program of node-opcua's side.</summary>
@@ -110,6 +168,8 @@ internal sealed class OpcUaPeers(ScenarioContext context)
 
     // What is written must stay until it has been checked.
     private static bool IsStill(OpcUaAsk ask) => ask.Operation == "write";
+
+    private static string[] BridgeId(AskedServer asked) => asked.BridgeId is { } id ? ["--bridge-pid", Invariant.Text(id)] : [];
 
     private static string[] Spin(OpcUaAsk ask) => ask.SpinMicroseconds is { } spin ? ["--spin-us", Invariant.Text(spin)] : [];
 
@@ -137,12 +197,13 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     };
 
     private OpcUaClientCommand OwnClient(OpcUaAsk ask, IReadOnlyList<int> cores, int maxAge = 1) => new(
-        (url, serverId) =>
+        asked =>
         [
-            ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", url, "--pki", Pki("client"), "--operation", ask.Operation,
+            ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", asked.Url, "--pki", Pki("client"), "--operation", ask.Operation,
             "--count", Invariant.Text(ask.Count), "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
-            "--max-age", Invariant.Text(maxAge), "--server-pid", Invariant.Text(serverId), .. Spin(ask),
-            .. ask.HasRateLines ? (string[])["--rate-lines"] : [],
+            "--max-age", Invariant.Text(maxAge), "--server-pid", Invariant.Text(asked.ServerId), .. Spin(ask),
+            .. ask.HasRateLines ? (string[])["--rate-lines"] : [], .. BridgeId(asked),
+            "--bridge-max-age", Invariant.Text(ask.BridgeMaxAge),
         ],
         MissingOwn)
     {
@@ -152,10 +213,10 @@ internal sealed class OpcUaPeers(ScenarioContext context)
     };
 
     private OpcUaClientCommand ClientOfNode(OpcUaAsk ask, IReadOnlyList<int> cores) => new(
-        (url, serverId) =>
+        asked =>
         [
-            "node", Path.Combine(_node, "benchmarks", "opcua-client.mjs"), Pki("node-client"), url, ask.Operation,
-            Invariant.Text(ask.Count), Invariant.Text(ask.Outstanding), ask.Policy, Invariant.Text(serverId),
+            "node", Path.Combine(_node, "benchmarks", "opcua-client.mjs"), Pki("node-client"), asked.Url, ask.Operation,
+            Invariant.Text(ask.Count), Invariant.Text(ask.Outstanding), ask.Policy, Invariant.Text(asked.ServerId),
             .. ask.HasRateLines ? (string[])["rate-lines"] : [],
         ],
         MissingNode)

@@ -19,6 +19,9 @@ internal static class ScenarioCatalog
     /// <summary>Measures for a minute what <c>opcua</c> measures for seconds, so <c>all</c> leaves it out.</summary>
     public static IScenario Package { get; } = new OpcUaPackageScenario();
 
+    /// <summary>Measures the bridge alone, beside which <c>opcua</c> has the same requests, so <c>all</c> leaves it out.</summary>
+    public static IScenario Bridge { get; } = new BridgeScenario();
+
     /// <summary>Compares FastPort with itself, and needs to be told with which, so <c>all</c> leaves it out.</summary>
     public static IScenario Pairs { get; } = new PairsScenario();
 

@@ -30,7 +30,7 @@ public sealed class ReportCommandTests : IDisposable
         string[] published = [.. documents.Select(document => File.ReadAllText(Path.Combine(root, document)))];
         ScenarioReport[] scenarios = [
             .. ScenarioCatalog.All.Append(ScenarioCatalog.Soak).Append(ScenarioCatalog.Attack).Append(ScenarioCatalog.Pairs)
-                .Append(ScenarioCatalog.ReadWrite).Append(ScenarioCatalog.Package)
+                .Append(ScenarioCatalog.ReadWrite).Append(ScenarioCatalog.Package).Append(ScenarioCatalog.Bridge)
                 .Select((scenario, i) => Scenario(scenario.Name, i + 1))];
         ComparisonReport report = Measured.Report(scenarios);
         string[] copies = [.. documents.Select(document => Path.Combine(_directory.Path, document))];
