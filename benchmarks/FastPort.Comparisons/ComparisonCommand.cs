@@ -33,7 +33,7 @@ internal static class ComparisonCommand
 
     private static readonly Option<double?> Warmup = new("--warmup")
     {
-        Description = "Seconds of load on each new .NET process before its first measured run, 0.1 to 3600 (5).",
+        Description = "Seconds of load on each new .NET process before its first measured run, 0.1 to 3600 (5; bridge 12).",
         Recursive = true,
     };
 
@@ -133,7 +133,9 @@ internal static class ComparisonCommand
             CommandFor(
                 ScenarioCatalog.Package.Name, ScenarioCatalog.Package.Description, [ScenarioCatalog.Package], ScenarioDefaults.Package,
                 LargestPackage));
-        root.Add(CommandFor(ScenarioCatalog.Bridge.Name, ScenarioCatalog.Bridge.Description, [ScenarioCatalog.Bridge]));
+        root.Add(
+            CommandFor(
+                ScenarioCatalog.Bridge.Name, ScenarioCatalog.Bridge.Description, [ScenarioCatalog.Bridge], ScenarioDefaults.Bridge));
         root.Add(
             CommandFor(
                 "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite, opcua-package and bridge.",
@@ -179,7 +181,7 @@ internal static class ComparisonCommand
                 ?? (full ? ReadWriteArguments.FullSeconds : quick ? defaults.QuickSeconds : defaults.Seconds),
             Repetitions = parsed.GetValue(Repetitions)
                 ?? (full ? ReadWriteArguments.FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
-            WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
+            WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : defaults.WarmupSeconds),
             LeadInSeconds = quick ? 0.1 : 0.5,
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
             Only = parsed.GetValue(Only) ?? [],

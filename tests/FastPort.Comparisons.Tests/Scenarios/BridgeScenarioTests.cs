@@ -9,10 +9,10 @@ namespace FastPort.Comparisons.Tests.Scenarios;
 public sealed class BridgeScenarioTests
 {
     [Theory]
-    [InlineData(6336, 110, 10, true, true, true)]
-    [InlineData(6335, 110, 10, false, true, true)]
-    [InlineData(6336, 110.1, 10, true, false, true)]
-    [InlineData(6336, 110, 10.1, true, true, false)]
+    [InlineData(6080, 110, 10, true, true, true)]
+    [InlineData(6079, 110, 10, false, true, true)]
+    [InlineData(6080, 110.1, 10, true, false, true)]
+    [InlineData(6080, 110, 10.1, true, true, false)]
     public void The_limits_of_sessions_that_ask_the_same_hold_in_each_run(
         double rate, double reads, double oldest, bool isLoaded, bool isShared, bool isFresh)
     {
