@@ -3,22 +3,33 @@ using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 
-/// <summary>Finds variables in a bridge.</summary>
+/// <summary>Finds variables in a bridge, which on a busy machine listens before it has listed them.</summary>
 internal static class BridgeTags
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(100);
+
     /// <summary>Looks up the variables with these browse names.</summary>
     /// <exception cref="PeerException">The bridge lacks one.</exception>
     public static async Task<TagList> FindAsync(TagClient client, IEnumerable<string> names)
     {
-        TagList tags = await client.ResolveAsync(names.Select(TagValues.Bridged));
-        for (int i = 0; i < tags.Count; i++)
+        string[] all = [.. names.Select(TagValues.Bridged)];
+        long begun = TimeProvider.System.GetTimestamp();
+        while (true)
         {
-            if (tags.Infos[i] is null)
+            TagList tags = await client.ResolveAsync(all);
+            string? missing = all.Where((_, i) => tags.Infos[i] is null).FirstOrDefault();
+            if (missing is null)
             {
-                throw new PeerException($"The bridge has no tag '{tags.Names[i]}'.");
+                return tags;
             }
-        }
 
-        return tags;
+            if (TimeProvider.System.GetElapsedTime(begun) > Patience)
+            {
+                throw new PeerException($"The bridge has no tag '{missing}'.");
+            }
+
+            await Task.Delay(RetryDelay);
+        }
     }
 }

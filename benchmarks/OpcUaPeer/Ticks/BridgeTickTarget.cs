@@ -1,6 +1,7 @@
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPortPeer;
+using OpcUaPeer.Loads;
 
 namespace OpcUaPeer.Ticks;
 
@@ -33,8 +34,8 @@ internal sealed class BridgeTickTarget : ITickTarget
     public static async Task<BridgeTickTarget> ConnectAsync(string endpoint, TimeSpan maxAge)
     {
         TagClient client = await TagClient.ConnectAsync(endpoint);
-        TagList tags = await client.ResolveAsync(Enumerable.Range(0, TagValues.Count).Select(Name));
-        TagList written = await client.ResolveAsync(Enumerable.Range(0, Written).Select(Name));
+        TagList tags = await BridgeTags.FindAsync(client, Enumerable.Range(0, TagValues.Count).Select(TagValues.Name));
+        TagList written = await BridgeTags.FindAsync(client, Enumerable.Range(0, Written).Select(TagValues.Name));
         var target = new BridgeTickTarget(client, tags, written, maxAge);
         await target.ReadAsync();
         target.Remember();
