@@ -33,7 +33,7 @@ internal static class ComparisonCommand
 
     private static readonly Option<double?> Warmup = new("--warmup")
     {
-        Description = "Seconds of load on each new .NET process before its first measured run, 0.1 to 3600 (5).",
+        Description = "Seconds of load on each new .NET process before its first measured run, 0.1 to 3600 (5; bridge 12).",
         Recursive = true,
     };
 
@@ -144,7 +144,10 @@ internal static class ComparisonCommand
         root.Add(speed);
         root.Add(
             CommandFor(
-                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite, opcua-package and opcspeed.",
+                ScenarioCatalog.Bridge.Name, ScenarioCatalog.Bridge.Description, [ScenarioCatalog.Bridge], ScenarioDefaults.Bridge));
+        root.Add(
+            CommandFor(
+                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite, opcua-package, opcspeed and bridge.",
                 ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
@@ -187,7 +190,7 @@ internal static class ComparisonCommand
                 ?? (full ? ReadWriteArguments.FullSeconds : quick ? defaults.QuickSeconds : defaults.Seconds),
             Repetitions = parsed.GetValue(Repetitions)
                 ?? (full ? ReadWriteArguments.FullRepetitions : quick ? defaults.QuickRepetitions : defaults.Repetitions),
-            WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : 5),
+            WarmupSeconds = parsed.GetValue(Warmup) ?? (quick ? 0.3 : defaults.WarmupSeconds),
             LeadInSeconds = quick ? 0.1 : 0.5,
             Sizes = parsed.GetResult(Sizes) is null ? null : parsed.GetValue(Sizes),
             Only = parsed.GetValue(Only) ?? [],

@@ -5,6 +5,7 @@ using FastPortPeer;
 using OpcUaPeer.Ciphers;
 using OpcUaPeer.Items;
 using OpcUaPeer.Loads;
+using OpcUaPeer.Sharing;
 using OpcUaPeer.Ticks;
 
 namespace OpcUaPeer;
@@ -56,6 +57,16 @@ internal static class PeerCommands
 
     private static readonly Option<int> ServerId = new("--server-pid") { Description = "The server's process id.", Required = true };
 
+    private static readonly Option<int?> BridgeId = new("--bridge-pid")
+    {
+        Description = "The endpoint is a bridge's; its process id.",
+    };
+
+    private static readonly Option<double> BridgeMaxAge = new("--bridge-max-age")
+    {
+        Description = "How old the bridge's values may be, in milliseconds.",
+    };
+
     private static readonly Option<int> Sessions = new("--sessions") { Description = "Sessions.", Required = true };
 
     private static readonly Option<int> Items = new("--items") { Description = "Monitored items, a variable each.", Required = true };
@@ -81,10 +92,10 @@ internal static class PeerCommands
         root.Add(Create("server", "2,000 tags whose values tell index and generation.", ServeAsync, Url, Pki, Still, SpinMicroseconds));
         root.Add(
             Create("client", "Reads, writes or fetches packages, and checks them.", LoadAsync, Url, Pki, What, Count, Clients, Outstanding,
-                MaxAge, Policy, ServerId, SpinMicroseconds, Rate));
+                MaxAge, Policy, ServerId, SpinMicroseconds, Rate, BridgeId, BridgeMaxAge));
         root.Add(
-            Create("bridge-client", "Reads the server's tags through a bridge, and checks them.", LoadBridgeAsync, Url, Count, Outstanding,
-                MaxAge, ServerId));
+            Create("sharing-client", "64 sessions of a bridge read the same 100 tags 100 times a second.", ShareAsync, Url, ServerId,
+                BridgeId));
         root.Add(
             Create("in-process", "The server, and a client that reads registered tags, in one process.", LoadInProcessAsync, Count,
                 Outstanding, MaxAge));
@@ -122,51 +133,41 @@ internal static class PeerCommands
         await InputLines.Start().Completion;
     }
 
-    private static async Task LoadAsync(ParseResult parsed)
+    private static Task LoadAsync(ParseResult parsed) => LoadClient.RunAsync(new LoadSettings
     {
-        var settings = new LoadSettings
-        {
-            Endpoint = parsed.GetRequiredValue(Url),
-            Pki = parsed.GetRequiredValue(Pki),
-            Operation = parsed.GetValue(What),
-            Count = parsed.GetValue(Count),
-            Clients = parsed.GetValue(Clients),
-            Outstanding = parsed.GetValue(Outstanding),
-            MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
-            Policy = parsed.GetValue(Policy),
-            HasRateLines = parsed.GetValue(Rate),
-            ServerId = parsed.GetValue(ServerId),
-            SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
-        };
-        await using ILoad load = await OpcUaLoad.StartAsync(settings);
-        await LoadClient.RunAsync(load, settings);
-    }
-
-    private static async Task LoadBridgeAsync(ParseResult parsed)
-    {
-        LoadSettings settings = ReadsOf(parsed, parsed.GetRequiredValue(Url), parsed.GetValue(ServerId));
-        await using ILoad load = await BridgeLoad.StartAsync(settings);
-        await LoadClient.RunAsync(load, settings);
-    }
+        Endpoint = parsed.GetRequiredValue(Url),
+        Pki = parsed.GetRequiredValue(Pki),
+        Operation = parsed.GetValue(What),
+        Count = parsed.GetValue(Count),
+        Clients = parsed.GetValue(Clients),
+        Outstanding = parsed.GetValue(Outstanding),
+        MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
+        Policy = parsed.GetValue(Policy),
+        HasRateLines = parsed.GetValue(Rate),
+        ServerId = parsed.GetValue(ServerId),
+        SpinMicroseconds = parsed.GetValue(SpinMicroseconds),
+        BridgeId = parsed.GetValue(BridgeId),
+        BridgeMaxAge = TimeSpan.FromMilliseconds(parsed.GetValue(BridgeMaxAge)),
+    });
 
     private static async Task LoadInProcessAsync(ParseResult parsed)
     {
         await using TagServer server = await TagServer.StartAsync(
             "inproc://tags", pki: null, still: false, spinMicroseconds: null);
-        LoadSettings settings = ReadsOf(parsed, $"{server.Endpoints[0]}", Environment.ProcessId) with { RegistersNodes = true };
-        await using ILoad load = await OpcUaLoad.StartAsync(settings);
-        await LoadClient.RunAsync(load, settings);
+        await LoadClient.RunAsync(new LoadSettings
+        {
+            Endpoint = $"{server.Endpoints[0]}",
+            Operation = Operation.Read,
+            Count = parsed.GetValue(Count),
+            Outstanding = parsed.GetValue(Outstanding),
+            RegistersNodes = true,
+            MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
+            ServerId = Environment.ProcessId,
+        });
     }
 
-    private static LoadSettings ReadsOf(ParseResult parsed, string endpoint, int serverId) => new()
-    {
-        Endpoint = endpoint,
-        Operation = Operation.Read,
-        Count = parsed.GetValue(Count),
-        Outstanding = parsed.GetValue(Outstanding),
-        MaxAge = TimeSpan.FromSeconds(parsed.GetValue(MaxAge)),
-        ServerId = serverId,
-    };
+    private static Task ShareAsync(ParseResult parsed) =>
+        SharingClient.RunAsync(parsed.GetRequiredValue(Url), parsed.GetValue(ServerId), parsed.GetValue(BridgeId));
 
     private static Task ServeItemsAsync(ParseResult parsed) => ItemServer.RunAsync(
         parsed.GetRequiredValue(Url), parsed.GetValue(Items), parsed.GetValue(Together),

@@ -1,5 +1,7 @@
 using System.CommandLine;
 using FastPort.OpcUa;
+using FastPort.Sessions;
+using FastPort.Transports;
 using FastPortPeer;
 using OpcUaPeer;
 
@@ -9,7 +11,8 @@ try
     int result = await parsed.InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
     return parsed.Errors.Count > 0 ? 2 : result;
 }
-catch (Exception e) when (e is PeerException or IOException or ArgumentException or OpcUaException)
+catch (Exception e) when (
+    e is PeerException or IOException or ArgumentException or OpcUaException or EndpointException or RequestFailedException)
 {
     await Console.Error.WriteLineAsync($"OpcUaPeer: {e.Message}");
     return 1;

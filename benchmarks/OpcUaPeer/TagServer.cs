@@ -13,7 +13,8 @@ internal sealed class TagServer : IAsyncDisposable
     // Texts are made beforehand, so that what is allocated meanwhile is the requests'.
     private const int TextGenerations = 32;
 
-    private static readonly TimeSpan Period = TimeSpan.FromMilliseconds(250);
+    /// <summary>How often all tags change.</summary>
+    public static readonly TimeSpan Period = TimeSpan.FromMilliseconds(250);
 
     private static byte[] _package = [];
 
@@ -90,6 +91,16 @@ internal sealed class TagServer : IAsyncDisposable
             new NodeId(index, TagValues.AllocatedBytes),
             new QualifiedName(index, "AllocatedBytes"),
             static () => new DataValue(GC.GetTotalAllocatedBytes(precise: true)));
+        for (int i = 0; i < TagValues.ReadCounters; i++)
+        {
+            long reads = 0;
+            space.AddVariable<long>(
+                root,
+                new NodeId(index, TagValues.FirstReadCounter + (uint)i),
+                new QualifiedName(index, TagValues.ReadCounterName(i)),
+                () => new DataValue(Interlocked.Increment(ref reads), StatusCodes.Good, DateTime.UtcNow));
+        }
+
         space.AddMethod(
             root, new NodeId(index, TagValues.SetPackageSize), new QualifiedName(index, "SetPackageSize"),
             [new("Size", BuiltInType.UInt32)], [], SetPackageSize);

@@ -37,6 +37,11 @@ internal sealed class Figures
         [Metric.ServerCpuShare] = run.ServerCpuS / run.Seconds,
         [Metric.ClientCpuShare] = run.ClientCpuS / run.Seconds,
         [Metric.OtherCpuShare] = run.OtherCpuS / run.Seconds,
+        [Metric.BridgeCpuPerMessage] = run.BridgeCpuS * 1e6 / run.Messages,
+        [Metric.BridgeCpuShare] = run.BridgeCpuS / run.Seconds,
+        [Metric.SourceReads] = run.SourceReads / run.Seconds,
+        [Metric.OldestValue] = run.OldestValueMs,
+        [Metric.MissedRequests] = run.Missed,
         [Metric.ServerPeakRss] = run.ServerPeakRssKb / 1024.0,
         [Metric.ClientPeakRss] = run.ClientPeakRssKb / 1024.0,
     };

@@ -24,6 +24,8 @@ internal sealed record Metric(string Key, string Title, string Format)
 
     public static readonly Metric ClientCpuPerMessage = new("client_cpu_us_per_message", "client CPU us/message", "N3") { HasRange = true };
 
+    public static readonly Metric BridgeCpuPerMessage = new("bridge_cpu_us_per_message", "bridge CPU us/message", "N3") { HasRange = true };
+
     public static readonly Metric BothCpuPerMessage = new("both_cpu_us_per_message", "both ends' CPU us/message", "N2");
 
     public static readonly Metric ServerAllocated = new("server_allocated_bytes", "server B allocated/message", "N1");
@@ -42,7 +44,15 @@ internal sealed record Metric(string Key, string Title, string Format)
 
     public static readonly Metric ClientCpuShare = new("client_cpu_share", "client CPU", "P0");
 
+    public static readonly Metric BridgeCpuShare = new("bridge_cpu_share", "bridge CPU", "P0");
+
     public static readonly Metric OtherCpuShare = new("other_cpu_share", "other programs' CPU", "P0");
+
+    public static readonly Metric SourceReads = new("source_reads_per_s", "OPC UA Reads/s", "N1");
+
+    public static readonly Metric OldestValue = new("oldest_value_ms", "oldest value ms", "N2");
+
+    public static readonly Metric MissedRequests = new("missed_requests", "missed requests", "N0");
 
     public static readonly Metric ServerPeakRss = new("server_peak_rss_mb", "server peak RSS MB", "N0");
 
@@ -67,6 +77,7 @@ internal sealed record Metric(string Key, string Title, string Format)
         Throughput, Tags, Mebibits, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, BothCpuPerMessage, RoundTripP50, RoundTripP95,
         RoundTripP99, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
         OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Mebibytes, Messages, Seconds,
+        BridgeCpuPerMessage, BridgeCpuShare, SourceReads, OldestValue, MissedRequests,
         .. TickMetric.All,
     ];
 

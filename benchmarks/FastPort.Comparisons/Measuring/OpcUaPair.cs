@@ -31,7 +31,7 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
         _servers = await ServerChain.StartAsync(servers, context.Bench, cancellation);
         _client = Conversation.Start(
             $"{Name}'s client",
-            context.Bench.Pinning.On(client.Cores, client.Command(_servers.Endpoint, _servers.Id)),
+            context.Bench.Pinning.On(client.Cores, client.Command(_servers)),
             NoEnvironment,
             context.Bench);
         string line = await _client.HearAsync(StartLimit, cancellation);
@@ -92,9 +92,9 @@ internal sealed class OpcUaPair(IReadOnlyList<Func<string, Candidate>> servers, 
 }
 
 /// <summary>How a client of the OPC UA comparison is started.</summary>
-/// <param name="Command">Executable and arguments without pinning, from the last server's URL and its process id.</param>
+/// <param name="Command">Executable and arguments without pinning, from the servers, the last of which it asks.</param>
 /// <param name="Missing">Says why it cannot be run, or null where it can.</param>
-internal sealed record OpcUaClientCommand(Func<string, int, IReadOnlyList<string>> Command, Func<string?> Missing)
+internal sealed record OpcUaClientCommand(Func<ServerChain, IReadOnlyList<string>> Command, Func<string?> Missing)
 {
     /// <summary>Cores it runs on; none where nothing is pinned.</summary>
     public required IReadOnlyList<int> Cores { get; init; }

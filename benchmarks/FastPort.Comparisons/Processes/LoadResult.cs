@@ -43,6 +43,18 @@ internal sealed record LoadResult
     /// <summary>Bytes that the server has allocated; null where it does not tell.</summary>
     public long? ServerAllocatedBytes { get; init; }
 
+    /// <summary>CPU time of the bridge; null where there is none.</summary>
+    public double? BridgeCpuS { get; init; }
+
+    /// <summary>Reads that the server behind a bridge has answered; null where they were not counted.</summary>
+    public long? SourceReads { get; init; }
+
+    /// <summary>The greatest age of a value when it was asked for; null where it was not measured.</summary>
+    public double? OldestValueMs { get; init; }
+
+    /// <summary>Requests that were due while the one before was under way; null where none is due at a time.</summary>
+    public long? Missed { get; init; }
+
     /// <summary>CPU time that other programs took on the cores of server and client; null where it cannot be told.</summary>
     public double? OtherCpuS { get; init; }
 

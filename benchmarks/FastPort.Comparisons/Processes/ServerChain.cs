@@ -10,8 +10,11 @@ internal sealed class ServerChain : IDisposable
     /// <summary>Where the last one listens; empty where there is none.</summary>
     public string Endpoint => _servers.Count == 0 ? "" : _servers[^1].Endpoint;
 
-    /// <summary>The last one's process id; 0 where there is none.</summary>
-    public int Id => _servers.Count == 0 ? 0 : _servers[^1].Id;
+    /// <summary>The first one's process id; 0 where there is none.</summary>
+    public int Id => _servers.Count == 0 ? 0 : _servers[0].Id;
+
+    /// <summary>The process id of the bridge, the last of several; null where there is none.</summary>
+    public int? BridgeId => _servers.Count > 1 ? _servers[^1].Id : null;
 
     /// <summary>User and system time of all of them.</summary>
     public double CpuSeconds => _servers.Sum(static server => CoreMeter.ProcessSeconds(server.Id));

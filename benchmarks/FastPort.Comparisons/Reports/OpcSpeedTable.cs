@@ -28,7 +28,7 @@ internal static class OpcSpeedTable
             isRead ? Median(one, Metric.Messages) : Absent,
             Median(one, Metric.Seconds),
             Median(one, Metric.ClientCpuShare),
-            Median(one, Metric.ServerCpuShare),
+            Median(one, row.Place == OpcSpeedPlace.Bridged ? Metric.BridgeCpuShare : Metric.ServerCpuShare),
             Ranged(one, isRead ? Metric.Tags : Metric.Throughput),
             isRead ? Ranged(one, Metric.Throughput) : Absent,
         ];

@@ -20,7 +20,7 @@ internal sealed class OpcSpeedPeers(ScenarioContext context, NetworkPair? networ
         {
             OpcSpeedPlace.InProcess => InProcess(ask),
             OpcSpeedPlace.Local => _local.Own(ask, _pinning.Server, _pinning.Client),
-            OpcSpeedPlace.Bridged => Bridged(ask),
+            OpcSpeedPlace.Bridged => _local.Bridged(ask, _pinning.Server, _pinning.Client),
             OpcSpeedPlace.Remote => _remote.Own(ask, _pinning.Server, _pinning.Client),
             _ => _local.Monitoring(
                 new OpcUaItems(1, OpcSpeedRow.Tags, row.Items, OpcSpeedRow.Interval, OpcSpeedRow.Interval), _pinning.Server,
@@ -30,7 +30,13 @@ internal sealed class OpcSpeedPeers(ScenarioContext context, NetworkPair? networ
 
     private OpcUaPair InProcess(OpcUaAsk ask) => new(
         [],
-        new OpcUaClientCommand((_, _) => [ProgramLocator.DotNetHost, _assembly, "in-process", .. Reads(ask)], _local.MissingOwn)
+        new OpcUaClientCommand(
+            _ =>
+            [
+                ProgramLocator.DotNetHost, _assembly, "in-process", "--count", Invariant.Text(ask.Count),
+                "--outstanding", Invariant.Text(ask.Outstanding),
+            ],
+            _local.MissingOwn)
         {
             Cores = _pinning.Both,
             TagsPerRequest = ask.Tags,
@@ -39,28 +45,4 @@ internal sealed class OpcSpeedPeers(ScenarioContext context, NetworkPair? networ
     {
         Name = OpcUaPeers.FastPort,
     };
-
-    private OpcUaPair Bridged(OpcUaAsk ask) => new(
-        [
-            _ => _local.OwnServer(ask, _pinning.Server),
-            url => new TickPeers(context).BridgeOf(url, TickSecurity.None, isCaching: false),
-        ],
-        new OpcUaClientCommand(
-            (url, serverId) =>
-            [
-                ProgramLocator.DotNetHost, _assembly, "bridge-client", "--endpoint", url, "--server-pid", Invariant.Text(serverId),
-                .. Reads(ask),
-            ],
-            _local.MissingOwn)
-        {
-            Cores = _pinning.Client,
-            TagsPerRequest = ask.Tags,
-        },
-        context)
-    {
-        Name = TickPeers.Bridge,
-    };
-
-    private static string[] Reads(OpcUaAsk ask) =>
-        ["--count", Invariant.Text(ask.Count), "--outstanding", Invariant.Text(ask.Outstanding)];
 }

@@ -18,11 +18,18 @@ internal sealed record OpcUaAsk(string Operation, int Count, int Outstanding, st
     /// <summary>How long FastPort's loops look for work before they sleep; null for the engine's own choice.</summary>
     public int? SpinMicroseconds { get; init; }
 
-    /// <summary>Clients, each with a session and a connection of its own; FastPort's only. Defaults to 1.</summary>
+    /// <summary>Clients, each with a session and a connection of its own; FastPort's only, without a bridge. Defaults to 1.</summary>
     public int Clients { get; init; } = 1;
 
     /// <summary>Whether the client prints its rate every 2 s. Defaults to false.</summary>
     public bool HasRateLines { get; init; }
+
+    /// <summary>How old values may be that a bridge gives, in milliseconds. Defaults to 0: each comes from the server.</summary>
+    public int BridgeMaxAge { get; init; }
+
+    /// <summary>What is asked of tags, in words.</summary>
+    public string TagsTitle => $"{(Operation == "read" ? "Read" : "Write")} of {Invariant.Text(Count)} tag{(Count == 1 ? "" : "s")}, "
+        + $"{Outstanding} outstanding";
 
     public int Tags => Operation == "package" ? 0 : Count;
 
@@ -46,6 +53,7 @@ internal sealed record OpcUaItems(int Sessions, int Count, int Together, int Eve
 internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network = null)
 {
     public const string FastPort = "FastPort -> FastPort";
+    public const string FastPortBridged = "FastPort -> bridge -> FastPort";
     public const string NodeClient = "node-opcua -> FastPort";
     public const string NodeServer = "FastPort -> node-opcua";
 
@@ -59,6 +67,41 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
     /// <summary>FastPort on both ends.</summary>
     public IContestant Own(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores, string name = FastPort) =>
         new OpcUaPair([_ => OwnServer(ask, serverCores)], OwnClient(ask, clientCores), context) { Name = name };
+
+    /// <summary>FastPort on both ends, and its bridge between them.</summary>
+    public IContestant Bridged(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
+        new OpcUaPair(
+            [
+                _ => OwnServer(ask, serverCores),
+                url => Bridge(url, TickSecurity.None, isCaching: ask.BridgeMaxAge > 0) with { Cores = serverCores },
+            ],
+            OwnClient(ask, clientCores),
+            context)
+        {
+            Name = FastPortBridged,
+        };
+
+    /// <summary>Many sessions of the bridge that read the same tags at the same rate.</summary>
+    public IContestant Sharing() => new OpcUaPair(
+        [
+            _ => OwnServer(new OpcUaAsk("read", 1, 1, OpcUaAsk.None), context.Bench.Pinning.Server),
+            url => Bridge(url, TickSecurity.None, isCaching: false),
+        ],
+        new OpcUaClientCommand(
+            chain =>
+            [
+                ProgramLocator.DotNetHost, _assembly, "sharing-client", "--endpoint", chain.Endpoint,
+                "--server-pid", Invariant.Text(chain.Id), .. BridgeId(chain),
+            ],
+            MissingOwn)
+        {
+            Cores = context.Bench.Pinning.Client,
+            TagsPerRequest = 100,
+        },
+        context)
+    {
+        Name = FastPortBridged,
+    };
 
     /// <summary>FastPort's server under node-opcua's client.</summary>
     public IContestant UnderNode(OpcUaAsk ask, IReadOnlyList<int> serverCores, IReadOnlyList<int> clientCores) =>
@@ -85,11 +128,11 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
             },
         ],
         new OpcUaClientCommand(
-            (url, serverId) =>
+            chain =>
             [
-                ProgramLocator.DotNetHost, _assembly, "item-client", "--endpoint", url, "--sessions", Invariant.Text(items.Sessions),
-                "--items", Invariant.Text(items.Count), "--publishing-ms", Invariant.Text(items.PublishingMilliseconds),
-                "--server-pid", Invariant.Text(serverId),
+                ProgramLocator.DotNetHost, _assembly, "item-client", "--endpoint", chain.Endpoint,
+                "--sessions", Invariant.Text(items.Sessions), "--items", Invariant.Text(items.Count),
+                "--publishing-ms", Invariant.Text(items.PublishingMilliseconds), "--server-pid", Invariant.Text(chain.Id),
             ],
             MissingOwn)
         {
@@ -108,20 +151,6 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
         return new OpcUaPair([_ => Simulation()], client, context) { Name = name };
     }
 
-    /// <summary>FastPort's server.</summary>
-    public Candidate OwnServer(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
-    {
-        Name = "FastPort",
-        Command =
-        [
-            .. network?.Server ?? [], ProgramLocator.DotNetHost, _assembly, "server",
-            "--endpoint", $"opc.tcp://{(network is null ? "127.0.0.1" : NetworkPair.ServerAddress)}:0", "--pki", Pki("server"),
-            .. IsStill(ask) ? (string[])["--still"] : [], .. Spin(ask),
-        ],
-        Missing = MissingOwn,
-        Cores = cores,
-    };
-
     /// <summary>The simulation as it is shipped (src/FastPort.OpcBridge): its values change only when clients write them.</summary>
     public Candidate Simulation() => new()
     {
@@ -134,6 +163,28 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
         Missing = MissingSimulation,
     };
 
+    /// <summary>The bridge in front of FastPort's tags, with or without a group that is published every 50 ms.</summary>
+    public Candidate Bridge(string url, TickSecurity security, bool isCaching)
+    {
+        const string Endpoint = "OpcBridge__Endpoints__simulation__";
+        Candidate bridge = new Candidate
+        {
+            Name = "bridge",
+            Command = [ProgramLocator.DotNetHost, _simulation, "--listen", "tcp://127.0.0.1:0"],
+            Missing = MissingSimulation,
+        }
+            .With($"{Endpoint}EndpointUrl", url)
+            .With($"{Endpoint}AllowWrite", "true")
+            .With($"{Endpoint}Below__0", "nsu=urn:fastport:simulation;i=90000")
+            .With($"{Endpoint}SecurityPolicy", security == TickSecurity.None ? "None" : "Basic256Sha256")
+            .With($"{Endpoint}SecurityMode", security == TickSecurity.Sign ? "Sign" : "SignAndEncrypt")
+            .With($"{Endpoint}Certificates__Directory", Pki("bridge"))
+            .With($"{Endpoint}Certificates__UnsafeTrustAll", "true");
+        return isCaching
+            ? bridge.With($"{Endpoint}Group", "fast").With("OpcBridge__Groups__fast__PublishingInterval", "00:00:00.050")
+            : bridge;
+    }
+
     public string? MissingSimulation() => ProgramLocator.MissingAssembly("FastPort's OPC UA simulation", _simulation);
 
     /// <summary>A program of node-opcua's side.</summary>
@@ -142,7 +193,22 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
     // What is written must stay until it has been checked.
     private static bool IsStill(OpcUaAsk ask) => ask.Operation == "write";
 
+    private static string[] BridgeId(ServerChain chain) => chain.BridgeId is { } id ? ["--bridge-pid", Invariant.Text(id)] : [];
+
     private static string[] Spin(OpcUaAsk ask) => ask.SpinMicroseconds is { } spin ? ["--spin-us", Invariant.Text(spin)] : [];
+
+    private Candidate OwnServer(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
+    {
+        Name = "FastPort",
+        Command =
+        [
+            .. network?.Server ?? [], ProgramLocator.DotNetHost, _assembly, "server",
+            "--endpoint", $"opc.tcp://{(network is null ? "127.0.0.1" : NetworkPair.ServerAddress)}:0", "--pki", Pki("server"),
+            .. IsStill(ask) ? (string[])["--still"] : [], .. Spin(ask),
+        ],
+        Missing = MissingOwn,
+        Cores = cores,
+    };
 
     private Candidate ServerOfNode(OpcUaAsk ask, IReadOnlyList<int> cores) => new()
     {
@@ -156,13 +222,14 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
     };
 
     private OpcUaClientCommand OwnClient(OpcUaAsk ask, IReadOnlyList<int> cores, int maxAge = 1) => new(
-        (url, serverId) =>
+        chain =>
         [
-            .. network?.Client ?? [], ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", url, "--pki", Pki("client"),
-            "--operation", ask.Operation, "--count", Invariant.Text(ask.Count), "--clients", Invariant.Text(ask.Clients),
-            "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
-            "--max-age", Invariant.Text(maxAge), "--server-pid", Invariant.Text(serverId), .. Spin(ask),
-            .. ask.HasRateLines ? (string[])["--rate-lines"] : [],
+            .. network?.Client ?? [], ProgramLocator.DotNetHost, _assembly, "client", "--endpoint", chain.Endpoint,
+            "--pki", Pki("client"), "--operation", ask.Operation, "--count", Invariant.Text(ask.Count),
+            "--clients", Invariant.Text(ask.Clients), "--outstanding", Invariant.Text(ask.Outstanding), "--policy", ask.Policy,
+            "--max-age", Invariant.Text(maxAge), "--server-pid", Invariant.Text(chain.Id), .. Spin(ask),
+            .. ask.HasRateLines ? (string[])["--rate-lines"] : [], .. BridgeId(chain),
+            "--bridge-max-age", Invariant.Text(ask.BridgeMaxAge),
         ],
         MissingOwn)
     {
@@ -172,10 +239,10 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
     };
 
     private OpcUaClientCommand ClientOfNode(OpcUaAsk ask, IReadOnlyList<int> cores) => new(
-        (url, serverId) =>
+        chain =>
         [
-            "node", Path.Combine(_node, "benchmarks", "opcua-client.mjs"), Pki("node-client"), url, ask.Operation,
-            Invariant.Text(ask.Count), Invariant.Text(ask.Outstanding), ask.Policy, Invariant.Text(serverId),
+            "node", Path.Combine(_node, "benchmarks", "opcua-client.mjs"), Pki("node-client"), chain.Endpoint, ask.Operation,
+            Invariant.Text(ask.Count), Invariant.Text(ask.Outstanding), ask.Policy, Invariant.Text(chain.Id),
             .. ask.HasRateLines ? (string[])["rate-lines"] : [],
         ],
         MissingNode)

@@ -48,7 +48,7 @@ internal sealed class OpcUaReadWriteScenario : IScenario
             new(TickMetric.ReadP50, OpcUaPeers.FastPort, OpcUaPeers.NodeClient, Target.AtMost(0.2)),
             new(TickMetric.ReadP99, OpcUaPeers.FastPort, OpcUaPeers.NodeClient, Target.AtMost(0.3)),
             new(TickMetric.WriteP50, OpcUaPeers.FastPort, OpcUaPeers.NodeClient),
-            new(TickMetric.ReadP50, TickPeers.Bridge, OpcUaPeers.FastPort, Target.AtMost(2.2)),
+            new(TickMetric.ReadP50, OpcUaPeers.FastPortBridged, OpcUaPeers.FastPort, Target.AtMost(2.2)),
             new(TickMetric.ReadP50, TickPeers.CachingBridge, OpcUaPeers.FastPort, Target.AtMost(1.2)),
         ]);
 

@@ -1,6 +1,5 @@
 using FastPort.Comparisons.Candidates;
 using FastPort.Comparisons.Measuring;
-using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
@@ -201,8 +200,7 @@ internal sealed class OpcUaScenario : ContestScenario
     {
         string what = ask.Operation == "package"
             ? $"GetPackage of {(ask.Count < 1 << 20 ? PayloadSize.Text(ask.Count) : $"{ask.Count >> 20} MiB")}"
-            : $"{(ask.Operation == "read" ? "Read" : "Write")} of {Invariant.Text(ask.Count)} tag{(ask.Count == 1 ? "" : "s")}, "
-                + $"{ask.Outstanding} outstanding";
+            : ask.TagsTitle;
         return ask.Policy == OpcUaAsk.None ? what : $"{what}, SignAndEncrypt";
     }
 }

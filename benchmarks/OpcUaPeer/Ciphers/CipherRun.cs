@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using System.Security.Cryptography;
 using FastPort.Telemetry.Histograms;
 using FastPortPeer;
@@ -14,16 +13,11 @@ internal static class CipherRun
 {
     private const int BlockBytes = 16;
 
-    public static async Task RunAsync(int requestBytes, int responseBytes)
+    public static Task RunAsync(int requestBytes, int responseBytes) => RunLines.AnswerAsync((leadIn, seconds) =>
     {
-        Console.WriteLine("ready");
-        await foreach (string line in InputLines.Start().ReadAllAsync())
-        {
-            string[] words = line.Split(' ');
-            Measure(double.Parse(words[1], CultureInfo.InvariantCulture), requestBytes, responseBytes);
-            Console.WriteLine(Measure(double.Parse(words[2], CultureInfo.InvariantCulture), requestBytes, responseBytes));
-        }
-    }
+        Measure(leadIn, requestBytes, responseBytes);
+        return Task.FromResult(Measure(seconds, requestBytes, responseBytes));
+    });
 
     private static string Measure(double seconds, int requestBytes, int responseBytes)
     {
@@ -48,10 +42,8 @@ internal static class CipherRun
             last = now;
         }
 
-        LatencySnapshot passes = times.Snapshot();
-        return LoadLine.Of(
-            passes, passes.Count, Stopwatch.GetElapsedTime(begun).TotalSeconds, ProcessFigures.OwnCpu - cpu, TimeSpan.Zero,
-            Environment.ProcessId, 0, null);
+        var usage = new ProcessUsage(ProcessFigures.OwnCpu - cpu, TimeSpan.Zero, BridgeCpu: null, ClientAllocated: 0);
+        return new LoadFigures(times.Snapshot(), Stopwatch.GetElapsedTime(begun).TotalSeconds, usage, Environment.ProcessId).ToLine();
     }
 
     private static void Pass(ICryptoTransform encryptor, ICryptoTransform decryptor, IncrementalHash hmac, byte[] message)

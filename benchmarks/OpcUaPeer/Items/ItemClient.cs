@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.Telemetry.Histograms;
@@ -33,13 +32,11 @@ internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, T
                 clients[i] = await OpcUaClient.ConnectAsync(endpoint, options, cancellationToken: cancellation);
                 await WatchAsync(clients[i], i * itemsEach);
             });
-            Console.WriteLine("ready");
-            await foreach (string line in InputLines.Start().ReadAllAsync())
+            await RunLines.AnswerAsync(async (leadIn, seconds) =>
             {
-                string[] words = line.Split(' ');
-                await WaitAsync(double.Parse(words[1], CultureInfo.InvariantCulture));
-                Console.WriteLine(await MeasureAsync(clients[0], double.Parse(words[2], CultureInfo.InvariantCulture)));
-            }
+                await WaitAsync(leadIn);
+                return await MeasureAsync(clients[0], seconds);
+            });
         }
         finally
         {
@@ -103,20 +100,16 @@ internal sealed class ItemClient(string endpoint, int sessions, int itemsEach, T
     private async Task<string> MeasureAsync(OpcUaClient client, double seconds)
     {
         _delays.Reset();
-        long allocated = GC.GetTotalAllocatedBytes(precise: true);
-        TimeSpan serverCpu = ProcessFigures.Cpu(serverId);
-        TimeSpan cpu = ProcessFigures.OwnCpu;
+        var usage = ProcessUsage.Read(serverId);
         long before = await ReadChangesAsync(client);
         long begun = Stopwatch.GetTimestamp();
         await WaitAsync(seconds);
         long made = await ReadChangesAsync(client);
         double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         LatencySnapshot delays = _delays.Snapshot();
-        cpu = ProcessFigures.OwnCpu - cpu;
-        serverCpu = ProcessFigures.Cpu(serverId) - serverCpu;
-        allocated = GC.GetTotalAllocatedBytes(precise: true) - allocated;
+        usage = ProcessUsage.Read(serverId).Since(usage);
         await ReceiveAsync(made);
-        return LoadLine.Of(delays, made - before, elapsed, cpu, serverCpu, serverId, allocated, null);
+        return new LoadFigures(delays, elapsed, usage, serverId) { Messages = made - before }.ToLine();
     }
 
     private static async Task<long> ReadChangesAsync(OpcUaClient client)

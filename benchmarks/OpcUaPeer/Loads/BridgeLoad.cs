@@ -1,67 +1,52 @@
-using System.Runtime.CompilerServices;
+using FastPort.Clients;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 
-/// <summary>As <see cref="ReadLoad"/>, of the same tags through a bridge, over FastPort; each value is read from the device.</summary>
-internal sealed class BridgeLoad : ILoad
+/// <summary>A load on a bridge in front of the OPC UA server: one session, over FastPort.</summary>
+internal abstract class BridgeLoad(TagClient client) : ILoad
 {
-    private readonly TagClient _client;
-    private readonly TagList[] _blocks;
-    private readonly TagSamples[] _samples;
-    private readonly int[] _next;
-    private readonly Generations _generations;
+    protected TagClient Client => client;
 
-    private BridgeLoad(TagClient client, TagList[] blocks, LoadSettings settings)
-    {
-        _client = client;
-        _blocks = blocks;
-        _samples = [.. Enumerable.Range(0, settings.Workers).Select(_ => new TagSamples())];
-        _next = [.. Enumerable.Range(0, settings.Workers)];
-        _generations = new Generations(settings.MaxAge);
-    }
-
+    /// <summary>Connects, and prepares what the settings ask for.</summary>
     public static async Task<ILoad> StartAsync(LoadSettings settings)
     {
-        TagClient client = await TagClient.ConnectAsync(settings.Endpoint);
-        var blocks = new TagList[TagValues.Count / settings.Count];
-        for (int i = 0; i < blocks.Length; i++)
+        if (settings.Clients != 1)
         {
-            blocks[i] = await client.ResolveAsync(Enumerable.Range(i * settings.Count, settings.Count).Select(TagValues.BridgedName));
-            int unknown = blocks[i].Infos.TakeWhile(static info => info is not null).Count();
-            if (unknown < settings.Count)
-            {
-                throw new PeerException($"The bridge does not know {TagValues.BridgedName((i * settings.Count) + unknown)}.");
-            }
+            throw new PeerException($"A load through a bridge has one client, not {settings.Clients}.");
         }
 
-        return new BridgeLoad(client, blocks, settings);
-    }
-
-    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
-    public async ValueTask RequestAsync(int worker)
-    {
-        int block = _next[worker]++ % _blocks.Length;
-        Generations.Bounds bounds = _generations.Now();
-        TagSamples samples = _samples[worker];
-        await _client.ReadAsync(_blocks[block], samples);
-        int first = block * samples.Count;
-        for (int i = 0; i < samples.Count; i++)
+        TagClient client = await TagClient.ConnectAsync(new FastPortClientOptions
         {
-            int generation = samples.GetStatus(i).IsGood ? TagValues.GenerationOf(first + i, samples, i) : -1;
-            _generations.Check(first + i, generation, samples.GetSourceTime(i), bounds);
-        }
+            Endpoint = settings.Endpoint,
+            Reconnect = false,
+            Loops = 1,
+            SpinMicroseconds = settings.SpinMicroseconds,
+        });
+        BridgeLoad load = settings.Operation switch
+        {
+            Operation.Read => new BridgeReadLoad(client, settings),
+            Operation.Write => new BridgeWriteLoad(client, settings.Count, settings.Workers),
+            _ => throw new PeerException("Packages are not fetched through a bridge."),
+        };
+        await load.PrepareAsync();
+        return load;
     }
 
-    public Task CheckAsync()
+    public abstract ValueTask RequestAsync(int worker);
+
+    public abstract Task CheckAsync();
+
+    public async Task<long?> ServerAllocatedAsync()
     {
-        _generations.CheckChanged();
-        return Task.CompletedTask;
+        TagSample sample = await client.ReadAsync(TagValues.Bridged("AllocatedBytes"));
+        return sample.Value.TryGet(out long bytes) ? bytes : null;
     }
 
-    public Task<long?> ServerAllocatedAsync() => Task.FromResult<long?>(null);
+    public ValueTask DisposeAsync() => client.DisposeAsync();
 
-    public ValueTask DisposeAsync() => _client.DisposeAsync();
+    /// <summary>Before all runs.</summary>
+    protected abstract Task PrepareAsync();
 }

@@ -1,8 +1,5 @@
 using System.Diagnostics;
-using System.Globalization;
-using System.Threading.Channels;
 using FastPort.Telemetry.Histograms;
-using FastPortPeer;
 
 namespace OpcUaPeer.Loads;
 
@@ -15,18 +12,10 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
 
     private readonly RateLines? _rate = settings.HasRateLines ? new RateLines(settings.Count) : null;
 
-    public static async Task RunAsync(ILoad load, LoadSettings settings)
+    public static async Task RunAsync(LoadSettings settings)
     {
-        Console.WriteLine("ready");
-        var runs = new LoadClient(load, settings);
-        ChannelReader<string> lines = InputLines.Start();
-        await foreach (string line in lines.ReadAllAsync())
-        {
-            string[] words = line.Split(' ');
-            double leadIn = double.Parse(words[1], CultureInfo.InvariantCulture);
-            double seconds = double.Parse(words[2], CultureInfo.InvariantCulture);
-            Console.WriteLine(await runs.MeasureAsync(leadIn, seconds));
-        }
+        await using ILoad load = settings.BridgeId is null ? await OpcUaLoad.StartAsync(settings) : await BridgeLoad.StartAsync(settings);
+        await RunLines.AnswerAsync(new LoadClient(load, settings).MeasureAsync);
     }
 
     private async Task<string> MeasureAsync(double leadIn, double seconds)
@@ -38,16 +27,12 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
         }
 
         long? serverAllocated = await load.ServerAllocatedAsync();
-        long allocated = GC.GetTotalAllocatedBytes(precise: true);
-        TimeSpan serverCpu = ProcessFigures.Cpu(settings.ServerId);
-        TimeSpan cpu = ProcessFigures.OwnCpu;
+        var usage = ProcessUsage.Read(settings.ServerId, settings.BridgeId);
         _rate?.Begin();
         long begun = Stopwatch.GetTimestamp();
         await RequestAsync(seconds, _rate);
         double elapsed = Stopwatch.GetElapsedTime(begun).TotalSeconds;
-        cpu = ProcessFigures.OwnCpu - cpu;
-        serverCpu = ProcessFigures.Cpu(settings.ServerId) - serverCpu;
-        allocated = GC.GetTotalAllocatedBytes(precise: true) - allocated;
+        usage = ProcessUsage.Read(settings.ServerId, settings.BridgeId).Since(usage);
         serverAllocated = await load.ServerAllocatedAsync() - serverAllocated;
         await load.CheckAsync();
 
@@ -57,8 +42,7 @@ internal sealed class LoadClient(ILoad load, LoadSettings settings)
             all.Merge(histogram);
         }
 
-        LatencySnapshot roundTrips = all.Snapshot();
-        return LoadLine.Of(roundTrips, roundTrips.Count, elapsed, cpu, serverCpu, settings.ServerId, allocated, serverAllocated);
+        return new LoadFigures(all.Snapshot(), elapsed, usage, settings.ServerId) { ServerAllocated = serverAllocated }.ToLine();
     }
 
     private Task RequestAsync(double seconds, RateLines? rate = null)

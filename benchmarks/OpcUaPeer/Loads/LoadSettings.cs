@@ -53,4 +53,10 @@ internal sealed record LoadSettings
 
     /// <summary>The process whose CPU time and memory are reported as the server's.</summary>
     public required int ServerId { get; init; }
+
+    /// <summary>The process of the bridge that the endpoint belongs to; null for an OPC UA server.</summary>
+    public int? BridgeId { get; init; }
+
+    /// <summary>How old the bridge's values may be; zero for the device's.</summary>
+    public TimeSpan BridgeMaxAge { get; init; }
 }

@@ -4,24 +4,21 @@ using FastPort.OpcUa.Client;
 
 namespace OpcUaPeer.Loads;
 
-/// <summary>
-/// Reads neighboring tags, each worker others. Every value must be its tag's, of a generation that is not older than the one seen before,
-/// and not too old when it was asked for.
-/// </summary>
+/// <summary>Reads neighboring tags, each worker others. Every value must be its tag's and pass the <see cref="GenerationCheck"/>.</summary>
 internal sealed class ReadLoad(IReadOnlyList<OpcUaClient> clients, LoadSettings settings) : OpcUaLoad(clients)
 {
     // By client: registered ids are a session's own.
     private readonly NodeId[][][] _blocks = new NodeId[settings.Clients][][];
     private readonly DataValue[][] _values = [.. Enumerable.Range(0, settings.Workers).Select(_ => new DataValue[settings.Count])];
     private readonly int[] _next = [.. Enumerable.Range(0, settings.Workers)];
-    private readonly Generations _generations = new(settings.MaxAge);
+    private readonly GenerationCheck _check = new(settings.MaxAge, behind: 1);
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     public override async ValueTask RequestAsync(int worker)
     {
         NodeId[][] blocks = _blocks[worker % _blocks.Length];
         int block = _next[worker]++ % blocks.Length;
-        Generations.Bounds bounds = _generations.Now();
+        GenerationCheck.Asked asked = _check.Ask();
         DataValue[] values = _values[worker];
         await ClientOf(worker).ReadAsync(blocks[block], values);
         int first = block * values.Length;
@@ -29,13 +26,18 @@ internal sealed class ReadLoad(IReadOnlyList<OpcUaClient> clients, LoadSettings 
         {
             ref DataValue value = ref values[i];
             int generation = value.Status.IsGood ? TagValues.GenerationOf(first + i, value.Value) : -1;
-            _generations.Check(first + i, generation, value.SourceTimestamp, bounds);
+            if (generation < 0)
+            {
+                throw GenerationCheck.NoValueOf(first + i, $"{value}");
+            }
+
+            _check.Check(first + i, generation, value.SourceTimestamp, asked);
         }
     }
 
     public override Task CheckAsync()
     {
-        _generations.CheckChanged();
+        _check.RequireChanges();
         return Task.CompletedTask;
     }
 

@@ -1,6 +1,7 @@
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPortPeer;
+using OpcUaPeer.Loads;
 
 namespace OpcUaPeer.Ticks;
 
@@ -33,8 +34,8 @@ internal sealed class BridgeTickTarget : ITickTarget
     public static async Task<BridgeTickTarget> ConnectAsync(string endpoint, TimeSpan maxAge)
     {
         TagClient client = await TagClient.ConnectAsync(endpoint);
-        TagList tags = await client.ResolveAsync(Enumerable.Range(0, TagValues.Count).Select(Name));
-        TagList written = await client.ResolveAsync(Enumerable.Range(0, Written).Select(Name));
+        TagList tags = await BridgeTags.FindAsync(client, Enumerable.Range(0, TagValues.Count).Select(TagValues.Name));
+        TagList written = await BridgeTags.FindAsync(client, Enumerable.Range(0, Written).Select(TagValues.Name));
         var target = new BridgeTickTarget(client, tags, written, maxAge);
         await target.ReadAsync();
         target.Remember();
@@ -85,12 +86,7 @@ internal sealed class BridgeTickTarget : ITickTarget
 
     public ValueTask DisposeAsync() => _client.DisposeAsync();
 
-    private static string Name(int tag) => tag switch
-    {
-        < TagValues.Int32Count => $"simulation/Int32.{tag}",
-        < TagValues.Int32Count + TagValues.DoubleCount => $"simulation/Double.{tag - TagValues.Int32Count}",
-        _ => $"simulation/String.{tag - TagValues.Int32Count - TagValues.DoubleCount}",
-    };
+    private static string Name(int tag) => TagValues.Bridged(TagValues.Name(tag));
 
     // Nobody else writes, so what the first read brings stays.
     private void Remember()

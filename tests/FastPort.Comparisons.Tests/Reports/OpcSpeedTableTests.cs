@@ -48,6 +48,16 @@ public sealed class OpcSpeedTableTests
         Assert.Equal(["95 %", "-"], cells.Skip(5).Take(2));
     }
 
+    [Fact]
+    public void Behind_a_bridge_the_servers_share_is_the_bridges()
+    {
+        Figures figures = Figures.Of(LoadResult.Read(Line) with { BridgeCpuS = 0.8 });
+
+        IReadOnlyList<string> cells = RowOf(new OpcSpeedRow(OpcSpeedPlace.Bridged, 1, 1), figures);
+
+        Assert.Equal(["95 %", "40 %"], cells.Skip(5).Take(2));
+    }
+
     private static Figures Run(double perSecond)
     {
         Figures figures = Figures.Of(LoadResult.Read(Line) with { MessagesPerS = perSecond });
