@@ -43,9 +43,10 @@ internal sealed class BridgeScenario : ContestScenario
 
     protected override string Method =>
         "2,000 tags, half Int32, 800 Double, 200 String; while they are read, all change four times a second. Every value that is read "
-        + "must be its tag's, of a generation that is not older than those seen before, and less than a second old when it was asked for. "
-        + "What was written is read back after each run. A message is a request with its response. The bridge asks the server for each "
-        + "value, but where values may be 200 ms old: there a group is published every 50 ms, and values come from the cache. With one "
+        + "must be its tag's, of a generation that is not older than those seen before, and less than a second old when it was asked for, "
+        + "through the bridge five. What was written is read back after each run. A message is a request with its response. "
+        + "The bridge asks the server for each value, but where values may be 200 ms old: there a group is published every 50 ms, and "
+        + "values come from the cache. With one "
         + "request outstanding all processes share a core, else server and bridge have one and the client the other. All writers of 200 "
         + "tags write the same ones. Of the 64 sessions one after the other is due, evenly spread; the server counts how often each tag is "
         + "read. All values of an answer must be those of one Read, whose time at the server is subtracted from the time of the request: "

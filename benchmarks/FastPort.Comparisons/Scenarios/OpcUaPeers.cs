@@ -60,6 +60,9 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
     // Seconds. node-opcua's server has one thread: at many large Reads its values change seconds late.
     private const int BusyMaxAge = 30;
 
+    // Seconds. The bridge leaves the server, which shares its core, little of it: on a busy machine values change late.
+    private const int BridgedMaxAge = 5;
+
     private readonly string _assembly = context.Bench.Programs.Find("benchmarks", "OpcUaPeer");
     private readonly string _simulation = context.Bench.Programs.Find("src", "FastPort.OpcBridge");
     private readonly string _node = Path.Combine(context.Bench.Programs.Root, "tests", "FastPort.Interop.Tests", "node");
@@ -75,7 +78,7 @@ internal sealed class OpcUaPeers(ScenarioContext context, NetworkPair? network =
                 _ => OwnServer(ask, serverCores),
                 url => Bridge(url, TickSecurity.None, isCaching: ask.BridgeMaxAge > 0) with { Cores = serverCores },
             ],
-            OwnClient(ask, clientCores),
+            OwnClient(ask, clientCores, BridgedMaxAge),
             context)
         {
             Name = FastPortBridged,
