@@ -50,7 +50,8 @@ public sealed class PublishedNodesTests : IAsyncLifetime
     {
         TagPublication publication = await _publisher.PublishAsync(_press);
         Assert.All(publication.Statuses, static status => Assert.Equal(TagStatus.Good, status));
-        NodeId folder = (await _client.BrowseAsync(new NodeId(0, 85))).Single(static one => one.BrowseName.Name == "Published").NodeId.NodeId;
+        IReadOnlyList<ReferenceDescription> objects = await _client.BrowseAsync(new NodeId(0, 85));
+        NodeId folder = objects.Single(static one => one.BrowseName.Name == "Published").NodeId.NodeId;
         Assert.Equal(["press", "press"], await NamesAsync(folder));
         Assert.Equal(["any", "speed", "table"], await NamesAsync(Id("press/")));
         await using OpcUaSubscription subscription = await _client.SubscribeAsync(
@@ -94,7 +95,8 @@ public sealed class PublishedNodesTests : IAsyncLifetime
         await _publisher.PublishAsync(_press);
         await using OpcUaSubscription subscription = await _client.SubscribeAsync(
             new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(20) }, _limit.Token);
-        await subscription.AddItemsAsync([new MonitoredItemOptions(Id("press/speed")) { SamplingInterval = TimeSpan.Zero, QueueSize = 100 }]);
+        await subscription.AddItemsAsync(
+            [new MonitoredItemOptions(Id("press/speed")) { SamplingInterval = TimeSpan.Zero, QueueSize = 100 }], _limit.Token);
         await UntilAsync(subscription, static value => value.Value == 12.5 && value.Status.IsGood);
 
         await _publisher.DisposeAsync();

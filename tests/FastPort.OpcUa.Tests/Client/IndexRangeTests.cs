@@ -30,7 +30,8 @@ public sealed class IndexRangeTests
 
         Assert.Equal(
             [
-                StatusCodes.Good, StatusCodes.Good, StatusCodes.Good, StatusCodes.BadIndexRangeNoData, StatusCodes.BadIndexRangeDataMismatch,
+                StatusCodes.Good, StatusCodes.Good, StatusCodes.Good, StatusCodes.BadIndexRangeNoData,
+                StatusCodes.BadIndexRangeDataMismatch,
             ],
             written);
         Assert.Equal([0, -1, -2, 3], read[0].Value.GetArray<int>()!);

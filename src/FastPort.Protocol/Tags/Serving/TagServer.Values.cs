@@ -53,7 +53,8 @@ public sealed partial class TagServer
 
         if (!TryAnswer(work, since, context.Session.MaxBodyBytes))
         {
-            context.Fail(ErrorCode.ReplyTooLarge, $"The values have more than {context.Session.MaxBodyBytes} bytes; read fewer tags at a time.");
+            context.Fail(
+                ErrorCode.ReplyTooLarge, $"The values have more than {context.Session.MaxBodyBytes} bytes; read fewer tags at a time.");
             return;
         }
 
