@@ -44,6 +44,9 @@ public readonly partial struct Variant : IEquatable<Variant>
     /// <summary>The bits of a number, time or status code.</summary>
     internal ulong Bits => _bits;
 
+    /// <summary>The value if it is a text; null for others.</summary>
+    internal string? Text => _object as string;
+
     /// <summary>The text, array or boxed value.</summary>
     internal object? Reference => _object is Matrix matrix ? matrix.Elements : _object;
 

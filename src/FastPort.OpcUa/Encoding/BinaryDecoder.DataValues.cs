@@ -35,12 +35,16 @@ internal ref partial struct BinaryDecoder
     {
         foreach (ref DataValue value in values)
         {
+            // A text that has not changed since the last time is not made again.
+            _expected = value.Value.Text;
             ReadDataValue(out value);
             if (!Error.IsGood)
             {
-                return;
+                break;
             }
         }
+
+        _expected = null;
     }
 
     /// <summary>

@@ -18,6 +18,9 @@ internal ref partial struct BinaryDecoder : ICodec
     private ReadOnlySpan<byte> _rest;
     private int _depth;
 
+    // The text that is most likely next; null for none.
+    private string? _expected;
+
     /// <summary>A decoder that copies byte strings.</summary>
     public BinaryDecoder(ReadOnlySpan<byte> message, EncodingLimits limits)
     {
@@ -74,7 +77,13 @@ internal ref partial struct BinaryDecoder : ICodec
     public string? ReadString()
     {
         int length = ReadLength(_limits.MaxStringBytes, 1);
-        return length < 0 ? null : System.Text.Encoding.UTF8.GetString(Take(length));
+        if (length < 0)
+        {
+            return null;
+        }
+
+        ReadOnlySpan<byte> text = Take(length);
+        return _expected is { } expected && System.Text.Ascii.Equals(text, expected) ? expected : System.Text.Encoding.UTF8.GetString(text);
     }
 
     public ByteString ReadByteString()

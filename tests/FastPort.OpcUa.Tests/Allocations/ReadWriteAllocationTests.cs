@@ -88,6 +88,39 @@ public sealed class ReadWriteAllocationTests
     }
 
     [Fact]
+    public async Task Texts_that_have_not_changed_are_not_made_again_in_the_callers_memory()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Elsewhere a connection has no thread of its own.");
+        VariableNode? first = null;
+        await using TestServer server = await TestServer.StartAsync(space =>
+        {
+            foreach (NodeId id in Ids(100))
+            {
+                VariableNode node = space.AddVariable(AddressSpace.ObjectsFolder, id, $"{id}", $"text {id}");
+                first ??= node;
+            }
+        });
+        await using OpcUaClient client = await server.ConnectAsync(OnLoop);
+        NodeId[] nodes = [.. Ids(100)];
+        var values = new DataValue[nodes.Length];
+
+        long least = await LeastOfAsync(client, [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+        async ValueTask<long> () =>
+        {
+            await client.ReadAsync(nodes, values);
+            return GC.GetAllocatedBytesForCurrentThread();
+        });
+
+        Assert.Equal(0, least);
+        Assert.Equal(nodes.Select(static id => $"text {id}"), values.Select(static value => value.Value.Get<string>()));
+        first!.Value = new DataValue("tëxt");
+        await client.ReadAsync(nodes, values);
+        Assert.Equal("tëxt", values[0].Value.Get<string>());
+        await client.ReadAsync(nodes, values);
+        Assert.Equal("tëxt", values[0].Value.Get<string>());
+    }
+
+    [Fact]
     public async Task A_write_into_the_callers_memory_allocates_nothing_at_the_client()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Elsewhere a connection has no thread of its own.");
