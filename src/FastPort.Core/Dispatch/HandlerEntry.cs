@@ -10,7 +10,7 @@ namespace FastPort.Dispatch;
 /// <param name="request">The message; valid until the handler returns.</param>
 public delegate void InlineHandler(ref InlineRequest request);
 
-/// <summary>Handles a message off the loop, in arrival order per session.</summary>
+/// <summary>Handles a message off the loop unless it was registered otherwise, in arrival order per session.</summary>
 /// <param name="context">The message, valid until the returned task ends.</param>
 public delegate ValueTask QueuedHandler(RequestContext context);
 
@@ -35,6 +35,9 @@ internal sealed class HandlerEntry(ushort type, string name, InlineHandler? inli
     /// them.
     /// </summary>
     public bool StaysOnLoop { get; init; }
+
+    /// <summary>Whether a queued handler does not block before its first await, so that it may begin on the session's loop.</summary>
+    public bool BeginsOnLoop { get; init; }
 
     /// <summary>Reads the address of a message; null if messages of this type have no address.</summary>
     public AddressReader? ReadAddress { get; init; }

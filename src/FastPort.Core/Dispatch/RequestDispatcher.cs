@@ -106,10 +106,20 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
 
         protocol.Shutdown.BeginWork();
-        _queue.Enqueue(
-            new RequestContext(
-                protocol, handler, header, RentedBuffer.CopyOf(
-                    input.GetReadableSequence(FrameHeader.Size, header.BodySize), _settings.Options.Pool), received));
+        var queued = new RequestContext(
+            protocol, handler, header, RentedBuffer.CopyOf(
+                input.GetReadableSequence(FrameHeader.Size, header.BodySize), _settings.Options.Pool), received);
+        if (handler.BeginsOnLoop)
+        {
+            _watch.Handling(handler);
+            _queue.BeginOrEnqueue(queued);
+            _watch.Handled(handler);
+        }
+        else
+        {
+            _queue.Enqueue(queued);
+        }
+
         return true;
     }
 

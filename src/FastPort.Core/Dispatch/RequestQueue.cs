@@ -14,8 +14,8 @@ namespace FastPort.Dispatch;
 /// order, without taking a slot. Created when the session's first queued request arrives.
 /// <para>
 /// A queued request counts as started when its handler has reached its first await, an inline one when it has ended, so that two inline
-/// handlers of a session never run at once. Only the loop counts enqueued requests, only the worker counts started ones; the loop compares
-/// the two.
+/// handlers of a session never run at once. Only the loop counts enqueued requests. The worker counts started ones, and the loop does while
+/// none waits, for handlers that begin there; the loop compares the two.
 /// </para>
 /// <para>
 /// The channel is unbounded, because reads of a bounded one take a lock. Instead the loop counts requests from enqueueing to completion
@@ -96,15 +96,33 @@ internal sealed class RequestQueue
         return HasRoom() && Interlocked.Exchange(ref _waiting, 0) == 1;
     }
 
+    /// <summary>
+    /// Begins a request here, whose handler does not block, unless others wait or as many run as may: then it is queued. After
+    /// <see cref="TryReserve"/> has returned true. Loop only.
+    /// </summary>
+    public void BeginOrEnqueue(RequestContext request)
+    {
+        if (HoldsBack || _slots is null || !_slots.Wait(0))
+        {
+            Enqueue(request);
+            return;
+        }
+
+        Count(request);
+        _enqueued++;
+        ValueTask<long> handling = RunQueuedAsync(request, MonotonicClock.Nanoseconds);
+        if (!handling.IsCompleted)
+        {
+            request.Detach();
+        }
+
+        Started();
+    }
+
     /// <summary>Queues a request after <see cref="TryReserve"/> has returned true. Loop only.</summary>
     public void Enqueue(RequestContext request)
     {
-        _enqueuedBytes += request.BodySize;
-        lock (_gate)
-        {
-            _inFlight.Add(request);
-        }
-
+        Count(request);
         if (_channel.Writer.TryWrite(request))
         {
             _enqueued++;
@@ -141,6 +159,15 @@ internal sealed class RequestQueue
         foreach (RequestContext request in requests)
         {
             request.Abort();
+        }
+    }
+
+    private void Count(RequestContext request)
+    {
+        _enqueuedBytes += request.BodySize;
+        lock (_gate)
+        {
+            _inFlight.Add(request);
         }
     }
 

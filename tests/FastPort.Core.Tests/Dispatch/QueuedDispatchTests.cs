@@ -11,9 +11,11 @@ public sealed class QueuedDispatchTests
     private const ushort Work = 0x1001;
 
     [Theory]
-    [InlineData(1)]
-    [InlineData(4)]
-    public async Task Requests_start_in_arrival_order_and_no_more_than_allowed_run_at_once(int concurrency)
+    [InlineData(1, false)]
+    [InlineData(4, false)]
+    [InlineData(1, true)]
+    [InlineData(4, true)]
+    public async Task Requests_start_in_arrival_order_and_no_more_than_allowed_run_at_once(int concurrency, bool beginsOnLoop)
     {
         var started = new ConcurrentQueue<uint>();
         int running = 0, most = 0;
@@ -31,7 +33,7 @@ public sealed class QueuedDispatchTests
 
                 Interlocked.Decrement(ref running);
                 c.Reply(c.Body.Span);
-            }),
+            }, beginsOnLoop: beginsOnLoop),
             o => o.Session.MaxConcurrency = concurrency);
         using RawPeer peer = await server.ConnectAsync();
         byte[] all = [.. Enumerable.Range(1, 1000).SelectMany(static i => Wire.Request(Work, (uint)i, BitConverter.GetBytes(i)))];
@@ -48,15 +50,17 @@ public sealed class QueuedDispatchTests
 
         Assert.InRange(most, 1, concurrency);
         Assert.Equal(1000, replies.Distinct().Count());
+        Assert.Equal(Enumerable.Range(1, 1000).Select(static i => (uint)i), started);
         if (concurrency == 1)
         {
-            Assert.Equal(Enumerable.Range(1, 1000).Select(static i => (uint)i), started);
             Assert.Equal(Enumerable.Range(1, 1000).Select(static i => (uint)i), replies);
         }
     }
 
-    [Fact]
-    public async Task Four_run_at_once_where_four_are_allowed_and_the_fifth_waits()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Four_run_at_once_where_four_are_allowed_and_the_fifth_waits(bool beginsOnLoop)
     {
         using var started = new SemaphoreSlim(0);
         var release = new TaskCompletionSource();
@@ -67,7 +71,7 @@ public sealed class QueuedDispatchTests
                 Interlocked.Increment(ref count);
                 started.Release();
                 await release.Task;
-            }),
+            }, beginsOnLoop: beginsOnLoop),
             static o => o.Session.MaxConcurrency = 4);
         using RawPeer peer = await server.ConnectAsync();
 
@@ -81,6 +85,44 @@ public sealed class QueuedDispatchTests
         Assert.Equal(4, Volatile.Read(ref count));
         release.SetResult();
         Assert.Equal([1u, 2, 3, 4, 5, 6], (await ReadAsync(peer, 6)).Select(static f => f.Correlation).Order().ToArray());
+    }
+
+    [Fact]
+    public async Task A_handler_that_may_begins_on_the_loop_unless_earlier_requests_wait()
+    {
+        const ushort Other = 0x1002;
+        var places = new ConcurrentQueue<bool>();
+        using var began = new SemaphoreSlim(0);
+        var block = new TaskCompletionSource();
+        await using TestServer server = await TestServer.StartAsync(
+            h => h
+                .MapQueued(Work, c =>
+                {
+                    places.Enqueue(c.Session.Connection.IsOnLoop);
+                    c.Reply(c.Body.Span);
+                    return ValueTask.CompletedTask;
+                }, beginsOnLoop: true)
+                .MapQueued(Other, c =>
+                {
+                    // Holds the worker, not the loop.
+                    began.Release();
+                    block.Task.Wait();
+                    return ValueTask.CompletedTask;
+                }),
+            static o => o.Session.MaxConcurrency = 4);
+        using RawPeer peer = await server.ConnectAsync();
+
+        await peer.SendAsync(Wire.Request(Work, 1));
+        Assert.Equal(1u, (await peer.ReadFrameAsync()).Correlation);
+        await peer.SendAsync(Wire.Request(Other, 2));
+        Assert.True(await began.WaitAsync(Patience.Limit));
+        await peer.SendAsync(Wire.Request(Work, 3));
+        await peer.PingAsync();
+        Assert.Single(places);
+        block.SetResult();
+
+        Assert.Equal([2u, 3], (await ReadAsync(peer, 2)).Select(static f => f.Correlation));
+        Assert.Equal([true, false], places);
     }
 
     [Fact]

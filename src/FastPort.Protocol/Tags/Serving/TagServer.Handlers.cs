@@ -19,8 +19,8 @@ public sealed partial class TagServer
     internal void Map(MessageHandlers handlers)
     {
         handlers.MapQueued(TagMessageType.Resolve, ResolveTags.Parser, ResolveAsync);
-        handlers.MapQueued(TagMessageType.Read, ReadAsync, "ReadTags");
-        handlers.MapQueued(TagMessageType.Write, WriteAsync, "WriteTags");
+        handlers.MapQueued(TagMessageType.Read, ReadAsync, "ReadTags", beginsOnLoop: true);
+        handlers.MapQueued(TagMessageType.Write, WriteAsync, "WriteTags", beginsOnLoop: true);
         handlers.MapQueued(TagMessageType.Subscribe, SubscribeTags.Parser, SubscribeAsync);
         handlers.MapQueued(TagMessageType.Unsubscribe, UnsubscribeTags.Parser, UnsubscribeAsync);
         handlers.MapInline(TagMessageType.Acknowledge, AcknowledgeUpdates.Parser, Acknowledge);

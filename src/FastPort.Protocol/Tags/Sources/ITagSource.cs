@@ -2,9 +2,9 @@ namespace FastPort.Protocol.Tags.Sources;
 
 /// <summary>
 /// Where tags live: an OPC UA server, another protocol's devices, a table in memory. <see cref="Serving.TagServer"/> serves one or more of
-/// them. The server calls its members from any thread, several at a time. Failures that can be expected are statuses, not exceptions; an
-/// exception is logged and counts as <see cref="TagStatus.BadInternalError"/>. Tags are numbers of the source's own choice, from 0, which
-/// mean the same tag as long as the source lives.
+/// them. The server calls its members from any thread, several at a time; reads and writes on its loops, so they must not block. Failures
+/// that can be expected are statuses, not exceptions; an exception is logged and counts as <see cref="TagStatus.BadInternalError"/>. Tags
+/// are numbers of the source's own choice, from 0, which mean the same tag as long as the source lives.
 /// </summary>
 public interface ITagSource : IAsyncDisposable
 {
