@@ -206,11 +206,11 @@ public sealed class PublishedTagTests : IAsyncLifetime
         await using FastPortClient client = await ConnectAsync("client");
         DeclaredTags declared = await DeclareAsync(
             client, Tag("good"), Tag(""), Tag("a//b"), Tag("/a"), Tag("a\u0085b"), Tag("a\u2028b"), Tag(new string('x', 513)), Tag("a", type: 26),
-            Tag("a", rank: 0), Tag("a", rank: -3), Tag("good", type: 1));
+            Tag("a", rank: 0), Tag("a", rank: -3), Tag("a", rank: 17), Tag("good", type: 1));
 
         Assert.Equal(
             [
-                TagStatus.Good, .. Enumerable.Repeat(TagStatus.BadInvalidArgument, 9), TagStatus.BadTypeMismatch,
+                TagStatus.Good, .. Enumerable.Repeat(TagStatus.BadInvalidArgument, 10), TagStatus.BadTypeMismatch,
             ],
             declared.Statuses.Select(static code => new TagStatus(code)));
         Assert.Equal(1, declared.Handles.Count(static handle => handle != 0));

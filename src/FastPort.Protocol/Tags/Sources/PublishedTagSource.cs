@@ -16,6 +16,9 @@ namespace FastPort.Protocol.Tags.Sources;
 /// </summary>
 public sealed partial class PublishedTagSource : ITagSource
 {
+    // OPC UA servers answer a read of ArrayDimensions with so many numbers.
+    private const int MaxRank = 16;
+
     private readonly MemoryTagSource _tags;
     private readonly TimeProvider _time;
     private readonly PublishedTagOptions _options;
@@ -130,7 +133,7 @@ public sealed partial class PublishedTagSource : ITagSource
     private TagStatus Declare(TagPublisher publisher, DeclaredTag tag, out TagInfo? info)
     {
         info = null;
-        if (!IsName(tag.Name) || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0)
+        if (!IsName(tag.Name) || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0 or > MaxRank)
         {
             return TagStatus.BadInvalidArgument;
         }
