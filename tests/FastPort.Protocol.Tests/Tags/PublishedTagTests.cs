@@ -80,8 +80,23 @@ public sealed class PublishedTagTests : IAsyncLifetime
         Assert.Equal(TagStatus.BadTypeMismatch, await _client.WriteAsync("press/speed", 33));
         Assert.Equal(TagStatus.BadNotWritable, await _client.WriteAsync("press/state", "down"));
 
-        await UntilAsync("press/speed", 33.0);
         Assert.Equal(TagValue.FromArray([7, 8]), (await _client.ReadAsync("press/counts")).Value);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_read_after_a_write_gets_what_was_written_also_if_the_sources_feed_is_slow(bool isSilent)
+    {
+        await using var source = new FaultySource { IsSilent = isSilent };
+        source.Tags.Add("slow", 0, isWritable: true);
+        await _publisher.PublishAsync(source);
+
+        for (int i = 1; i <= 100; i++)
+        {
+            Assert.Equal(TagStatus.Good, await _client.WriteAsync("slow", i));
+            Assert.Equal(i, (await _client.ReadAsync("slow")).Value.Get<int>());
+        }
     }
 
     [Fact]

@@ -37,6 +37,9 @@ public sealed class TagPublication : IAsyncDisposable
     private readonly HashSet<int> _behind = [];
     private readonly HandleRows _part = new();
     private bool _isCatchingUp;
+
+    // End when what was behind at their begin has been sent, or the session has ended.
+    private readonly List<TaskCompletionSource> _waiting = [];
     private ITagFeed? _feed;
 
     internal TagPublication(TagClient client, ITagSource source, string[] names)
@@ -168,7 +171,9 @@ public sealed class TagPublication : IAsyncDisposable
         }
     }
 
-    /// <summary>Writes to the source, as the server asks.</summary>
+    /// <summary>
+    /// Writes to the source, as the server asks, and sends the values that the tags have then: no read after the reply gets an older one.
+    /// </summary>
     internal async Task<TagStatus[]> WriteAsync(IReadOnlyList<int> tags, TagSamples values, CancellationToken cancellationToken)
     {
         var statuses = new TagStatus[tags.Count];
@@ -182,6 +187,8 @@ public sealed class TagPublication : IAsyncDisposable
             {
                 Array.Fill(statuses, status);
             }
+
+            await SendLatestAsync(tags.Where((_, row) => !statuses[row].IsBad)).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (TagException e)
         {
@@ -237,6 +244,23 @@ public sealed class TagPublication : IAsyncDisposable
         }
     }
 
+    // Reads tags of the source, and ends when the server has been sent their values.
+    private Task SendLatestAsync(IEnumerable<int> tags)
+    {
+        lock (_gate)
+        {
+            CatchUp(tags.Where(_places.ContainsKey).Select(tag => _places[tag]).Where(place => _handles[place] != 0));
+            if (!_isCatchingUp)
+            {
+                return Task.CompletedTask;
+            }
+
+            var sent = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _waiting.Add(sent);
+            return sent.Task;
+        }
+    }
+
     // Under the gate: has the latest values of tags sent when there is room.
     private void CatchUp(IEnumerable<int> places)
     {
@@ -253,21 +277,26 @@ public sealed class TagPublication : IAsyncDisposable
         }
     }
 
-    // What changes meanwhile is behind, too, so that nothing older is sent after it.
+    // What changes meanwhile is behind, too, so that nothing older is sent after it. It waits for its turn, so that all get one.
     private async Task CatchUpAsync()
     {
         // Not on the caller's stack, which holds locks.
         await Task.Yield();
+        List<TaskCompletionSource> waiting = [];
         while (true)
         {
+            waiting.ForEach(static sent => sent.SetResult());
             Session session;
             int[] places;
             int[] tags;
             lock (_gate)
             {
+                waiting = [.. _waiting];
+                _waiting.Clear();
                 if (_session is null || _behind.Count == 0 || _closing.IsCancellationRequested)
                 {
                     _isCatchingUp = false;
+                    waiting.ForEach(static sent => sent.SetResult());
                     return;
                 }
 
@@ -277,12 +306,16 @@ public sealed class TagPublication : IAsyncDisposable
                 _behind.Clear();
             }
 
-            await session.WhenWritableAsync(_closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            TagSamples samples = await ReadAsync(tags).ConfigureAwait(false);
-            lock (_gate)
+            while (places.Length != 0)
             {
-                int sent = _session == session ? Push(places, samples) : places.Length;
-                _behind.UnionWith(places.Skip(sent));
+                await session.WhenWritableAsync(_closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                TagSamples samples = await ReadAsync(tags).ConfigureAwait(false);
+                lock (_gate)
+                {
+                    bool isOver = _session != session || _closing.IsCancellationRequested;
+                    int sent = isOver ? places.Length : Push(places, samples);
+                    (places, tags) = (places[sent..], tags[sent..]);
+                }
             }
         }
     }

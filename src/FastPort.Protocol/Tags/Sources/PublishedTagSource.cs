@@ -89,7 +89,10 @@ public sealed partial class PublishedTagSource : ITagSource
     {
         handlers.MapQueued<DeclareTags, DeclaredTags>(
             TagMessageType.Declare, DeclareTags.Parser, (request, context) => new(Declare(context.Session, request)));
-        handlers.MapQueued(TagMessageType.Push, PushAsync, "PushTags");
+
+        // On the loop, which also handles replies: the values that a publisher has pushed before it answers a write are there before the
+        // answer is. One at a time, in their order.
+        handlers.MapInline(TagMessageType.Push, Push, "PushTags");
     }
 
     private DeclaredTags Declare(Session session, DeclareTags request)
@@ -173,19 +176,18 @@ public sealed partial class PublishedTagSource : ITagSource
         return TagStatus.Good;
     }
 
-    private ValueTask PushAsync(RequestContext context)
+    private void Push(ref InlineRequest request)
     {
         var message = new TagRequestMessage();
-        if (!message.TryReadWrite(context.Body.Span))
+        if (!Contiguous.Read(request.Body, message.TryReadWrite))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is no PushTags with a row for each handle.");
-            return ValueTask.CompletedTask;
+            request.Fail(ErrorCode.MalformedBody, "The body is no PushTags with a row for each handle.");
+            return;
         }
 
         var statuses = new TagStatus[message.Handles.Length];
-        Push(context.Session, message.Handles, message.Samples, statuses);
-        context.Reply(new WrittenTagsBody(statuses));
-        return ValueTask.CompletedTask;
+        Push(request.Session, message.Handles, message.Samples, statuses);
+        request.Reply(new WrittenTagsBody(statuses));
     }
 
     private void Push(Session session, ReadOnlySpan<uint> handles, TagSamples samples, Span<TagStatus> statuses)
