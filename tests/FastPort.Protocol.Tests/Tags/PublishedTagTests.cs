@@ -234,6 +234,42 @@ public sealed class PublishedTagTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_publisher_has_room_for_so_many_tags_texts_and_values_and_leaves_room_for_others()
+    {
+        var options = new PublishedTagOptions { MaxTagsPerPublisher = 2, MaxTextLength = 3, MaxValueBytes = 3500, MaxValueBytesPerPublisher = 2000 };
+        await using var source = new PublishedTagSource(options: options);
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using FastPortClient greedy = await ConnectAsync("greedy", bridge);
+        await using FastPortClient modest = await ConnectAsync("modest", bridge);
+        DeclaredTag unit = Tag("unit");
+        unit.Unit = "1234";
+        DeclaredTag description = Tag("description");
+        description.Description = "1234";
+        const uint Text = (uint)TagType.String;
+
+        DeclaredTags declared = await DeclareAsync(greedy, unit, description, Tag("a", Text), Tag("b", Text), Tag("c", Text));
+        Assert.Equal(
+            [TagStatus.BadInvalidArgument, TagStatus.BadInvalidArgument, TagStatus.Good, TagStatus.Good, TagStatus.BadTooManyOperations],
+            declared.Statuses.Select(static code => new TagStatus(code)));
+        uint other = Assert.Single((await DeclareAsync(modest, Tag("c", Text))).Handles);
+
+        Assert.Equal(
+            [TagStatus.Good, TagStatus.BadResponseTooLarge], await PushAsync(greedy, (declared.Handles[2], 1500), (declared.Handles[3], 1000)));
+        Assert.Equal([TagStatus.Good, TagStatus.Good], await PushAsync(greedy, (declared.Handles[2], 800), (declared.Handles[3], 1000)));
+        Assert.Equal([TagStatus.BadResponseTooLarge], await PushAsync(modest, (other, 1700)));
+        Assert.Equal([TagStatus.Good], await PushAsync(modest, (other, 1200)));
+
+        static async Task<TagStatus[]> PushAsync(FastPortClient client, params (uint Handle, int Length)[] texts)
+        {
+            var samples = new TagSamples();
+            Array.ForEach(texts, text => samples.Add(new string('x', text.Length)));
+            var push = new PushTags { Handles = { texts.Select(static text => text.Handle) }, Samples = Message(samples) };
+            var statuses = WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses;
+            return [.. texts.Select((_, i) => new TagStatus(statuses.Count == 0 ? 0 : statuses[Math.Min(i, statuses.Count - 1)]))];
+        }
+    }
+
+    [Fact]
     public async Task Push_takes_only_the_sessions_own_handles_and_values_of_their_type()
     {
         await using FastPortClient client = await ConnectAsync("client");
@@ -289,9 +325,9 @@ public sealed class PublishedTagTests : IAsyncLifetime
         await subscription.FirstAsync(change => condition(change.Sample), _limit.Token);
     }
 
-    private async Task<FastPortClient> ConnectAsync(string routingId)
+    private async Task<FastPortClient> ConnectAsync(string routingId, TagBridge? bridge = null)
     {
-        var client = new FastPortClient(new FastPortClientOptions { Endpoint = _bridge.Endpoint, RoutingId = routingId });
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = (bridge ?? _bridge).Endpoint, RoutingId = routingId });
         await client.ConnectAsync();
         return client;
     }

@@ -32,6 +32,9 @@ public sealed partial class PublishedTagSource : ITagSource
     private readonly Dictionary<string, PublishedTag> _byName = new(StringComparer.Ordinal);
 
     private readonly Dictionary<Session, TagPublisher> _publishers = [];
+    private readonly Dictionary<string, TagOwner> _owners = new(StringComparer.Ordinal);
+    private readonly TagSamples _one = new();
+    private long _valueBytes;
 
     /// <summary>Creates a source without tags.</summary>
     /// <param name="name">Name for logs and metrics. Defaults to "published".</param>
@@ -136,7 +139,8 @@ public sealed partial class PublishedTagSource : ITagSource
     private TagStatus Declare(TagPublisher publisher, DeclaredTag tag, out TagInfo? info)
     {
         info = null;
-        if (!IsName(tag.Name) || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0 or > MaxRank)
+        if (!IsName(tag.Name) || Math.Max(tag.Unit.Length, tag.Description.Length) > _options.MaxTextLength
+            || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0 or > MaxRank)
         {
             return TagStatus.BadInvalidArgument;
         }
@@ -152,16 +156,19 @@ public sealed partial class PublishedTagSource : ITagSource
         };
         if (!_byName.TryGetValue(tag.Name, out PublishedTag? known))
         {
-            if (_published.Count >= _options.MaxTags)
+            TagOwner owner = _owners.GetValueOrDefault(publisher.Session.RoutingId) ?? new TagOwner(publisher.Session.RoutingId);
+            if (_published.Count >= _options.MaxTags || owner.Tags >= _options.MaxTagsPerPublisher)
             {
                 return TagStatus.BadTooManyOperations;
             }
 
-            known = new PublishedTag(publisher.Session.RoutingId, _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData)));
+            owner.Tags++;
+            _owners[owner.RoutingId] = owner;
+            known = new PublishedTag(owner, _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData)));
             _published.Add(known);
             _byName.Add(tag.Name, known);
         }
-        else if (known.RoutingId != publisher.Session.RoutingId)
+        else if (known.Owner.RoutingId != publisher.Session.RoutingId)
         {
             return TagStatus.BadNodeIdExists;
         }
@@ -205,17 +212,48 @@ public sealed partial class PublishedTagSource : ITagSource
                     continue;
                 }
 
-                // A value of another type is seen as such by everybody. No value is of any type.
+                // A value that is refused is seen as such by everybody. No value is of any type.
                 TagSample sample = samples[i];
-                bool fits = sample.Value.IsNull || tag.Info.Accepts(sample.Value.Encoding);
-                statuses[i] = fits ? TagStatus.Good : TagStatus.BadTypeMismatch;
-                sample = fits ? sample : sample with { Value = default, Status = TagStatus.BadTypeMismatch };
+                statuses[i] = !sample.Value.IsNull && !tag.Info.Accepts(sample.Value.Encoding) ? TagStatus.BadTypeMismatch
+                    : !TryHold(tag, sample.Value) ? TagStatus.BadResponseTooLarge
+                    : TagStatus.Good;
+                if (!statuses[i].IsGood)
+                {
+                    TryHold(tag, default);
+                    sample = sample with { Value = default, Status = statuses[i] };
+                }
+
                 tags.Add(tag.Info.Tag);
                 taken.Add(sample with { SourceTime = sample.SourceTime == default ? now : sample.SourceTime, ServerTime = now });
             }
 
             _tags.Set([.. tags], taken);
         }
+    }
+
+    // Under the gate: whether there is room for a tag's value in place of the one that it has.
+    private bool TryHold(PublishedTag tag, in TagValue value)
+    {
+        int size = value.IsNull ? 0 : value.Reference is null ? sizeof(ulong) : SizeOf(value);
+        int more = size - tag.ValueBytes;
+        if (more > 0
+            && (_valueBytes + more > _options.MaxValueBytes || tag.Owner.ValueBytes + more > _options.MaxValueBytesPerPublisher))
+        {
+            return false;
+        }
+
+        tag.ValueBytes = size;
+        tag.Owner.ValueBytes += more;
+        _valueBytes += more;
+        return true;
+    }
+
+    // As in a message.
+    private int SizeOf(in TagValue value)
+    {
+        _one.Clear();
+        _one.Add(value);
+        return _one.Size;
     }
 
     // The tag of a handle that the session has declared; null for others.
