@@ -18,8 +18,8 @@ internal sealed class FaultySource : ITagSource
     /// <summary>What the next lookup throws.</summary>
     public Exception? LookupFailure { get; set; }
 
-    /// <summary>Number of lookups.</summary>
-    public int Lookups { get; private set; }
+    /// <summary>Called before a lookup.</summary>
+    public Func<Task> Resolving { get; set; } = static () => Task.CompletedTask;
 
     /// <summary>Whether the feed reports nothing, as one that is read once in an hour.</summary>
     public bool IsSilent { get; set; }
@@ -39,16 +39,16 @@ internal sealed class FaultySource : ITagSource
     /// <summary>Whether somebody wants to know of the connection.</summary>
     public bool IsObserved => ConnectionChanged is not null;
 
-    public ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken)
+    public async ValueTask ResolveAsync(IReadOnlyList<string> names, Memory<TagInfo?> tags, CancellationToken cancellationToken)
     {
-        Lookups++;
+        await Resolving();
         if (LookupFailure is { } failure)
         {
             LookupFailure = null;
             throw failure;
         }
 
-        return Tags.ResolveAsync(names, tags, cancellationToken);
+        await Tags.ResolveAsync(names, tags, cancellationToken);
     }
 
     public ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken) =>

@@ -3,6 +3,7 @@ using FastPort.Framing;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
 using Google.Protobuf;
@@ -205,6 +206,59 @@ public sealed class PublishedTagTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Tags_are_declared_again_whatever_the_source_throws_meanwhile()
+    {
+        await using var source = new FaultySource();
+        source.Tags.Add("again", 1);
+        await _publisher.PublishAsync(source);
+        source.LookupFailure = new InvalidOperationException("The device is starting.");
+
+        await RestartAsync();
+
+        await UntilAsync("again", 1);
+        Assert.Null(source.LookupFailure);
+    }
+
+    [Fact]
+    public async Task A_publication_that_ends_while_it_is_declared_again_ends_for_the_server_too()
+    {
+        await using var source = new FaultySource();
+        source.Tags.Add("ended", 1);
+        TagPublication publication = await _publisher.PublishAsync(source);
+        var begun = new TaskCompletionSource();
+        var goOn = new TaskCompletionSource();
+        source.Resolving = async () =>
+        {
+            begun.SetResult();
+            await goOn.Task;
+        };
+
+        await RestartAsync();
+        await begun.Task.WaitAsync(Loopback.Soon);
+        await publication.DisposeAsync();
+        goOn.SetResult();
+
+        await UntilAsync("ended", TagStatus.BadNoCommunication);
+    }
+
+    [Fact]
+    public async Task Tags_with_long_texts_are_declared_in_requests_that_fit_and_one_that_fits_none_is_refused()
+    {
+        for (int i = 0; i < 50; i++)
+        {
+            _press.Add(new TagInfo(0, $"long/{i}") { Description = new string('x', 50_000) }, i);
+        }
+
+        _press.Add(new TagInfo(0, "longest") { Description = new string('x', 3_000_000) }, 1);
+
+        TagPublication publication = await _publisher.PublishAsync(_press);
+
+        // Longer than the server allows, but it has got them.
+        Assert.Equal(51, publication.Statuses.Count(static status => status == TagStatus.BadInvalidArgument));
+        await UntilAsync("press/speed", 12.5);
+    }
+
+    [Fact]
     public async Task Declare_needs_a_routing_id()
     {
         await Assert.ThrowsAsync<InvalidOperationException>(() => _client.PublishAsync(_press).AsTask());
@@ -311,6 +365,14 @@ public sealed class PublishedTagTests : IAsyncLifetime
         while (changes.Current.Name != name || !changes.Current.Sample.Status.IsGood);
 
         Assert.Equal(value, changes.Current.Sample.Value.Get<T>());
+    }
+
+    // A server without tags in place of this one.
+    private async Task RestartAsync()
+    {
+        string endpoint = _bridge.Endpoint;
+        await _bridge.DisposeAsync();
+        _bridge = await TagBridge.StartAsync([new PublishedTagSource()], new TagServerOptions(), endpoint);
     }
 
     private Task UntilAsync<T>(string name, T value) =>

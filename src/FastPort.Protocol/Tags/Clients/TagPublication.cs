@@ -84,6 +84,9 @@ public sealed class TagPublication : IAsyncDisposable
         }
     }
 
+    /// <summary>Whether it was disposed.</summary>
+    internal bool IsEnded => _closing.IsCancellationRequested;
+
     /// <summary>What is known of the tags now, by place; null for a name that the source does not have.</summary>
     internal async Task<TagInfo?[]> ResolveAsync(CancellationToken cancellationToken)
     {
@@ -105,7 +108,10 @@ public sealed class TagPublication : IAsyncDisposable
         return infos;
     }
 
-    /// <summary>The tags are declared on a session. All values are sent there; the first time by the feed, when it is opened.</summary>
+    /// <summary>
+    /// The tags are declared on a session. All values are sent there; the first time by the feed, when it is opened. Of a publication that
+    /// has ended meanwhile the tags end, too.
+    /// </summary>
     internal void Accept(Session session, uint[] handles, TagStatus[] statuses)
     {
         lock (_gate)
@@ -120,6 +126,14 @@ public sealed class TagPublication : IAsyncDisposable
                 {
                     _placesByHandle[handles[place]] = place;
                 }
+            }
+
+            if (IsEnded)
+            {
+                int[] all = Declared();
+                Push(all, Bad(all.Length, TagStatus.BadNoCommunication));
+                _session = null;
+                return;
             }
 
             CatchUp(_feed is null ? [] : Declared());
