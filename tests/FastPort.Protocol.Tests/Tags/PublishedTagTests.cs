@@ -149,7 +149,85 @@ public sealed class PublishedTagTests : IAsyncLifetime
         await publication.DisposeAsync();
 
         await UntilAsync("press/speed", TagStatus.BadNoCommunication);
+        Assert.Equal(12.5, (await _client.ReadAsync("press/speed")).Value.Get<double>());
         Assert.Equal(TagStatus.BadHandleInvalid, await _client.WriteAsync("press/speed", 1.0));
+    }
+
+    [Fact]
+    public async Task The_end_of_a_publication_is_told_also_to_a_server_that_is_slow_to_read()
+    {
+        await using var relay = new FreezingRelay(_bridge.Endpoint);
+        await using TagClient publisher = await TagClient.ConnectAsync(new FastPortClientOptions
+        {
+            Endpoint = relay.Url,
+            RoutingId = "slow",
+            Session = { SendQueueBytes = 65536 },
+        });
+        for (int i = 0; i < 100; i++)
+        {
+            _press.Add($"big/{i}", string.Empty);
+        }
+
+        TagPublication publication = await publisher.PublishAsync(_press);
+        await UntilAsync("press/speed", 12.5);
+        relay.Freeze();
+        for (int i = 0; i < 100; i++)
+        {
+            _press.Set($"big/{i}", new string('x', 200_000));
+        }
+
+        Task ending = publication.DisposeAsync().AsTask();
+        relay.Thaw();
+        await ending;
+
+        await UntilAsync("press/speed", TagStatus.BadNoCommunication);
+        await UntilAsync("big/99", TagStatus.BadNoCommunication);
+    }
+
+    [Fact]
+    public async Task A_client_that_is_closed_while_it_begins_to_publish_leaves_nothing_at_the_source()
+    {
+        var opening = new TaskCompletionSource();
+        await using var source = new FaultySource { Opening = opening.Task };
+        source.Tags.Add("late", 1);
+        TagClient publisher = await _bridge.ConnectAsync("late");
+        Task publishing = publisher.PublishAsync(source).AsTask();
+        await source.IsOpening.Task.WaitAsync(Loopback.Soon);
+
+        await publisher.DisposeAsync();
+        opening.SetResult();
+
+        await Assert.ThrowsAsync<RequestFailedException>(() => publishing);
+        Assert.Equal((0, false), (source.Feeds, source.IsObserved));
+    }
+
+    [Fact]
+    public async Task A_tag_that_the_sources_feed_refuses_has_that_status()
+    {
+        await using var source = new FaultySource { Refused = { 0 } };
+        source.Tags.Add("refused", 1);
+        source.Tags.Add("fed", 1);
+
+        await _publisher.PublishAsync(source);
+
+        await UntilAsync("fed", 1);
+        await UntilAsync("refused", TagStatus.BadTooManyOperations);
+    }
+
+    [Fact]
+    public async Task A_tag_that_the_source_has_only_after_a_reconnect_is_followed_from_then_on()
+    {
+        await using var source = new FaultySource();
+        source.Tags.Add("old", 1);
+        TagPublication publication = await _publisher.PublishAsync(source, new TagPublicationOptions { Names = ["old", "new"] });
+        Assert.Equal([TagStatus.Good, TagStatus.BadNodeIdUnknown], publication.Statuses);
+        source.Tags.Add("new", 1);
+
+        await RestartAsync();
+
+        await UntilAsync("new", 1);
+        source.Tags.Set("new", 2);
+        await UntilAsync("new", 2);
     }
 
     [Fact]

@@ -38,7 +38,7 @@ public sealed partial class TagClient
         }
 
         string[] names = [.. options.Names ?? await BrowseAllAsync(source, cancellationToken).ConfigureAwait(false)];
-        var publication = new TagPublication(this, source, names);
+        var publication = new TagPublication(this, source, names, options.Interval);
         lock (_gate)
         {
             _publications.Add(publication);
@@ -48,8 +48,8 @@ public sealed partial class TagClient
         {
             Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
             await DeclareAsync(publication, session, cancellationToken).ConfigureAwait(false);
-            await publication.OpenFeedAsync(options.Interval, cancellationToken).ConfigureAwait(false);
-            return publication;
+            await publication.FeedAsync(cancellationToken).ConfigureAwait(false);
+            return publication.IsEnded ? throw Closed() : publication;
         }
         catch
         {
@@ -57,6 +57,15 @@ public sealed partial class TagClient
             throw;
         }
     }
+
+    /// <summary>Whether it closes its connection, or has done so.</summary>
+    internal bool IsClosing => _closing.IsCancellationRequested;
+
+    internal TimeSpan RequestTimeout => _options.RequestTimeout;
+
+    /// <summary>Has done for a publication what is missing on a session.</summary>
+    internal void DeclareAgain(TagPublication publication, Session session) =>
+        _ = Task.Run(() => DeclareAgainAsync(publication, session));
 
     internal void Forget(TagPublication publication)
     {
@@ -158,14 +167,19 @@ public sealed partial class TagClient
         }
     }
 
-    // Until the tags are declared on a session, which may have ended meanwhile. Whatever stands in the way may be over the next time.
+    // Until the tags are declared on a session, which may have ended meanwhile, and the feed has been asked for them. Whatever stands in the way may be over the next time.
     private async Task DeclareAgainAsync(TagPublication publication, Session session)
     {
-        while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsEnded && !publication.IsOn(session))
+        while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsEnded)
         {
             try
             {
-                await DeclareAsync(publication, session, _closing.Token).ConfigureAwait(false);
+                if (!publication.IsOn(session))
+                {
+                    await DeclareAsync(publication, session, _closing.Token).ConfigureAwait(false);
+                }
+
+                await publication.FeedAsync(_closing.Token).ConfigureAwait(false);
                 return;
             }
             catch (Exception)

@@ -212,8 +212,14 @@ public sealed partial class PublishedTagSource : ITagSource
                     continue;
                 }
 
-                // A value that is refused is seen as such by everybody. No value is of any type.
                 TagSample sample = samples[i];
+                if (sample.Value.IsNull && sample.Status == TagStatus.BadNoCommunication)
+                {
+                    // The last value stays, as when the publisher has gone.
+                    sample = sample with { Value = _tags.ValueOf(tag.Info.Tag) };
+                }
+
+                // A value that is refused is seen as such by everybody. No value is of any type.
                 statuses[i] = !sample.Value.IsNull && !tag.Info.Accepts(sample.Value.Encoding) ? TagStatus.BadTypeMismatch
                     : !TryHold(tag, sample.Value) ? TagStatus.BadResponseTooLarge
                     : TagStatus.Good;
