@@ -337,6 +337,29 @@ public sealed class PublishedTagTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Large_writes_of_several_clients_that_come_together_are_divided_into_requests_that_fit()
+    {
+        _press.Add("press/program", "", isWritable: true);
+        _press.Add("press/recipe", "", isWritable: true);
+        await _publisher.PublishAsync(_press);
+        await UntilAsync("press/recipe", "");
+        int[] tags = [.. (await InfosAsync("press/program", "press/speed", "press/recipe", "press/counts")).Select(static info => info.Tag)];
+        var values = new TagSamples();
+        values.Add(new string('p', 600_000));
+        values.Add(7.0);
+        values.Add(new string('r', 600_000));
+        values.Add(TagValue.FromArray(new int[300_000]));
+        var statuses = new TagStatus[4];
+
+        Assert.Equal(TagStatus.Good, await _published.WriteAsync(tags, values, statuses, _limit.Token));
+
+        Assert.Equal([TagStatus.Good, TagStatus.Good, TagStatus.Good, TagStatus.BadResponseTooLarge], statuses);
+        Assert.Equal(new string('p', 600_000), (await _client.ReadAsync("press/program")).Value.Get<string>());
+        Assert.Equal(new string('r', 600_000), (await _client.ReadAsync("press/recipe")).Value.Get<string>());
+        Assert.Equal(TagValue.FromArray([1, 2, 3]), (await _client.ReadAsync("press/counts")).Value);
+    }
+
+    [Fact]
     public async Task Declare_needs_a_routing_id()
     {
         await Assert.ThrowsAsync<InvalidOperationException>(() => _client.PublishAsync(_press).AsTask());
@@ -443,6 +466,13 @@ public sealed class PublishedTagTests : IAsyncLifetime
         while (changes.Current.Name != name || !changes.Current.Sample.Status.IsGood);
 
         Assert.Equal(value, changes.Current.Sample.Value.Get<T>());
+    }
+
+    private async Task<TagInfo[]> InfosAsync(params string[] names)
+    {
+        var infos = new TagInfo?[names.Length];
+        await _published.ResolveAsync(names, infos, _limit.Token);
+        return [.. infos.OfType<TagInfo>()];
     }
 
     // A server without tags in place of this one.
