@@ -177,6 +177,7 @@ public sealed class PublishedTagTests : IAsyncLifetime
         }
 
         Task ending = publication.DisposeAsync().AsTask();
+        await Assert.ThrowsAsync<TimeoutException>(() => ending.WaitAsync(TimeSpan.FromMilliseconds(200)));
         relay.Thaw();
         await ending;
 
@@ -425,6 +426,17 @@ public sealed class PublishedTagTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_tag_that_is_declared_as_write_only_is_not_read()
+    {
+        await using FastPortClient client = await ConnectAsync("client");
+        DeclaredTag secret = Tag("secret");
+        secret.Access = 2;
+        await DeclareAsync(client, secret);
+
+        Assert.Equal(TagStatus.BadNotReadable, (await _client.ReadAsync("secret")).Status);
+    }
+
+    [Fact]
     public async Task Push_takes_only_the_sessions_own_handles_and_values_of_their_type()
     {
         await using FastPortClient client = await ConnectAsync("client");
@@ -452,7 +464,7 @@ public sealed class PublishedTagTests : IAsyncLifetime
     private static FastPort.Protocol.Tags.Messages.TagSamples Message(TagSamples samples) =>
         FastPort.Protocol.Tags.Messages.TagSamples.Parser.ParseFrom(samples.ToBytes());
 
-    private static DeclaredTag Tag(string name, uint type = (uint)TagType.Int32, int rank = -1) => new() { Name = name, Type = type, Rank = rank };
+    private static DeclaredTag Tag(string name, uint type = (uint)TagType.Int32, int rank = -1) => new() { Name = name, Type = type, Rank = rank, Access = 1 };
 
     private static async Task<DeclaredTags> DeclareAsync(FastPortClient client, params DeclaredTag[] tags) =>
         DeclaredTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Declare, new DeclareTags { Tags = { tags } }.ToByteArray()));

@@ -149,6 +149,7 @@ public sealed partial class PublishedTagSource : ITagSource
         {
             Type = (TagType)tag.Type,
             Rank = tag.Rank,
+            IsReadable = (tag.Access & 1) != 0,
             IsWritable = (tag.Access & 2) != 0,
             Unit = tag.Unit,
             Range = tag.HasRange ? (tag.Low, tag.High) : null,
