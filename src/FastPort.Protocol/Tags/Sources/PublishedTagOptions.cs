@@ -26,7 +26,8 @@ public sealed class PublishedTagOptions
 
     /// <summary>
     /// Time in which a publisher answers a write; after it the status is <see cref="TagStatus.BadTimeout"/>. Writes to several publishers
-    /// that come together are answered together, so it is short. Defaults to 2 s.
+    /// that come together are answered together, so a publisher that is stuck holds up the others' writes for this time, and
+    /// <see cref="Serving.TagServerOptions.MaxConcurrentWrites"/> such calls hold up all that come meanwhile: it is short. Defaults to 2 s.
     /// </summary>
     public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(2);
 }
