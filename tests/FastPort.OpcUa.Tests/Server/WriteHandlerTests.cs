@@ -165,6 +165,7 @@ public sealed class WriteHandlerTests
         Assert.Throws<ArgumentOutOfRangeException>(() => Add((BuiltInType)26, -1));
         Assert.Throws<ArgumentOutOfRangeException>(() => Add(BuiltInType.Int32, 0));
         Assert.Throws<ArgumentOutOfRangeException>(() => Add(BuiltInType.Int32, -3));
+        Assert.Throws<ArgumentOutOfRangeException>(() => Add(BuiltInType.Int32, 17));
 
         void Add(BuiltInType type, int rank) =>
             space.AddVariableOfType(AddressSpace.ObjectsFolder, new NodeId(2, 9), "Wrong", type, rank);

@@ -3,6 +3,7 @@ using FastPort.Framing;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
 using FastPort.Sessions;
 using Google.Protobuf;
@@ -80,8 +81,23 @@ public sealed class PublishedTagTests : IAsyncLifetime
         Assert.Equal(TagStatus.BadTypeMismatch, await _client.WriteAsync("press/speed", 33));
         Assert.Equal(TagStatus.BadNotWritable, await _client.WriteAsync("press/state", "down"));
 
-        await UntilAsync("press/speed", 33.0);
         Assert.Equal(TagValue.FromArray([7, 8]), (await _client.ReadAsync("press/counts")).Value);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_read_after_a_write_gets_what_was_written_also_if_the_sources_feed_is_slow(bool isSilent)
+    {
+        await using var source = new FaultySource { IsSilent = isSilent };
+        source.Tags.Add("slow", 0, isWritable: true);
+        await _publisher.PublishAsync(source);
+
+        for (int i = 1; i <= 100; i++)
+        {
+            Assert.Equal(TagStatus.Good, await _client.WriteAsync("slow", i));
+            Assert.Equal(i, (await _client.ReadAsync("slow")).Value.Get<int>());
+        }
     }
 
     [Fact]
@@ -133,7 +149,86 @@ public sealed class PublishedTagTests : IAsyncLifetime
         await publication.DisposeAsync();
 
         await UntilAsync("press/speed", TagStatus.BadNoCommunication);
+        Assert.Equal(12.5, (await _client.ReadAsync("press/speed")).Value.Get<double>());
         Assert.Equal(TagStatus.BadHandleInvalid, await _client.WriteAsync("press/speed", 1.0));
+    }
+
+    [Fact]
+    public async Task The_end_of_a_publication_is_told_also_to_a_server_that_is_slow_to_read()
+    {
+        await using var relay = new FreezingRelay(_bridge.Endpoint);
+        await using TagClient publisher = await TagClient.ConnectAsync(new FastPortClientOptions
+        {
+            Endpoint = relay.Url,
+            RoutingId = "slow",
+            Session = { SendQueueBytes = 65536 },
+        });
+        for (int i = 0; i < 100; i++)
+        {
+            _press.Add($"big/{i}", string.Empty);
+        }
+
+        TagPublication publication = await publisher.PublishAsync(_press);
+        await UntilAsync("press/speed", 12.5);
+        relay.Freeze();
+        for (int i = 0; i < 100; i++)
+        {
+            _press.Set($"big/{i}", new string('x', 200_000));
+        }
+
+        Task ending = publication.DisposeAsync().AsTask();
+        await Assert.ThrowsAsync<TimeoutException>(() => ending.WaitAsync(TimeSpan.FromMilliseconds(200)));
+        relay.Thaw();
+        await ending;
+
+        await UntilAsync("press/speed", TagStatus.BadNoCommunication);
+        await UntilAsync("big/99", TagStatus.BadNoCommunication);
+    }
+
+    [Fact]
+    public async Task A_client_that_is_closed_while_it_begins_to_publish_leaves_nothing_at_the_source()
+    {
+        var opening = new TaskCompletionSource();
+        await using var source = new FaultySource { Opening = opening.Task };
+        source.Tags.Add("late", 1);
+        TagClient publisher = await _bridge.ConnectAsync("late");
+        Task publishing = publisher.PublishAsync(source).AsTask();
+        await source.IsOpening.Task.WaitAsync(Loopback.Soon);
+
+        await publisher.DisposeAsync();
+        opening.SetResult();
+
+        await Assert.ThrowsAsync<RequestFailedException>(() => publishing);
+        Assert.Equal((0, false), (source.Feeds, source.IsObserved));
+    }
+
+    [Fact]
+    public async Task A_tag_that_the_sources_feed_refuses_has_that_status()
+    {
+        await using var source = new FaultySource { Refused = { 0 } };
+        source.Tags.Add("refused", 1);
+        source.Tags.Add("fed", 1);
+
+        await _publisher.PublishAsync(source);
+
+        await UntilAsync("fed", 1);
+        await UntilAsync("refused", TagStatus.BadTooManyOperations);
+    }
+
+    [Fact]
+    public async Task A_tag_that_the_source_has_only_after_a_reconnect_is_followed_from_then_on()
+    {
+        await using var source = new FaultySource();
+        source.Tags.Add("old", 1);
+        TagPublication publication = await _publisher.PublishAsync(source, new TagPublicationOptions { Names = ["old", "new"] });
+        Assert.Equal([TagStatus.Good, TagStatus.BadNodeIdUnknown], publication.Statuses);
+        source.Tags.Add("new", 1);
+
+        await RestartAsync();
+
+        await UntilAsync("new", 1);
+        source.Tags.Set("new", 2);
+        await UntilAsync("new", 2);
     }
 
     [Fact]
@@ -190,6 +285,82 @@ public sealed class PublishedTagTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Tags_are_declared_again_whatever_the_source_throws_meanwhile()
+    {
+        await using var source = new FaultySource();
+        source.Tags.Add("again", 1);
+        await _publisher.PublishAsync(source);
+        source.LookupFailure = new InvalidOperationException("The device is starting.");
+
+        await RestartAsync();
+
+        await UntilAsync("again", 1);
+        Assert.Null(source.LookupFailure);
+    }
+
+    [Fact]
+    public async Task A_publication_that_ends_while_it_is_declared_again_ends_for_the_server_too()
+    {
+        await using var source = new FaultySource();
+        source.Tags.Add("ended", 1);
+        TagPublication publication = await _publisher.PublishAsync(source);
+        var begun = new TaskCompletionSource();
+        var goOn = new TaskCompletionSource();
+        source.Resolving = async () =>
+        {
+            begun.SetResult();
+            await goOn.Task;
+        };
+
+        await RestartAsync();
+        await begun.Task.WaitAsync(Loopback.Soon);
+        await publication.DisposeAsync();
+        goOn.SetResult();
+
+        await UntilAsync("ended", TagStatus.BadNoCommunication);
+    }
+
+    [Fact]
+    public async Task Tags_with_long_texts_are_declared_in_requests_that_fit_and_one_that_fits_none_is_refused()
+    {
+        for (int i = 0; i < 50; i++)
+        {
+            _press.Add(new TagInfo(0, $"long/{i}") { Description = new string('x', 50_000) }, i);
+        }
+
+        _press.Add(new TagInfo(0, "longest") { Description = new string('x', 3_000_000) }, 1);
+
+        TagPublication publication = await _publisher.PublishAsync(_press);
+
+        // Longer than the server allows, but it has got them.
+        Assert.Equal(51, publication.Statuses.Count(static status => status == TagStatus.BadInvalidArgument));
+        await UntilAsync("press/speed", 12.5);
+    }
+
+    [Fact]
+    public async Task Large_writes_of_several_clients_that_come_together_are_divided_into_requests_that_fit()
+    {
+        _press.Add("press/program", "", isWritable: true);
+        _press.Add("press/recipe", "", isWritable: true);
+        await _publisher.PublishAsync(_press);
+        await UntilAsync("press/recipe", "");
+        int[] tags = [.. (await InfosAsync("press/program", "press/speed", "press/recipe", "press/counts")).Select(static info => info.Tag)];
+        var values = new TagSamples();
+        values.Add(new string('p', 600_000));
+        values.Add(7.0);
+        values.Add(new string('r', 600_000));
+        values.Add(TagValue.FromArray(new int[300_000]));
+        var statuses = new TagStatus[4];
+
+        Assert.Equal(TagStatus.Good, await _published.WriteAsync(tags, values, statuses, _limit.Token));
+
+        Assert.Equal([TagStatus.Good, TagStatus.Good, TagStatus.Good, TagStatus.BadResponseTooLarge], statuses);
+        Assert.Equal(new string('p', 600_000), (await _client.ReadAsync("press/program")).Value.Get<string>());
+        Assert.Equal(new string('r', 600_000), (await _client.ReadAsync("press/recipe")).Value.Get<string>());
+        Assert.Equal(TagValue.FromArray([1, 2, 3]), (await _client.ReadAsync("press/counts")).Value);
+    }
+
+    [Fact]
     public async Task Declare_needs_a_routing_id()
     {
         await Assert.ThrowsAsync<InvalidOperationException>(() => _client.PublishAsync(_press).AsTask());
@@ -206,16 +377,63 @@ public sealed class PublishedTagTests : IAsyncLifetime
         await using FastPortClient client = await ConnectAsync("client");
         DeclaredTags declared = await DeclareAsync(
             client, Tag("good"), Tag(""), Tag("a//b"), Tag("/a"), Tag("a\u0085b"), Tag("a\u2028b"), Tag(new string('x', 513)), Tag("a", type: 26),
-            Tag("a", rank: 0), Tag("a", rank: -3), Tag("good", type: 1));
+            Tag("a", rank: 0), Tag("a", rank: -3), Tag("a", rank: 17), Tag("good", type: 1));
 
         Assert.Equal(
             [
-                TagStatus.Good, .. Enumerable.Repeat(TagStatus.BadInvalidArgument, 9), TagStatus.BadTypeMismatch,
+                TagStatus.Good, .. Enumerable.Repeat(TagStatus.BadInvalidArgument, 10), TagStatus.BadTypeMismatch,
             ],
             declared.Statuses.Select(static code => new TagStatus(code)));
         Assert.Equal(1, declared.Handles.Count(static handle => handle != 0));
         declared = await DeclareAsync(client, [.. Enumerable.Range(0, Many + 10).Select(static i => Tag($"{i}"))]);
         Assert.Equal(TagStatus.BadTooManyOperations.Code, Assert.Single(declared.Statuses, static code => code != 0));
+    }
+
+    [Fact]
+    public async Task A_publisher_has_room_for_so_many_tags_texts_and_values_and_leaves_room_for_others()
+    {
+        var options = new PublishedTagOptions { MaxTagsPerPublisher = 2, MaxTextLength = 3, MaxValueBytes = 3500, MaxValueBytesPerPublisher = 2000 };
+        await using var source = new PublishedTagSource(options: options);
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using FastPortClient greedy = await ConnectAsync("greedy", bridge);
+        await using FastPortClient modest = await ConnectAsync("modest", bridge);
+        DeclaredTag unit = Tag("unit");
+        unit.Unit = "1234";
+        DeclaredTag description = Tag("description");
+        description.Description = "1234";
+        const uint Text = (uint)TagType.String;
+
+        DeclaredTags declared = await DeclareAsync(greedy, unit, description, Tag("a", Text), Tag("b", Text), Tag("c", Text));
+        Assert.Equal(
+            [TagStatus.BadInvalidArgument, TagStatus.BadInvalidArgument, TagStatus.Good, TagStatus.Good, TagStatus.BadTooManyOperations],
+            declared.Statuses.Select(static code => new TagStatus(code)));
+        uint other = Assert.Single((await DeclareAsync(modest, Tag("c", Text))).Handles);
+
+        Assert.Equal(
+            [TagStatus.Good, TagStatus.BadResponseTooLarge], await PushAsync(greedy, (declared.Handles[2], 1500), (declared.Handles[3], 1000)));
+        Assert.Equal([TagStatus.Good, TagStatus.Good], await PushAsync(greedy, (declared.Handles[2], 800), (declared.Handles[3], 1000)));
+        Assert.Equal([TagStatus.BadResponseTooLarge], await PushAsync(modest, (other, 1700)));
+        Assert.Equal([TagStatus.Good], await PushAsync(modest, (other, 1200)));
+
+        static async Task<TagStatus[]> PushAsync(FastPortClient client, params (uint Handle, int Length)[] texts)
+        {
+            var samples = new TagSamples();
+            Array.ForEach(texts, text => samples.Add(new string('x', text.Length)));
+            var push = new PushTags { Handles = { texts.Select(static text => text.Handle) }, Samples = Message(samples) };
+            var statuses = WrittenTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses;
+            return [.. texts.Select((_, i) => new TagStatus(statuses.Count == 0 ? 0 : statuses[Math.Min(i, statuses.Count - 1)]))];
+        }
+    }
+
+    [Fact]
+    public async Task A_tag_that_is_declared_as_write_only_is_not_read()
+    {
+        await using FastPortClient client = await ConnectAsync("client");
+        DeclaredTag secret = Tag("secret");
+        secret.Access = 2;
+        await DeclareAsync(client, secret);
+
+        Assert.Equal(TagStatus.BadNotReadable, (await _client.ReadAsync("secret")).Status);
     }
 
     [Fact]
@@ -246,7 +464,7 @@ public sealed class PublishedTagTests : IAsyncLifetime
     private static FastPort.Protocol.Tags.Messages.TagSamples Message(TagSamples samples) =>
         FastPort.Protocol.Tags.Messages.TagSamples.Parser.ParseFrom(samples.ToBytes());
 
-    private static DeclaredTag Tag(string name, uint type = (uint)TagType.Int32, int rank = -1) => new() { Name = name, Type = type, Rank = rank };
+    private static DeclaredTag Tag(string name, uint type = (uint)TagType.Int32, int rank = -1) => new() { Name = name, Type = type, Rank = rank, Access = 1 };
 
     private static async Task<DeclaredTags> DeclareAsync(FastPortClient client, params DeclaredTag[] tags) =>
         DeclaredTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Declare, new DeclareTags { Tags = { tags } }.ToByteArray()));
@@ -262,6 +480,21 @@ public sealed class PublishedTagTests : IAsyncLifetime
         Assert.Equal(value, changes.Current.Sample.Value.Get<T>());
     }
 
+    private async Task<TagInfo[]> InfosAsync(params string[] names)
+    {
+        var infos = new TagInfo?[names.Length];
+        await _published.ResolveAsync(names, infos, _limit.Token);
+        return [.. infos.OfType<TagInfo>()];
+    }
+
+    // A server without tags in place of this one.
+    private async Task RestartAsync()
+    {
+        string endpoint = _bridge.Endpoint;
+        await _bridge.DisposeAsync();
+        _bridge = await TagBridge.StartAsync([new PublishedTagSource()], new TagServerOptions(), endpoint);
+    }
+
     private Task UntilAsync<T>(string name, T value) =>
         UntilAsync(name, sample => sample.Status.IsGood && Equals(sample.Value.Get<T>(), value));
 
@@ -274,9 +507,9 @@ public sealed class PublishedTagTests : IAsyncLifetime
         await subscription.FirstAsync(change => condition(change.Sample), _limit.Token);
     }
 
-    private async Task<FastPortClient> ConnectAsync(string routingId)
+    private async Task<FastPortClient> ConnectAsync(string routingId, TagBridge? bridge = null)
     {
-        var client = new FastPortClient(new FastPortClientOptions { Endpoint = _bridge.Endpoint, RoutingId = routingId });
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = (bridge ?? _bridge).Endpoint, RoutingId = routingId });
         await client.ConnectAsync();
         return client;
     }

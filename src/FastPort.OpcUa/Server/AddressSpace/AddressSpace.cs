@@ -12,6 +12,9 @@ public sealed partial class AddressSpace
     /// <summary>The object that applications add their nodes to (OPC 10000-5, 8.2.4).</summary>
     public static readonly NodeId ObjectsFolder = new(0, NodeIds.ObjectsFolder);
 
+    // A read of ArrayDimensions answers with so many numbers.
+    private const int MaxValueRank = 16;
+
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<NodeId, Node> _others = new();
 
@@ -122,7 +125,7 @@ public sealed partial class AddressSpace
     /// <param name="id">The variable's id.</param>
     /// <param name="browseName">The variable's name.</param>
     /// <param name="type">The type of the value, or of an array's elements; Null or Variant for any.</param>
-    /// <param name="valueRank">-1 for a scalar, -2 for any value, 1 or more for an array of so many dimensions.</param>
+    /// <param name="valueRank">-1 for a scalar, -2 for any value, 1 to 16 for an array of so many dimensions.</param>
     /// <param name="onWrite">See <see cref="VariableNode.OnWrite"/>. Defaults to null: clients cannot write it.</param>
     /// <exception cref="ArgumentException">The parent is not there, or the id is taken.</exception>
     /// <exception cref="ArgumentOutOfRangeException">There is no such type or rank.</exception>
@@ -132,6 +135,7 @@ public sealed partial class AddressSpace
         ArgumentOutOfRangeException.ThrowIfGreaterThan((int)type, (int)BuiltInType.DiagnosticInfo, nameof(type));
         ArgumentOutOfRangeException.ThrowIfLessThan(valueRank, -2);
         ArgumentOutOfRangeException.ThrowIfZero(valueRank);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(valueRank, MaxValueRank);
         bool isAny = type is BuiltInType.Null or BuiltInType.Variant;
         var node = new VariableNode(
             id, browseName, isAny ? BuiltInType.Null : type, new NodeId(0, isAny ? (uint)BuiltInType.Variant : (uint)type), valueRank)

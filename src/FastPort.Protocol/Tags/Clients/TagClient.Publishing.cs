@@ -13,6 +13,9 @@ public sealed partial class TagClient
     // Keeps a request far below the smallest usual frame limit.
     private const int TagsPerDeclare = 1000;
 
+    // Of a tag in a request: its field and length.
+    private const int TagHeaderBytes = 6;
+
     /// <summary>
     /// Publishes tags of a source: the server's other clients, and OPC UA clients of a bridge, read, write and subscribe them. The tags
     /// belong to the client's <see cref="FastPort.Clients.FastPortClientOptions.RoutingId"/>.
@@ -35,7 +38,7 @@ public sealed partial class TagClient
         }
 
         string[] names = [.. options.Names ?? await BrowseAllAsync(source, cancellationToken).ConfigureAwait(false)];
-        var publication = new TagPublication(this, source, names);
+        var publication = new TagPublication(this, source, names, options.Interval);
         lock (_gate)
         {
             _publications.Add(publication);
@@ -45,8 +48,8 @@ public sealed partial class TagClient
         {
             Session session = await SessionAsync(_options.RequestTimeout, cancellationToken).ConfigureAwait(false);
             await DeclareAsync(publication, session, cancellationToken).ConfigureAwait(false);
-            await publication.OpenFeedAsync(options.Interval, cancellationToken).ConfigureAwait(false);
-            return publication;
+            await publication.FeedAsync(cancellationToken).ConfigureAwait(false);
+            return publication.IsEnded ? throw Closed() : publication;
         }
         catch
         {
@@ -54,6 +57,15 @@ public sealed partial class TagClient
             throw;
         }
     }
+
+    /// <summary>Whether it closes its connection, or has done so.</summary>
+    internal bool IsClosing => _closing.IsCancellationRequested;
+
+    internal TimeSpan RequestTimeout => _options.RequestTimeout;
+
+    /// <summary>Has done for a publication what is missing on a session.</summary>
+    internal void DeclareAgain(TagPublication publication, Session session) =>
+        _ = Task.Run(() => DeclareAgainAsync(publication, session));
 
     internal void Forget(TagPublication publication)
     {
@@ -84,58 +96,95 @@ public sealed partial class TagClient
         var handles = new uint[infos.Length];
         var statuses = new TagStatus[infos.Length];
         Array.Fill(statuses, TagStatus.BadNodeIdUnknown);
-        int[] places = [.. Enumerable.Range(0, infos.Length).Where(place => infos[place] is not null)];
-        foreach (int[] part in places.Chunk(TagsPerDeclare))
+        List<(int Place, DeclaredTag Tag)> part = [];
+        int size = 0;
+        for (int place = 0; place < infos.Length; place++)
         {
-            var request = new DeclareTags();
-            request.Tags.AddRange(part.Select(place => Describe(infos[place]!)));
-            bool isRead = await session.RequestAsync(
-                TagMessageType.Declare,
-                new ProtobufBody(request),
-                (scoped in InboundReply reply) =>
-                {
-                    DeclaredTags declared = DeclaredTags.Parser.ParseFrom(reply.Body);
-                    var own = new TagStatus[part.Length];
-                    if (declared.Handles.Count != part.Length || !TagMessages.TrySpread([.. declared.Statuses], own))
-                    {
-                        return false;
-                    }
-
-                    for (int i = 0; i < part.Length; i++)
-                    {
-                        (handles[part[i]], statuses[part[i]]) = (declared.Handles[i], own[i]);
-                    }
-
-                    return true;
-                },
-                _options.RequestTimeout,
-                cancellationToken).ConfigureAwait(false);
-            if (!isRead)
+            if (infos[place] is not { } info)
             {
-                throw new InvalidDataException("The server's reply to a Declare has another number of tags.");
+                continue;
             }
+
+            DeclaredTag tag = Describe(info);
+            int bytes = tag.CalculateSize() + TagHeaderBytes;
+            if (bytes > session.MaxBodyBytes)
+            {
+                statuses[place] = TagStatus.BadInvalidArgument;
+                continue;
+            }
+
+            if (part.Count == TagsPerDeclare || size + bytes > session.MaxBodyBytes)
+            {
+                await DeclareAsync(session, part, handles, statuses, cancellationToken).ConfigureAwait(false);
+                part.Clear();
+                size = 0;
+            }
+
+            part.Add((place, tag));
+            size += bytes;
+        }
+
+        if (part.Count != 0)
+        {
+            await DeclareAsync(session, part, handles, statuses, cancellationToken).ConfigureAwait(false);
         }
 
         publication.Accept(session, handles, statuses);
     }
 
-    // Until the tags are declared on a session, which may have ended meanwhile.
+    private async Task DeclareAsync(
+        Session session,
+        List<(int Place, DeclaredTag Tag)> part,
+        uint[] handles,
+        TagStatus[] statuses,
+        CancellationToken cancellationToken)
+    {
+        var request = new DeclareTags { Tags = { part.Select(static one => one.Tag) } };
+        bool isRead = await session.RequestAsync(
+            TagMessageType.Declare,
+            new ProtobufBody(request),
+            (scoped in InboundReply reply) =>
+            {
+                DeclaredTags declared = DeclaredTags.Parser.ParseFrom(reply.Body);
+                var own = new TagStatus[part.Count];
+                if (declared.Handles.Count != part.Count || !TagMessages.TrySpread([.. declared.Statuses], own))
+                {
+                    return false;
+                }
+
+                for (int i = 0; i < own.Length; i++)
+                {
+                    (handles[part[i].Place], statuses[part[i].Place]) = (declared.Handles[i], own[i]);
+                }
+
+                return true;
+            },
+            _options.RequestTimeout,
+            cancellationToken).ConfigureAwait(false);
+        if (!isRead)
+        {
+            throw new InvalidDataException("The server's reply to a Declare has another number of tags.");
+        }
+    }
+
+    // Until the tags are declared on a session, which may have ended meanwhile, and the feed has been asked for them. Whatever stands in the way may be over the next time.
     private async Task DeclareAgainAsync(TagPublication publication, Session session)
     {
-        while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsOn(session))
+        while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsEnded)
         {
             try
             {
-                await DeclareAsync(publication, session, _closing.Token).ConfigureAwait(false);
+                if (!publication.IsOn(session))
+                {
+                    await DeclareAsync(publication, session, _closing.Token).ConfigureAwait(false);
+                }
+
+                await publication.FeedAsync(_closing.Token).ConfigureAwait(false);
                 return;
             }
-            catch (Exception e) when (e is RequestFailedException or InvalidDataException or TagException)
+            catch (Exception)
             {
                 await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            }
-            catch (OperationCanceledException)
-            {
-                return;
             }
         }
     }

@@ -123,7 +123,7 @@ public sealed partial class TagClient : IAsyncDisposable
 
         foreach (TagPublication publication in publications)
         {
-            _ = DeclareAgainAsync(publication, session);
+            DeclareAgain(publication, session);
         }
     }
 

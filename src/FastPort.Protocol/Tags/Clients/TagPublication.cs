@@ -14,11 +14,16 @@ public sealed class TagPublication : IAsyncDisposable
 {
     private readonly TagClient _client;
     private readonly ITagSource _source;
+    private readonly TimeSpan _interval;
     private readonly Listener _listener;
     private readonly CancellationTokenSource _closing = new();
 
     // One write at a time, so that writes of a tag keep their order.
     private readonly SemaphoreSlim _writing = new(1);
+
+    // One call of the feed at a time.
+    private readonly SemaphoreSlim _feeding = new(1);
+    private ITagFeed? _feed;
 
     // Guards what follows, and that pushes leave in the order of the changes. Taken after the source's own locks.
     private readonly Lock _gate = new();
@@ -37,13 +42,19 @@ public sealed class TagPublication : IAsyncDisposable
     private readonly HashSet<int> _behind = [];
     private readonly HandleRows _part = new();
     private bool _isCatchingUp;
-    private ITagFeed? _feed;
 
-    internal TagPublication(TagClient client, ITagSource source, string[] names)
+    // End when what was behind at their begin has been sent, or the session has ended.
+    private readonly List<TaskCompletionSource> _waiting = [];
+
+    // By the source's number: whether the feed reports the tag. Those that it has refused are offered to it again.
+    private readonly Dictionary<int, TagStatus> _fed = [];
+
+    internal TagPublication(TagClient client, ITagSource source, string[] names, TimeSpan interval)
     {
         _client = client;
         _source = source;
         _names = names;
+        _interval = interval;
         _tags = new int[names.Length];
         _handles = new uint[names.Length];
         Statuses = new TagStatus[names.Length];
@@ -56,30 +67,32 @@ public sealed class TagPublication : IAsyncDisposable
     /// <summary>For each tag whether the server has accepted it, as the server has it now.</summary>
     public IReadOnlyList<TagStatus> Statuses { get; private set; }
 
-    /// <summary>Ends the publication: the tags are <see cref="TagStatus.BadNoCommunication"/> for the server's clients.</summary>
+    /// <summary>
+    /// Ends the publication: the tags are <see cref="TagStatus.BadNoCommunication"/> for the server's clients. Waits until the server has
+    /// been told, at most for the client's <see cref="FastPort.Clients.FastPortClientOptions.RequestTimeout"/>.
+    /// </summary>
     public async ValueTask DisposeAsync()
     {
-        if (_closing.IsCancellationRequested)
-        {
-            return;
-        }
-
         _client.Forget(this);
         await _closing.CancelAsync().ConfigureAwait(false);
-        _source.ConnectionChanged -= OnConnectionChanged;
-        if (_feed is { } feed)
+        await CloseFeedAsync().ConfigureAwait(false);
+
+        // When the client closes its connection the server knows by itself.
+        if (!_client.IsClosing)
         {
-            await feed.DisposeAsync().ConfigureAwait(false);
+            await SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeout)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
         lock (_gate)
         {
-            int[] all = Declared();
-            Push(all, Bad(all.Length, TagStatus.BadNoCommunication));
             _session = null;
             _behind.Clear();
         }
     }
+
+    /// <summary>Whether it was disposed.</summary>
+    internal bool IsEnded => _closing.IsCancellationRequested;
 
     /// <summary>What is known of the tags now, by place; null for a name that the source does not have.</summary>
     internal async Task<TagInfo?[]> ResolveAsync(CancellationToken cancellationToken)
@@ -102,7 +115,10 @@ public sealed class TagPublication : IAsyncDisposable
         return infos;
     }
 
-    /// <summary>The tags are declared on a session. All values are sent there; the first time by the feed, when it is opened.</summary>
+    /// <summary>
+    /// The tags are declared on a session. All values are sent there; the first time by the feed, when it has the tags. Of a publication
+    /// that has ended meanwhile the tags end, too.
+    /// </summary>
     internal void Accept(Session session, uint[] handles, TagStatus[] statuses)
     {
         lock (_gate)
@@ -119,22 +135,45 @@ public sealed class TagPublication : IAsyncDisposable
                 }
             }
 
-            CatchUp(_feed is null ? [] : Declared());
+            CatchUp(_placesByHandle.Values.Where(place => IsEnded || _fed.ContainsKey(_tags[place])));
         }
     }
 
-    /// <summary>Begins to hear of the source's changes.</summary>
-    internal async Task OpenFeedAsync(TimeSpan interval, CancellationToken cancellationToken)
+    /// <summary>Begins to hear of the source's changes, also of tags that the source did not have before.</summary>
+    internal async Task FeedAsync(CancellationToken cancellationToken)
     {
-        _source.ConnectionChanged += OnConnectionChanged;
-        _feed = await _source.OpenFeedAsync(interval, _listener, cancellationToken).ConfigureAwait(false);
-        int[] tags;
-        lock (_gate)
+        await _feeding.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
         {
-            tags = [.. _places.Keys];
-        }
+            if (_feed is null && !IsEnded)
+            {
+                _source.ConnectionChanged += OnConnectionChanged;
+                _feed = await _source.OpenFeedAsync(_interval, _listener, cancellationToken).ConfigureAwait(false);
+            }
 
-        await _feed.AddAsync(tags, new TagStatus[tags.Length], cancellationToken).ConfigureAwait(false);
+            if (IsEnded || _feed is not { } feed)
+            {
+                await CloseFeedAsync().ConfigureAwait(false);
+                return;
+            }
+
+            int[] tags;
+            lock (_gate)
+            {
+                tags = [.. _places.Keys.Where(tag => !_fed.TryGetValue(tag, out TagStatus status) || status.IsBad)];
+            }
+
+            if (tags.Length != 0)
+            {
+                var statuses = new TagStatus[tags.Length];
+                await feed.AddAsync(tags, statuses, cancellationToken).ConfigureAwait(false);
+                OnFed(tags, statuses);
+            }
+        }
+        finally
+        {
+            _feeding.Release();
+        }
     }
 
     /// <summary>Whether the tags are declared on a session.</summary>
@@ -168,7 +207,9 @@ public sealed class TagPublication : IAsyncDisposable
         }
     }
 
-    /// <summary>Writes to the source, as the server asks.</summary>
+    /// <summary>
+    /// Writes to the source, as the server asks, and sends the values that the tags have then: no read after the reply gets an older one.
+    /// </summary>
     internal async Task<TagStatus[]> WriteAsync(IReadOnlyList<int> tags, TagSamples values, CancellationToken cancellationToken)
     {
         var statuses = new TagStatus[tags.Count];
@@ -182,6 +223,9 @@ public sealed class TagPublication : IAsyncDisposable
             {
                 Array.Fill(statuses, status);
             }
+
+            await SendLatestAsync(Declared(tags.Where((_, row) => !statuses[row].IsBad))).WaitAsync(cancellationToken)
+                .ConfigureAwait(false);
         }
         catch (TagException e)
         {
@@ -195,25 +239,47 @@ public sealed class TagPublication : IAsyncDisposable
         return statuses;
     }
 
-    private static TagSamples Bad(int count, TagStatus status)
+    // Again, if it was closed while it was being opened.
+    private async ValueTask CloseFeedAsync()
     {
-        var samples = new TagSamples();
-        for (int i = 0; i < count; i++)
+        _source.ConnectionChanged -= OnConnectionChanged;
+        if (Interlocked.Exchange(ref _feed, null) is { } feed)
         {
-            samples.Add(TagSample.Bad(status));
+            await feed.DisposeAsync().ConfigureAwait(false);
         }
-
-        return samples;
     }
 
-    // Under the gate: the places of tags that the server has accepted.
-    private int[] Declared() => [.. _placesByHandle.Values];
-
-    private void OnConnectionChanged()
+    // Nobody reports a tag that the feed has refused: it has that status in place of a value that becomes old.
+    private void OnFed(int[] tags, TagStatus[] statuses)
     {
         lock (_gate)
         {
-            CatchUp(Declared());
+            int[] changed = [.. tags.Where((tag, i) => _fed.GetValueOrDefault(tag) != statuses[i])];
+            for (int i = 0; i < tags.Length; i++)
+            {
+                _fed[tags[i]] = statuses[i];
+            }
+
+            CatchUp(Declared(changed));
+        }
+    }
+
+    // Under the gate: the places of those tags that the server has accepted.
+    private IEnumerable<int> Declared(IEnumerable<int> tags) =>
+        tags.Where(_places.ContainsKey).Select(tag => _places[tag]).Where(place => _handles[place] != 0);
+
+    private void OnConnectionChanged()
+    {
+        Session? session;
+        lock (_gate)
+        {
+            session = _session;
+            CatchUp(_placesByHandle.Values);
+        }
+
+        if (session is not null && _source.IsConnected)
+        {
+            _client.DeclareAgain(this, session);
         }
     }
 
@@ -221,6 +287,11 @@ public sealed class TagPublication : IAsyncDisposable
     {
         lock (_gate)
         {
+            if (IsEnded)
+            {
+                return;
+            }
+
             List<int> places = new(tags.Length);
             var known = new TagSamples();
             for (int i = 0; i < tags.Length; i++)
@@ -234,6 +305,23 @@ public sealed class TagPublication : IAsyncDisposable
 
             int sent = _isCatchingUp ? 0 : Push(CollectionsMarshal.AsSpan(places), known);
             CatchUp(places.Skip(sent));
+        }
+    }
+
+    // Ends when the server has been sent the latest values, or the session has ended. The places are looked at under the gate.
+    private Task SendLatestAsync(IEnumerable<int> places)
+    {
+        lock (_gate)
+        {
+            CatchUp(places);
+            if (!_isCatchingUp)
+            {
+                return Task.CompletedTask;
+            }
+
+            var sent = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _waiting.Add(sent);
+            return sent.Task;
         }
     }
 
@@ -253,21 +341,26 @@ public sealed class TagPublication : IAsyncDisposable
         }
     }
 
-    // What changes meanwhile is behind, too, so that nothing older is sent after it.
+    // What changes meanwhile is behind, too, so that nothing older is sent after it. It waits for its turn, so that all get one.
     private async Task CatchUpAsync()
     {
         // Not on the caller's stack, which holds locks.
         await Task.Yield();
+        List<TaskCompletionSource> waiting = [];
         while (true)
         {
+            waiting.ForEach(static sent => sent.SetResult());
             Session session;
             int[] places;
             int[] tags;
             lock (_gate)
             {
-                if (_session is null || _behind.Count == 0 || _closing.IsCancellationRequested)
+                waiting = [.. _waiting];
+                _waiting.Clear();
+                if (_session is null || _behind.Count == 0)
                 {
                     _isCatchingUp = false;
+                    waiting.ForEach(static sent => sent.SetResult());
                     return;
                 }
 
@@ -277,12 +370,15 @@ public sealed class TagPublication : IAsyncDisposable
                 _behind.Clear();
             }
 
-            await session.WhenWritableAsync(_closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            TagSamples samples = await ReadAsync(tags).ConfigureAwait(false);
-            lock (_gate)
+            while (places.Length != 0)
             {
-                int sent = _session == session ? Push(places, samples) : places.Length;
-                _behind.UnionWith(places.Skip(sent));
+                await session.WhenWritableAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                TagSamples samples = await ReadAsync(tags).ConfigureAwait(false);
+                lock (_gate)
+                {
+                    int sent = _session == session ? Push(places, samples) : places.Length;
+                    (places, tags) = (places[sent..], tags[sent..]);
+                }
             }
         }
     }
@@ -290,19 +386,35 @@ public sealed class TagPublication : IAsyncDisposable
     private async Task<TagSamples> ReadAsync(int[] tags)
     {
         var samples = new TagSamples();
-        TagStatus status;
+        TagStatus status = _source.IsConnected && !IsEnded ? TagStatus.Good : TagStatus.BadNoCommunication;
         try
         {
-            status = _source.IsConnected ? await _source.ReadAsync(tags, samples, _closing.Token).ConfigureAwait(false)
-                : TagStatus.BadNoCommunication;
+            status = status.IsGood ? await _source.ReadAsync(tags, samples, _closing.Token).ConfigureAwait(false) : status;
         }
         catch (Exception e)
         {
-            status = (e as TagException)?.Status ?? TagStatus.BadInternalError;
+            status = IsEnded ? TagStatus.BadNoCommunication : (e as TagException)?.Status ?? TagStatus.BadInternalError;
         }
 
-        return status.IsGood && samples.Count == tags.Length ? samples
-            : Bad(tags.Length, status.IsGood ? TagStatus.BadInternalError : status);
+        status = status.IsGood && samples.Count != tags.Length ? TagStatus.BadInternalError : status;
+        var latest = new TagSamples();
+        lock (_gate)
+        {
+            for (int i = 0; i < tags.Length; i++)
+            {
+                TagStatus fed = _fed.GetValueOrDefault(tags[i]);
+                if (status.IsGood && !fed.IsBad)
+                {
+                    latest.Add(samples, i);
+                }
+                else
+                {
+                    latest.Add(TagSample.Bad(status.IsGood ? fed : status));
+                }
+            }
+        }
+
+        return latest;
     }
 
     // Under the gate. Returns how many rows were sent; those of a session that has ended count as sent, as all are sent to the next one.

@@ -235,6 +235,15 @@ public sealed partial class MemoryTagSource : ITagSource
         }
     }
 
+    /// <summary>The value that a tag has.</summary>
+    internal TagValue ValueOf(int tag)
+    {
+        lock (_gate)
+        {
+            return _entries[tag].Sample.Value;
+        }
+    }
+
     /// <summary>Gives tags another status from now on, with the values that they have.</summary>
     internal void SetStatus(ReadOnlySpan<int> tags, TagStatus status)
     {

@@ -3,15 +3,29 @@ using FastPort.Sessions;
 namespace FastPort.Protocol.Tags.Sources;
 
 /// <summary>A tag that a session has declared. Under the source's gate.</summary>
-internal sealed class PublishedTag(string routingId, TagInfo info)
+internal sealed class PublishedTag(TagOwner owner, TagInfo info)
 {
     /// <summary>Whose tag it is, on whichever session.</summary>
-    public string RoutingId => routingId;
+    public TagOwner Owner => owner;
 
     public TagInfo Info { get; set; } = info;
 
+    /// <summary>Size of its value in bytes.</summary>
+    public int ValueBytes { get; set; }
+
     /// <summary>The session that has declared the tag the last time; null while there is none.</summary>
     public TagPublisher? Publisher { get; set; }
+}
+
+/// <summary>A routing id that has declared tags, and what they take. Under the source's gate.</summary>
+internal sealed class TagOwner(string routingId)
+{
+    public string RoutingId => routingId;
+
+    public int Tags { get; set; }
+
+    /// <summary>Size of all their values in bytes.</summary>
+    public long ValueBytes { get; set; }
 }
 
 /// <summary>A session that publishes tags.</summary>

@@ -5,16 +5,17 @@ namespace FastPort.Protocol.Tags.Sources;
 
 /// <content>
 /// Writes: requests to the sessions that have declared the tags. A session has one at a time, so that writes of a tag keep their order and
-/// each waits for the answer of the one before.
+/// each waits for the answer of the one before. What exceeds the frame limit is divided into several.
 /// </content>
 public sealed partial class PublishedTagSource
 {
-    /// <summary>Asks the publishers to write. Each gets one request.</summary>
+    /// <summary>Asks the publishers to write.</summary>
     /// <inheritdoc/>
     public async ValueTask<TagStatus> WriteAsync(
         IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
         Dictionary<TagPublisher, List<int>> rows = [];
+        var one = new HandleRows();
         List<Task> writing = [];
         lock (_gate)
         {
@@ -24,6 +25,7 @@ public sealed partial class PublishedTagSource
                 statuses.Span[i] = !tag.Info.IsWritable ? TagStatus.BadNotWritable
                     : !tag.Info.Accepts(values.EncodingOf(i)) ? TagStatus.BadTypeMismatch
                     : tag.Publisher is null ? TagStatus.BadNoCommunication
+                    : !one.Fits(values, i, tag.Publisher.Session.MaxBodyBytes) ? TagStatus.BadResponseTooLarge
                     : TagStatus.Good;
                 if (statuses.Span[i].IsGood)
                 {
@@ -67,26 +69,38 @@ public sealed partial class PublishedTagSource
         long begun = _time.GetTimestamp();
         await before.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
         var answers = new TagStatus[handles.Length];
-        TimeSpan left = _options.WriteTimeout - _time.GetElapsedTime(begun);
-        TagStatus failure = left <= TimeSpan.Zero || cancellationToken.IsCancellationRequested ? TagStatus.BadTimeout
-            : await WriteAsync(publisher, handles, values, answers, left, cancellationToken).ConfigureAwait(false);
-        if (!failure.IsGood)
+        var part = new HandleRows();
+        for (int row = 0; row < handles.Length;)
         {
-            Array.Fill(answers, failure);
+            part.Clear();
+            int first = row;
+            while (row < handles.Length && part.TryAdd(handles[row], values, row, publisher.MaxBodyBytes))
+            {
+                row++;
+            }
+
+            Memory<TagStatus> own = answers.AsMemory(first, part.Count);
+            TimeSpan left = _options.WriteTimeout - _time.GetElapsedTime(begun);
+            TagStatus failure = left <= TimeSpan.Zero || cancellationToken.IsCancellationRequested ? TagStatus.BadTimeout
+                : await WriteAsync(publisher, part.Handles, part.Samples, own, left, cancellationToken).ConfigureAwait(false);
+            if (!failure.IsGood)
+            {
+                own.Span.Fill(failure);
+            }
         }
 
         return answers;
     }
 
     private static async Task<TagStatus> WriteAsync(
-        Session publisher, uint[] handles, TagSamples values, TagStatus[] answers, TimeSpan left, CancellationToken cancellationToken)
+        Session publisher, uint[] handles, TagSamples values, Memory<TagStatus> answers, TimeSpan left, CancellationToken cancellationToken)
     {
         try
         {
             bool isRead = await publisher.RequestAsync(
                 TagMessageType.Write,
                 new WriteTagsBody(handles, values, (uint)Math.Ceiling(left.TotalMilliseconds)),
-                (scoped in InboundReply reply) => Contiguous.Read(reply.Body, body => TagMessages.TryReadStatuses(body, 1, answers)),
+                (scoped in InboundReply reply) => Contiguous.Read(reply.Body, body => TagMessages.TryReadStatuses(body, 1, answers.Span)),
                 left,
                 cancellationToken).ConfigureAwait(false);
             return isRead ? TagStatus.Good : TagStatus.BadInternalError;

@@ -16,6 +16,9 @@ namespace FastPort.Protocol.Tags.Sources;
 /// </summary>
 public sealed partial class PublishedTagSource : ITagSource
 {
+    // OPC UA servers answer a read of ArrayDimensions with so many numbers.
+    private const int MaxRank = 16;
+
     private readonly MemoryTagSource _tags;
     private readonly TimeProvider _time;
     private readonly PublishedTagOptions _options;
@@ -29,6 +32,9 @@ public sealed partial class PublishedTagSource : ITagSource
     private readonly Dictionary<string, PublishedTag> _byName = new(StringComparer.Ordinal);
 
     private readonly Dictionary<Session, TagPublisher> _publishers = [];
+    private readonly Dictionary<string, TagOwner> _owners = new(StringComparer.Ordinal);
+    private readonly TagSamples _one = new();
+    private long _valueBytes;
 
     /// <summary>Creates a source without tags.</summary>
     /// <param name="name">Name for logs and metrics. Defaults to "published".</param>
@@ -86,7 +92,10 @@ public sealed partial class PublishedTagSource : ITagSource
     {
         handlers.MapQueued<DeclareTags, DeclaredTags>(
             TagMessageType.Declare, DeclareTags.Parser, (request, context) => new(Declare(context.Session, request)));
-        handlers.MapQueued(TagMessageType.Push, PushAsync, "PushTags");
+
+        // On the loop, which also handles replies: the values that a publisher has pushed before it answers a write are there before the
+        // answer is. One at a time, in their order.
+        handlers.MapInline(TagMessageType.Push, Push, "PushTags");
     }
 
     private DeclaredTags Declare(Session session, DeclareTags request)
@@ -130,7 +139,8 @@ public sealed partial class PublishedTagSource : ITagSource
     private TagStatus Declare(TagPublisher publisher, DeclaredTag tag, out TagInfo? info)
     {
         info = null;
-        if (!IsName(tag.Name) || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0)
+        if (!IsName(tag.Name) || Math.Max(tag.Unit.Length, tag.Description.Length) > _options.MaxTextLength
+            || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0 or > MaxRank)
         {
             return TagStatus.BadInvalidArgument;
         }
@@ -139,6 +149,7 @@ public sealed partial class PublishedTagSource : ITagSource
         {
             Type = (TagType)tag.Type,
             Rank = tag.Rank,
+            IsReadable = (tag.Access & 1) != 0,
             IsWritable = (tag.Access & 2) != 0,
             Unit = tag.Unit,
             Range = tag.HasRange ? (tag.Low, tag.High) : null,
@@ -146,16 +157,19 @@ public sealed partial class PublishedTagSource : ITagSource
         };
         if (!_byName.TryGetValue(tag.Name, out PublishedTag? known))
         {
-            if (_published.Count >= _options.MaxTags)
+            TagOwner owner = _owners.GetValueOrDefault(publisher.Session.RoutingId) ?? new TagOwner(publisher.Session.RoutingId);
+            if (_published.Count >= _options.MaxTags || owner.Tags >= _options.MaxTagsPerPublisher)
             {
                 return TagStatus.BadTooManyOperations;
             }
 
-            known = new PublishedTag(publisher.Session.RoutingId, _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData)));
+            owner.Tags++;
+            _owners[owner.RoutingId] = owner;
+            known = new PublishedTag(owner, _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData)));
             _published.Add(known);
             _byName.Add(tag.Name, known);
         }
-        else if (known.RoutingId != publisher.Session.RoutingId)
+        else if (known.Owner.RoutingId != publisher.Session.RoutingId)
         {
             return TagStatus.BadNodeIdExists;
         }
@@ -170,19 +184,18 @@ public sealed partial class PublishedTagSource : ITagSource
         return TagStatus.Good;
     }
 
-    private ValueTask PushAsync(RequestContext context)
+    private void Push(ref InlineRequest request)
     {
         var message = new TagRequestMessage();
-        if (!message.TryReadWrite(context.Body.Span))
+        if (!Contiguous.Read(request.Body, message.TryReadWrite))
         {
-            context.Fail(ErrorCode.MalformedBody, "The body is no PushTags with a row for each handle.");
-            return ValueTask.CompletedTask;
+            request.Fail(ErrorCode.MalformedBody, "The body is no PushTags with a row for each handle.");
+            return;
         }
 
         var statuses = new TagStatus[message.Handles.Length];
-        Push(context.Session, message.Handles, message.Samples, statuses);
-        context.Reply(new WrittenTagsBody(statuses));
-        return ValueTask.CompletedTask;
+        Push(request.Session, message.Handles, message.Samples, statuses);
+        request.Reply(new WrittenTagsBody(statuses));
     }
 
     private void Push(Session session, ReadOnlySpan<uint> handles, TagSamples samples, Span<TagStatus> statuses)
@@ -200,17 +213,54 @@ public sealed partial class PublishedTagSource : ITagSource
                     continue;
                 }
 
-                // A value of another type is seen as such by everybody. No value is of any type.
                 TagSample sample = samples[i];
-                bool fits = sample.Value.IsNull || tag.Info.Accepts(sample.Value.Encoding);
-                statuses[i] = fits ? TagStatus.Good : TagStatus.BadTypeMismatch;
-                sample = fits ? sample : sample with { Value = default, Status = TagStatus.BadTypeMismatch };
+                if (sample.Value.IsNull && sample.Status == TagStatus.BadNoCommunication)
+                {
+                    // The last value stays, as when the publisher has gone.
+                    sample = sample with { Value = _tags.ValueOf(tag.Info.Tag) };
+                }
+
+                // A value that is refused is seen as such by everybody. No value is of any type.
+                statuses[i] = !sample.Value.IsNull && !tag.Info.Accepts(sample.Value.Encoding) ? TagStatus.BadTypeMismatch
+                    : !TryHold(tag, sample.Value) ? TagStatus.BadResponseTooLarge
+                    : TagStatus.Good;
+                if (!statuses[i].IsGood)
+                {
+                    TryHold(tag, default);
+                    sample = sample with { Value = default, Status = statuses[i] };
+                }
+
                 tags.Add(tag.Info.Tag);
                 taken.Add(sample with { SourceTime = sample.SourceTime == default ? now : sample.SourceTime, ServerTime = now });
             }
 
             _tags.Set([.. tags], taken);
         }
+    }
+
+    // Under the gate: whether there is room for a tag's value in place of the one that it has.
+    private bool TryHold(PublishedTag tag, in TagValue value)
+    {
+        int size = value.IsNull ? 0 : value.Reference is null ? sizeof(ulong) : SizeOf(value);
+        int more = size - tag.ValueBytes;
+        if (more > 0
+            && (_valueBytes + more > _options.MaxValueBytes || tag.Owner.ValueBytes + more > _options.MaxValueBytesPerPublisher))
+        {
+            return false;
+        }
+
+        tag.ValueBytes = size;
+        tag.Owner.ValueBytes += more;
+        _valueBytes += more;
+        return true;
+    }
+
+    // As in a message.
+    private int SizeOf(in TagValue value)
+    {
+        _one.Clear();
+        _one.Add(value);
+        return _one.Size;
     }
 
     // The tag of a handle that the session has declared; null for others.

@@ -15,6 +15,14 @@ internal sealed class HandleRows
 
     public uint[] Handles => [.. _handles];
 
+    /// <summary>Whether a message of this many bytes has room for a row at all.</summary>
+    public bool Fits(TagSamples samples, int row, int limit)
+    {
+        _one.Clear();
+        _one.Add(samples, row);
+        return _one.MaxSize <= limit - HeaderBytes;
+    }
+
     /// <summary>
     /// Adds a row, if the message has room for it. One that is too large for any message loses its value and gets the status
     /// <see cref="TagStatus.BadResponseTooLarge"/>.
@@ -26,17 +34,14 @@ internal sealed class HandleRows
     /// <param name="wanted">Bytes of a message with several rows at most. Defaults to the limit.</param>
     public bool TryAdd(uint handle, TagSamples samples, int row, int limit, int wanted = int.MaxValue)
     {
-        limit -= HeaderBytes;
-        _one.Clear();
-        _one.Add(samples, row);
-        if (_one.MaxSize > limit)
+        if (!Fits(samples, row, limit))
         {
             TagSample bare = new(default, TagStatus.BadResponseTooLarge, samples.GetSourceTime(row), samples.GetServerTime(row));
             _one.Clear();
             _one.Add(bare);
         }
 
-        if (Count != 0 && Samples.MaxSize + _one.MaxSize + ((Count + 1) * sizeof(uint)) > Math.Min(limit, wanted))
+        if (Count != 0 && Samples.MaxSize + _one.MaxSize + ((Count + 1) * sizeof(uint)) > Math.Min(limit, wanted) - HeaderBytes)
         {
             return false;
         }
