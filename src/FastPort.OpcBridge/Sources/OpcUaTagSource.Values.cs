@@ -14,14 +14,14 @@ internal sealed partial class OpcUaTagSource
 
     public async ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
     {
-        if (_client is not { } client)
+        if (_client is not { } client || _connected is not { Nodes: { } nodes })
         {
             return TagStatus.BadNoCommunication;
         }
 
         if (OpcUaParts.HasAny(tags))
         {
-            return await ReadPartsAsync(client, tags, samples, cancellationToken).ConfigureAwait(false);
+            return await ReadPartsAsync(client, nodes, tags, samples, cancellationToken).ConfigureAwait(false);
         }
 
         if (!_buffers.TryTake(out ReadBuffer? buffer))
@@ -29,7 +29,7 @@ internal sealed partial class OpcUaTagSource
             buffer = new ReadBuffer();
         }
 
-        Memory<DataValue> values = buffer.Begin(tags, _tags.Nodes);
+        Memory<DataValue> values = buffer.Begin(tags, nodes);
         try
         {
             await client.ReadAsync(buffer, values, cancellationToken).ConfigureAwait(false);
@@ -52,12 +52,11 @@ internal sealed partial class OpcUaTagSource
     public async ValueTask<TagStatus> WriteAsync(
         IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
-        if (_client is not { } client)
+        if (_client is not { } client || _connected is not { Nodes: { } nodes })
         {
             return TagStatus.BadNoCommunication;
         }
 
-        IReadOnlyList<NodeId> nodes = _tags.Nodes;
         List<KeyValuePair<NodeId, Variant>> writes = new(tags.Count);
         List<string?> ranges = new(tags.Count);
         List<int> rows = new(tags.Count);
@@ -152,8 +151,8 @@ internal sealed partial class OpcUaTagSource
         }
     }
 
-    /// <summary>What is known of the tags now.</summary>
-    public OpcUaTags Tags => _tags;
+    /// <summary>The tags while their node ids are those of the session of now; null while they are not, or there is none.</summary>
+    public OpcUaTags? Connected => _connected;
 
     /// <summary>Parts of arrays, which are tags too.</summary>
     public OpcUaParts Parts => _parts;
@@ -163,9 +162,8 @@ internal sealed partial class OpcUaTagSource
         e.MayHaveExecuted ? TagStatus.BadTimeout : IsConnected ? new TagStatus(e.Status.Value) : TagStatus.BadNoCommunication;
 
     private async ValueTask<TagStatus> ReadPartsAsync(
-        OpcUaClient client, IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+        OpcUaClient client, IReadOnlyList<NodeId> nodes, IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
     {
-        IReadOnlyList<NodeId> nodes = _tags.Nodes;
         OpcUaPart[] parts = [.. tags.Select(_parts.Find)];
         try
         {

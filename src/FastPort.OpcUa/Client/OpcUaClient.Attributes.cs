@@ -184,6 +184,7 @@ public sealed partial class OpcUaClient
         Memory<DataValue> values,
         CancellationToken cancellationToken)
     {
+        NamespaceTable namespaces = Namespaces;
         int from = 0;
         do
         {
@@ -193,7 +194,8 @@ public sealed partial class OpcUaClient
                 _reads,
                 "Read",
                 cancellationToken,
-                into: new ReadNodesResponse { Results = values.Slice(from, count) }).ConfigureAwait(false);
+                into: new ReadNodesResponse { Results = values.Slice(from, count) },
+                namespaces: namespaces).ConfigureAwait(false);
             if (result.Response.Count != count)
             {
                 throw Failed("Read", StatusCodes.BadUnknownResponse);
@@ -211,6 +213,7 @@ public sealed partial class OpcUaClient
         Memory<StatusCode> statuses,
         CancellationToken cancellationToken)
     {
+        NamespaceTable namespaces = Namespaces;
         int from = 0;
         do
         {
@@ -220,7 +223,8 @@ public sealed partial class OpcUaClient
                 _writes,
                 "Write",
                 cancellationToken,
-                into: new WriteNodesResponse { Results = statuses.Slice(from, count) }).ConfigureAwait(false);
+                into: new WriteNodesResponse { Results = statuses.Slice(from, count) },
+                namespaces: namespaces).ConfigureAwait(false);
             if (result.Response.Count != count)
             {
                 throw Failed("Write", StatusCodes.BadUnknownResponse);

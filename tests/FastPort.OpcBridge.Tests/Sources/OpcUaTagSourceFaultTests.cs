@@ -131,6 +131,44 @@ public sealed class OpcUaTagSourceFaultTests
         }
     }
 
+    [Fact]
+    public async Task Writes_reach_no_other_node_although_namespaces_have_other_indexes_after_each_restart()
+    {
+        bool isShifted = false;
+        List<VariableNode> others = [];
+        await using Bridged bridged = await Bridged.StartAsync(
+            space =>
+            {
+                if (isShifted)
+                {
+                    // The ids of the tags, at the index that the tags had.
+                    ushort ns = space.AddNamespace("urn:fastport:others");
+                    others.AddRange(Enumerable.Range(0, Tags).Select(i => space.AddVariable(
+                        AddressSpace.ObjectsFolder, new NodeId(ns, 10 + (uint)i), new QualifiedName(ns, $"{i}"), 0, writable: true)));
+                }
+
+                Build(space);
+            },
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+        using var stop = new CancellationTokenSource();
+        Task<int[]>[] writers = [.. Enumerable.Range(0, 4).Select(writer => WriteAsync(bridged.Client, writer, stop.Token))];
+
+        for (int i = 0; i < 3; i++)
+        {
+            isShifted = !isShifted;
+            await bridged.StopServerAsync();
+            await bridged.StartServerAsync();
+            await UntilGoodAsync(bridged.Client, "plant/0");
+        }
+
+        await stop.CancelAsync();
+        await Task.WhenAll(writers).InTimeAsync();
+        Assert.Equal(2 * Tags, others.Count);
+        Assert.All(others, static node => Assert.Equal(0, node.Value.Value.Get<int>()));
+    }
+
     // Writes growing numbers to every fourth tag. Returns the last one that was acknowledged, of each.
     private static async Task<int[]> WriteAsync(TagClient client, int first, CancellationToken stop)
     {
