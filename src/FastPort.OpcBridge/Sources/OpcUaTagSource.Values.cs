@@ -10,6 +10,9 @@ namespace FastPort.OpcBridge.Sources;
 /// <content>Read, Write, Call and feeds.</content>
 internal sealed partial class OpcUaTagSource
 {
+    // No server answers with this.
+    private static readonly StatusCode Unanswered = new(uint.MaxValue);
+
     private readonly ConcurrentBag<ReadBuffer> _buffers = [];
 
     public async ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
@@ -80,19 +83,26 @@ internal sealed partial class OpcUaTagSource
             return TagStatus.Good;
         }
 
-        StatusCode[] results;
+        var results = new StatusCode[writes.Count];
+        Array.Fill(results, Unanswered);
+        TagStatus failure = TagStatus.Good;
         try
         {
-            results = await client.WriteAsync(writes, ranges, cancellationToken).ConfigureAwait(false);
+            await client.WriteAsync(writes, ranges, results, cancellationToken).ConfigureAwait(false);
         }
         catch (OpcUaException e)
         {
-            return Failure(e);
+            failure = Failure(e);
+            if (results[0] == Unanswered)
+            {
+                return failure;
+            }
         }
 
+        // More values than the server takes at a time go in several requests: those before the one that failed were answered.
         for (int i = 0; i < results.Length; i++)
         {
-            statuses.Span[rows[i]] = new TagStatus(results[i].Value);
+            statuses.Span[rows[i]] = results[i] == Unanswered ? failure : new TagStatus(results[i].Value);
         }
 
         return TagStatus.Good;

@@ -101,6 +101,41 @@ public sealed class OpcUaTagSourceFaultTests
     }
 
     [Fact]
+    public async Task Of_more_values_than_the_server_takes_at_a_time_those_that_were_written_are_told_although_later_ones_fail()
+    {
+        await using var server = new OpcUaPeer(
+            static space =>
+            {
+                Build(space);
+                space.AddVariableOfType(
+                    AddressSpace.ObjectsFolder, new NodeId(2, 2), new QualifiedName(2, "stuck"), BuiltInType.Int32, -1,
+                    static (_, _, token) => new ValueTask(Task.Delay(Timeout.Infinite, token)));
+            },
+            static options => options.MaxNodesPerWrite = 2);
+        await server.StartAsync();
+        await using BridgeUnderTest bridge = await BridgeUnderTest.StartAsync(
+            mustLoad: true,
+            ("Endpoints:plant:EndpointUrl", server.Url),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:RequestTimeout", "00:00:00.300"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
+            ("Tags:0:Name", "stuck"),
+            ("Tags:0:Endpoint", "plant"),
+            ("Tags:0:NamespaceUri", Bridged.NamespaceUri),
+            ("Tags:0:NodeId", "i=2"));
+        TagList tags = await bridge.Client.ResolveAsync(["plant/0", "plant/1", "plant/2", "stuck"]);
+        var values = new TagSamples();
+        values.Add(1);
+        values.Add("no number");
+        values.Add(3);
+        values.Add(4);
+
+        Assert.Equal(
+            [TagStatus.Good, TagStatus.BadTypeMismatch, TagStatus.BadTimeout, TagStatus.BadTimeout],
+            await bridge.Client.WriteAsync(tags, values).InTimeAsync());
+    }
+
+    [Fact]
     public async Task Writes_that_were_acknowledged_are_there_although_the_server_is_restarted_again_and_again()
     {
         // What is written outlives the server, as in a device.
