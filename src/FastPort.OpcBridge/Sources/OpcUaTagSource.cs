@@ -137,7 +137,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
         {
             // The source is closed while it connects.
         }
-        catch (OpcUaException e)
+        catch (Exception e)
         {
             // It tries again unless that is of no use, as with a wrong password.
             BridgeLog.ConnectFailed(_logger, _options.Name, _options.Client.EndpointUrl, e.Message);
@@ -231,7 +231,13 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
         catch (OpcUaException e)
         {
-            BridgeLog.LoadFailed(_logger, _options.Name, e.Message);
+            BridgeLog.LoadFailed(_logger, exception: null, _options.Name, e.Message);
+            return null;
+        }
+        catch (Exception e) when (!_closing.IsCancellationRequested)
+        {
+            // A defect, or an answer that nobody has thought of: the source must not stay away for good.
+            BridgeLog.LoadFailed(_logger, e, _options.Name, e.Message);
             return null;
         }
     }
