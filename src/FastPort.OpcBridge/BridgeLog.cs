@@ -11,7 +11,7 @@ internal static partial class BridgeLog
     public static partial void ConnectFailed(ILogger logger, string endpoint, string url, string problem);
 
     [LoggerMessage(8102, LogLevel.Warning, "The tags of endpoint {Endpoint} cannot be listed: {Problem}. Tried again in a second")]
-    public static partial void LoadFailed(ILogger logger, string endpoint, string problem);
+    public static partial void LoadFailed(ILogger logger, Exception? exception, string endpoint, string problem);
 
     [LoggerMessage(
         8103, LogLevel.Error, "'{Name}' is the name of {First} and of {Second}: the second is left out. Give it a name of its own")]

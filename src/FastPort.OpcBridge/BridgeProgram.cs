@@ -20,6 +20,7 @@ namespace FastPort.OpcBridge;
 /// <summary>Builds the host of the bridge and runs it until Ctrl+C or SIGTERM.</summary>
 internal static class BridgeProgram
 {
+    private const string ApplicationNameKey = "OpcUaServer:ApplicationName";
     private const string SimulationName = "simulation";
     private const string Client = "dotnet run -c Release --project src/FastPort.Client --";
 
@@ -107,7 +108,7 @@ internal static class BridgeProgram
         builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>(StringComparer.Ordinal)
         {
             ["OpcUaServer:Endpoints:0"] = settings.Listen,
-            ["OpcUaServer:ApplicationName"] = "FastPort OPC UA bridge",
+            [ApplicationNameKey] = builder.Configuration[ApplicationNameKey] ?? "FastPort OPC UA bridge",
         });
         SimulatedNodes? simulated = null;
         PublishedNodes? published = null;

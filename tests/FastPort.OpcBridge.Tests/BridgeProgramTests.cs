@@ -1,4 +1,5 @@
 using System.Text.Json;
+using FastPort.OpcUa.Client;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using Xunit;
@@ -113,6 +114,19 @@ public sealed class BridgeProgramTests
         Assert.Equal(
             """{"read":2,"joined":1,"coalescing_factor":1.5,"cached":3,"cache_hit_rate":0.5,"written":1,"dropped":0,"losses":0}""",
             JsonSerializer.Serialize(counts[0].GetProperty("lifetime")));
+    }
+
+    [Fact]
+    public async Task Its_own_server_has_the_name_that_the_configuration_gives_it()
+    {
+        Assert.Equal("FastPort OPC UA bridge", await NameAsync());
+        Assert.Equal("Plant bridge", await NameAsync(("OpcUaServer__ApplicationName", "Plant bridge")));
+
+        static async Task<string?> NameAsync(params (string Key, string Value)[] environment)
+        {
+            await using var bridge = Start(environment);
+            return (await OpcUaClient.GetEndpointsAsync(await bridge.ListeningAsync("opc.tcp")))[0].Server.ApplicationName.Text;
+        }
     }
 
     private static BridgeProcess Start(params (string Key, string Value)[] environment) => BridgeProcess.Start(

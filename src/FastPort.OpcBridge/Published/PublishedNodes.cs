@@ -106,19 +106,34 @@ internal sealed class PublishedNodes : ITagFeedListener
     private async ValueTask WriteAsync(
         ReadOnlyMemory<VariableWrite> writes, Memory<StatusCode> statuses, CancellationToken cancellationToken)
     {
-        var tags = new int[writes.Length];
+        List<int> tags = new(writes.Length);
+        List<int> rows = new(writes.Length);
         var values = new TagSamples();
-        for (int i = 0; i < tags.Length; i++)
+        for (int i = 0; i < writes.Length; i++)
         {
-            tags[i] = _tags[writes.Span[i].Variable];
-            values.Add(TagValues.ToTagValue(writes.Span[i].Value.Value));
+            // Publishers take values: a status would be lost. So is the source timestamp, which the server sets if the client does not.
+            VariableWrite write = writes.Span[i];
+            if (write.Value.Status != StatusCodes.Good)
+            {
+                statuses.Span[i] = StatusCodes.BadWriteNotSupported;
+                continue;
+            }
+
+            tags.Add(_tags[write.Variable]);
+            rows.Add(i);
+            values.Add(TagValues.ToTagValue(write.Value.Value));
         }
 
-        var results = new TagStatus[tags.Length];
+        if (tags.Count == 0)
+        {
+            return;
+        }
+
+        var results = new TagStatus[tags.Count];
         TagStatus status = await _source.WriteAsync(tags, values, results, cancellationToken).ConfigureAwait(false);
         for (int i = 0; i < results.Length; i++)
         {
-            statuses.Span[i] = new StatusCode((status.IsGood ? results[i] : status).Code);
+            statuses.Span[rows[i]] = new StatusCode((status.IsGood ? results[i] : status).Code);
         }
     }
 }

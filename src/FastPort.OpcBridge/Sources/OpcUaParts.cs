@@ -75,7 +75,8 @@ internal sealed class OpcUaParts(EndpointOptions options, ILogger logger)
                 _numbers.Add(name, number);
             }
 
-            return info with { Tag = number, Name = name, PartOf = info.Tag };
+            // Clients name parts as they like: none is asked for while nobody subscribes to it.
+            return info with { Tag = number, Name = name, PartOf = info.Tag, Interval = null };
         }
     }
 

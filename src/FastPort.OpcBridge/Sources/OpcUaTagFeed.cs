@@ -58,7 +58,8 @@ internal sealed class OpcUaTagFeed : ITagFeed
 
     public async ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
-        OpcUaTags known = _source.Tags;
+        OpcUaTags known = _source.Connected
+            ?? throw new TagException(TagStatus.BadNoCommunication, $"Endpoint {_source.Name} is not connected.");
         IReadOnlyList<OpcUaMonitoredItem> items;
         try
         {

@@ -10,18 +10,21 @@ namespace FastPort.OpcBridge.Sources;
 /// <content>Read, Write, Call and feeds.</content>
 internal sealed partial class OpcUaTagSource
 {
+    // No server answers with this.
+    private static readonly StatusCode Unanswered = new(uint.MaxValue);
+
     private readonly ConcurrentBag<ReadBuffer> _buffers = [];
 
     public async ValueTask<TagStatus> ReadAsync(IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
     {
-        if (_client is not { } client)
+        if (_client is not { } client || _connected is not { Nodes: { } nodes })
         {
             return TagStatus.BadNoCommunication;
         }
 
         if (OpcUaParts.HasAny(tags))
         {
-            return await ReadPartsAsync(client, tags, samples, cancellationToken).ConfigureAwait(false);
+            return await ReadPartsAsync(client, nodes, tags, samples, cancellationToken).ConfigureAwait(false);
         }
 
         if (!_buffers.TryTake(out ReadBuffer? buffer))
@@ -29,7 +32,7 @@ internal sealed partial class OpcUaTagSource
             buffer = new ReadBuffer();
         }
 
-        Memory<DataValue> values = buffer.Begin(tags, _tags.Nodes);
+        Memory<DataValue> values = buffer.Begin(tags, nodes);
         try
         {
             await client.ReadAsync(buffer, values, cancellationToken).ConfigureAwait(false);
@@ -52,12 +55,11 @@ internal sealed partial class OpcUaTagSource
     public async ValueTask<TagStatus> WriteAsync(
         IReadOnlyList<int> tags, TagSamples values, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
-        if (_client is not { } client)
+        if (_client is not { } client || _connected is not { Nodes: { } nodes })
         {
             return TagStatus.BadNoCommunication;
         }
 
-        IReadOnlyList<NodeId> nodes = _tags.Nodes;
         List<KeyValuePair<NodeId, Variant>> writes = new(tags.Count);
         List<string?> ranges = new(tags.Count);
         List<int> rows = new(tags.Count);
@@ -81,19 +83,26 @@ internal sealed partial class OpcUaTagSource
             return TagStatus.Good;
         }
 
-        StatusCode[] results;
+        var results = new StatusCode[writes.Count];
+        Array.Fill(results, Unanswered);
+        TagStatus failure = TagStatus.Good;
         try
         {
-            results = await client.WriteAsync(writes, ranges, cancellationToken).ConfigureAwait(false);
+            await client.WriteAsync(writes, ranges, results, cancellationToken).ConfigureAwait(false);
         }
         catch (OpcUaException e)
         {
-            return Failure(e);
+            failure = Failure(e);
+            if (results[0] == Unanswered)
+            {
+                return failure;
+            }
         }
 
+        // More values than the server takes at a time go in several requests: those before the one that failed were answered.
         for (int i = 0; i < results.Length; i++)
         {
-            statuses.Span[rows[i]] = new TagStatus(results[i].Value);
+            statuses.Span[rows[i]] = results[i] == Unanswered ? failure : new TagStatus(results[i].Value);
         }
 
         return TagStatus.Good;
@@ -152,8 +161,8 @@ internal sealed partial class OpcUaTagSource
         }
     }
 
-    /// <summary>What is known of the tags now.</summary>
-    public OpcUaTags Tags => _tags;
+    /// <summary>The tags while their node ids are those of the session of now; null while they are not, or there is none.</summary>
+    public OpcUaTags? Connected => _connected;
 
     /// <summary>Parts of arrays, which are tags too.</summary>
     public OpcUaParts Parts => _parts;
@@ -163,9 +172,8 @@ internal sealed partial class OpcUaTagSource
         e.MayHaveExecuted ? TagStatus.BadTimeout : IsConnected ? new TagStatus(e.Status.Value) : TagStatus.BadNoCommunication;
 
     private async ValueTask<TagStatus> ReadPartsAsync(
-        OpcUaClient client, IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
+        OpcUaClient client, IReadOnlyList<NodeId> nodes, IReadOnlyList<int> tags, TagSamples samples, CancellationToken cancellationToken)
     {
-        IReadOnlyList<NodeId> nodes = _tags.Nodes;
         OpcUaPart[] parts = [.. tags.Select(_parts.Find)];
         try
         {

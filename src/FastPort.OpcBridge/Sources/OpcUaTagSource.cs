@@ -25,15 +25,20 @@ internal sealed partial class OpcUaTagSource : ITagSource
     private readonly SemaphoreSlim _loading = new(1);
     private readonly OpcUaParts _parts;
 
-    // Keeps what is said of the connection in order.
+    // Guards the fields of the connection, and keeps what is said of it in order.
     private readonly Lock _changing = new();
     private volatile OpcUaTags _tags;
     private volatile OpcUaClient? _client;
-    private volatile bool _isConnected;
     private Task _running = Task.CompletedTask;
 
-    // Of the task that loads: node ids are not those of the session of now.
-    private bool _mustLoad;
+    // The tags while their node ids are those of the session of now; null while they are not, or there is none. Read without the gate.
+    private volatile OpcUaTags? _connected;
+
+    // Another object for each connection; null while there is none.
+    private object? _connection;
+
+    // The node ids of the tags are not known to be those of the session of now.
+    private bool _mustLoad = true;
 
     public OpcUaTagSource(EndpointOptions options, BridgeSettings settings, ILoggerFactory loggerFactory)
     {
@@ -49,7 +54,7 @@ internal sealed partial class OpcUaTagSource : ITagSource
 
     public string Name => _options.Name;
 
-    public bool IsConnected => _isConnected;
+    public bool IsConnected => _connected is not null;
 
     /// <summary>Completes when the tags have been known for the first time.</summary>
     public Task Loaded => _loaded.Task;
@@ -119,15 +124,20 @@ internal sealed partial class OpcUaTagSource : ITagSource
             OpcUaClient client = await OpcUaClient
                 .ConnectAsync(_options.Client.EndpointUrl, _options.Client, _loggerFactory, _closing.Token).ConfigureAwait(false);
             _client = client;
+            lock (_changing)
+            {
+                _connection = new object();
+            }
+
             client.Disconnected += OnDisconnected;
-            client.Reconnected += recovery => _ = LoadAsync(recovery);
-            await LoadAsync(SessionRecovery.Replaced).ConfigureAwait(false);
+            client.Reconnected += OnReconnected;
+            await LoadAsync().ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (_closing.IsCancellationRequested)
         {
             // The source is closed while it connects.
         }
-        catch (OpcUaException e)
+        catch (Exception e)
         {
             // It tries again unless that is of no use, as with a wrong password.
             BridgeLog.ConnectFailed(_logger, _options.Name, _options.Client.EndpointUrl, e.Message);
@@ -135,25 +145,47 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
     }
 
-    private void OnDisconnected(CloseReason reason) => SetConnected(false);
+    // Before the client connects again.
+    private void OnDisconnected(CloseReason reason)
+    {
+        lock (_changing)
+        {
+            _connection = null;
+            SetConnected(null);
+        }
+    }
 
-    // Tags are served again when their node ids are those of the session of now.
-    private async Task LoadAsync(SessionRecovery recovery)
+    private void OnReconnected(SessionRecovery recovery)
+    {
+        lock (_changing)
+        {
+            _connection = new object();
+            _mustLoad |= recovery == SessionRecovery.Replaced;
+            SetConnected(null);
+        }
+
+        _ = LoadAsync();
+    }
+
+    // Tags are served again when their node ids are those of the session of now. What was found out on several connections is dropped: it
+    // may mix the node ids of two sessions.
+    private async Task LoadAsync()
     {
         await _loading.WaitAsync().ConfigureAwait(false);
         try
         {
-            OpcUaClient client = _client!;
-            _mustLoad |= recovery == SessionRecovery.Replaced;
-            while (_mustLoad && client.IsConnected)
+            while (Begin() is var (connection, mustLoad))
             {
-                _mustLoad = !await TryLoadAsync(client).ConfigureAwait(false);
-                await Task.Delay(_mustLoad ? RetryDelay : TimeSpan.Zero, _closing.Token).ConfigureAwait(false);
+                OpcUaTags? tags = mustLoad ? await TryLoadAsync(_client!).ConfigureAwait(false) : _tags;
+                if (tags is null)
+                {
+                    await Task.Delay(RetryDelay, _closing.Token).ConfigureAwait(false);
+                }
+                else
+                {
+                    End(connection, tags);
+                }
             }
-
-            // The connection may be lost while this is said: then its loss is said again.
-            SetConnected(!_mustLoad);
-            SetConnected(!_mustLoad && client.IsConnected);
         }
         catch (OperationCanceledException) when (_closing.IsCancellationRequested)
         {
@@ -165,35 +197,64 @@ internal sealed partial class OpcUaTagSource : ITagSource
         }
     }
 
-    private async Task<bool> TryLoadAsync(OpcUaClient client)
+    // Null if there is nothing to do.
+    private (object Connection, bool MustLoad)? Begin()
     {
-        try
+        lock (_changing)
         {
-            _tags = await new TagLoader(client, _options, _settings, _logger).LoadAsync(_tags, _closing.Token).ConfigureAwait(false);
-            BridgeLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, _tags.All.Count);
-            return true;
-        }
-        catch (OpcUaException e)
-        {
-            BridgeLog.LoadFailed(_logger, _options.Name, e.Message);
-            return false;
+            return _connection is { } connection && !IsConnected ? (connection, _mustLoad) : null;
         }
     }
 
-    private void SetConnected(bool isConnected)
+    private void End(object connection, OpcUaTags tags)
     {
-        if (isConnected)
+        lock (_changing)
+        {
+            if (_connection == connection)
+            {
+                _tags = tags;
+                _mustLoad = false;
+                SetConnected(tags);
+            }
+        }
+    }
+
+    // Null if they cannot be listed now.
+    private async Task<OpcUaTags?> TryLoadAsync(OpcUaClient client)
+    {
+        try
+        {
+            OpcUaTags tags = await new TagLoader(client, _options, _settings, _logger).LoadAsync(_tags, _closing.Token)
+                .ConfigureAwait(false);
+            BridgeLog.Loaded(_logger, _options.Name, _options.Client.EndpointUrl, tags.All.Count);
+            return tags;
+        }
+        catch (OpcUaException e)
+        {
+            BridgeLog.LoadFailed(_logger, exception: null, _options.Name, e.Message);
+            return null;
+        }
+        catch (Exception e) when (!_closing.IsCancellationRequested)
+        {
+            // A defect, or an answer that nobody has thought of: the source must not stay away for good.
+            BridgeLog.LoadFailed(_logger, e, _options.Name, e.Message);
+            return null;
+        }
+    }
+
+    // Under the gate.
+    private void SetConnected(OpcUaTags? tags)
+    {
+        bool isChange = IsConnected != tags is not null;
+        _connected = tags;
+        if (tags is not null)
         {
             _loaded.TrySetResult();
         }
 
-        lock (_changing)
+        if (isChange)
         {
-            if (_isConnected != isConnected)
-            {
-                _isConnected = isConnected;
-                ConnectionChanged?.Invoke();
-            }
+            ConnectionChanged?.Invoke();
         }
     }
 }

@@ -73,6 +73,10 @@ public sealed class NamespaceTable
             ? id
             : id.InNamespace(index);
 
+    /// <summary>Whether each index of an earlier table has the same namespace in this one.</summary>
+    internal bool Extends(NamespaceTable earlier) =>
+        ReferenceEquals(this, earlier) || _uris.AsSpan().StartsWith(earlier._uris);
+
     private ushort IndexOf(string uri)
     {
         ArgumentNullException.ThrowIfNull(uri);

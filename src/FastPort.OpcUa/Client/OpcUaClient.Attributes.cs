@@ -135,9 +135,8 @@ public sealed partial class OpcUaClient
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values, Memory<StatusCode> statuses, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(values);
-        return statuses.Length == values.Count
-            ? WritePartsAsync(values, null, statuses, cancellationToken)
-            : throw new ArgumentException($"There are {values.Count} nodes and room for {statuses.Length} statuses.", nameof(statuses));
+        CheckRoom(values.Count, statuses);
+        return WritePartsAsync(values, null, statuses, cancellationToken);
     }
 
     /// <summary>
@@ -166,6 +165,41 @@ public sealed partial class OpcUaClient
         return statuses;
     }
 
+    /// <summary>
+    /// As <see cref="WriteAsync(IReadOnlyList{KeyValuePair{NodeId, Variant}}, Memory{StatusCode}, CancellationToken)"/>, of arrays only
+    /// parts.
+    /// </summary>
+    /// <param name="values">The nodes and what is written; do not change them before the call has ended.</param>
+    /// <param name="indexRanges">For each node the part of its array, such as <c>2:5</c>; null for all of the value.</param>
+    /// <param name="statuses">
+    /// Receives a status for each node, in order. It is the client's until the call has ended. If it fails, those of earlier requests are
+    /// there, and the others are as they were.
+    /// </param>
+    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <exception cref="ArgumentException">
+    /// <paramref name="indexRanges"/> or <paramref name="statuses"/> has another length than <paramref name="values"/>.
+    /// </exception>
+    /// <exception cref="OpcUaException">A request failed as a whole; those before it were written.</exception>
+    public ValueTask WriteAsync(
+        IReadOnlyList<KeyValuePair<NodeId, Variant>> values,
+        IReadOnlyList<string?> indexRanges,
+        Memory<StatusCode> statuses,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(values);
+        CheckRanges(values.Count, indexRanges);
+        CheckRoom(values.Count, statuses);
+        return WritePartsAsync(values, indexRanges, statuses, cancellationToken);
+    }
+
+    private static void CheckRoom(int count, Memory<StatusCode> statuses)
+    {
+        if (statuses.Length != count)
+        {
+            throw new ArgumentException($"There are {count} nodes and room for {statuses.Length} statuses.", nameof(statuses));
+        }
+    }
+
     private static void CheckRanges(int count, IReadOnlyList<string?> indexRanges)
     {
         ArgumentNullException.ThrowIfNull(indexRanges);
@@ -184,6 +218,7 @@ public sealed partial class OpcUaClient
         Memory<DataValue> values,
         CancellationToken cancellationToken)
     {
+        NamespaceTable namespaces = Namespaces;
         int from = 0;
         do
         {
@@ -193,7 +228,8 @@ public sealed partial class OpcUaClient
                 _reads,
                 "Read",
                 cancellationToken,
-                into: new ReadNodesResponse { Results = values.Slice(from, count) }).ConfigureAwait(false);
+                into: new ReadNodesResponse { Results = values.Slice(from, count) },
+                namespaces: namespaces).ConfigureAwait(false);
             if (result.Response.Count != count)
             {
                 throw Failed("Read", StatusCodes.BadUnknownResponse);
@@ -211,6 +247,7 @@ public sealed partial class OpcUaClient
         Memory<StatusCode> statuses,
         CancellationToken cancellationToken)
     {
+        NamespaceTable namespaces = Namespaces;
         int from = 0;
         do
         {
@@ -220,7 +257,8 @@ public sealed partial class OpcUaClient
                 _writes,
                 "Write",
                 cancellationToken,
-                into: new WriteNodesResponse { Results = statuses.Slice(from, count) }).ConfigureAwait(false);
+                into: new WriteNodesResponse { Results = statuses.Slice(from, count) },
+                namespaces: namespaces).ConfigureAwait(false);
             if (result.Response.Count != count)
             {
                 throw Failed("Write", StatusCodes.BadUnknownResponse);

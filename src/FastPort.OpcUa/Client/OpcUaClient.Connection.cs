@@ -176,20 +176,28 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Sends a request on the active session. One that could not be sent because the connection had just ended waits for the next session.
+    /// Sends a request on the active session. One that could not be sent because the connection had just ended waits for the next session,
+    /// if node ids mean the same there.
     /// </summary>
     /// <exception cref="OpcUaException">The request failed as a whole.</exception>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     private async ValueTask<ServiceResult<TResponse>> InvokeAsync<TRequest, TResponse>(
         TRequest request, Stack<PendingRequest<TResponse>> pool, string service, CancellationToken cancellationToken,
-        RequestTerms terms = default, TResponse into = default)
+        RequestTerms terms = default, TResponse into = default, NamespaceTable? namespaces = null)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {
+        // Read before the session: a table that is set meanwhile is not the one that the request's node ids were made with.
+        namespaces ??= Namespaces;
         terms = terms with { ContinuesOnLoop = _options.RunContinuationsOnLoop };
         SessionLink link = _slot.Current ?? await LinkAsync(after: null, service, cancellationToken).ConfigureAwait(false);
         while (true)
         {
+            if (!link.Namespaces.Extends(namespaces))
+            {
+                throw NamespacesChanged(service);
+            }
+
             ServiceResult<TResponse> result = await link.SendAsync(request, pool, cancellationToken, terms, into)
                 .ConfigureAwait(false);
             if (result.Status.IsGood)
@@ -216,6 +224,11 @@ public sealed partial class OpcUaClient
         (await InvokeAsync(request, new Stack<PendingRequest<TResponse>>(), service, cancellationToken).ConfigureAwait(false)).Response;
 
     private OpcUaException Failed(string service, StatusCode status) => ServiceFailure.Create(status, service, _endpointUrl);
+
+    private OpcUaException NamespacesChanged(string service) => new(
+        StatusCodes.BadServerNotConnected,
+        $"{service} of {_endpointUrl} was not sent: the server has come back with other namespaces, in which the request's node ids may be "
+        + "those of other nodes. Make them again from Namespaces.");
 
     private void Raise<T>(string name, Action<OpcUaClient, T> raise, T argument)
     {

@@ -9,7 +9,8 @@ namespace FastPort.OpcUa.Client;
 /// <summary>
 /// A session with an OPC UA server. Its members are safe from any thread; many requests can be under way at a time. When the connection is
 /// lost the client connects again by itself, and its subscriptions go on. Requests made meanwhile wait, at most
-/// <see cref="OpcUaClientOptions.RequestTimeout"/>.
+/// <see cref="OpcUaClientOptions.RequestTimeout"/>. If the server comes back with other indexes of namespaces they fail instead, with
+/// BadServerNotConnected: their node ids may be those of other nodes.
 /// </summary>
 public sealed partial class OpcUaClient : IAsyncDisposable
 {

@@ -140,9 +140,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     public bool TryGet<T>(out T value)
     {
         TagType type = TagTypes.Of<T>();
-        bool isBytes = type == TagType.ByteString && TagTypes.ColumnOf(Type) == TagColumn.Data && !TagTypes.IsText(Type);
-        bool isText = type == TagType.String && TagTypes.IsText(Type);
-        if (IsArray || type == TagType.Null || (Type != type && !isBytes && !isText))
+        if (IsArray || !IsHeldAs(type))
         {
             value = default!;
             return false;
@@ -173,7 +171,7 @@ public readonly partial struct TagValue : IEquatable<TagValue>
     /// <typeparam name="T">The .NET type of <see cref="Type"/>.</typeparam>
     /// <exception cref="InvalidCastException">The value has another type, or is no array.</exception>
     public T[]? GetArray<T>() =>
-        IsArray && (_object is T[] || (_object is null && TagTypes.Of<T>() == Type))
+        IsArray && (_object is T[] || (_object is null && IsHeldAs(TagTypes.Of<T>())))
             ? (T[]?)_object
             : throw new InvalidCastException($"The tag's value is {Describe()}, not an array of {typeof(T).Name}.");
 
@@ -241,6 +239,16 @@ public readonly partial struct TagValue : IEquatable<TagValue>
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static TTo As<TFrom, TTo>(TFrom value) => Unsafe.As<TFrom, TTo>(ref value);
+
+    // Types without a .NET type are held as bytes or as texts.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsHeldAs(TagType type) => type switch
+    {
+        TagType.Null => false,
+        TagType.ByteString => TagTypes.ColumnOf(Type) == TagColumn.Data && !TagTypes.IsText(Type),
+        TagType.String => TagTypes.IsText(Type),
+        _ => Type == type,
+    };
 
     private static string? Text(object? value) => value switch
     {

@@ -112,6 +112,22 @@ public sealed class PublishedNodesTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_value_that_OPC_UA_does_not_have_is_told_and_concerns_no_other_tag()
+    {
+        _press.Add(new TagInfo(0, "press/matrix") { Type = TagType.Int32, Rank = 2 }, TagValue.FromArray<int>([], 0, 3));
+        _press.Add("press/zero", 0);
+        await _publisher.PublishAsync(_press);
+        await using OpcUaSubscription subscription = await _client.SubscribeAsync(
+            new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(20) }, _limit.Token);
+        await subscription.AddItemsAsync([new MonitoredItemOptions(Id("press/zero")) { SamplingInterval = TimeSpan.Zero, QueueSize = 100 }]);
+        await UntilAsync(subscription, static value => value.Value == 0 && value.Status.IsGood);
+        Assert.Equal(StatusCodes.BadTypeMismatch, (await _client.ReadAsync([Id("press/matrix")]))[0].Status);
+
+        await _publisher.DisposeAsync();
+        await UntilAsync(subscription, static value => value.Status == StatusCodes.BadNoCommunication);
+    }
+
+    [Fact]
     public async Task A_bridge_with_endpoints_takes_no_tags_unless_it_is_allowed()
     {
         await using var bridge = BridgeProcess.Start(

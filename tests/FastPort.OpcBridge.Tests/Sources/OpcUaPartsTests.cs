@@ -27,6 +27,12 @@ public sealed class OpcUaPartsTests : IAsyncLifetime
         ("Endpoints:plant:EndpointUrl", "{url}"),
         ("Endpoints:plant:AllowWrite", "true"),
         ("Endpoints:plant:MaxTags", $"{MaxTags}"),
+        ("Groups:fast:PublishingInterval", "00:00:00.050"),
+        ("Tags:0:Name", "grouped"),
+        ("Tags:0:Endpoint", "plant"),
+        ("Tags:0:NamespaceUri", Bridged.NamespaceUri),
+        ("Tags:0:NodeId", "i=10"),
+        ("Tags:0:Group", "fast"),
         ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
 
     public ValueTask DisposeAsync() => _bridged.DisposeAsync();
@@ -123,6 +129,17 @@ public sealed class OpcUaPartsTests : IAsyncLifetime
         await _bridged.StartServerAsync();
         Assert.Equal(TagValue.FromArray([1, 2]), await NextAsync(changes));
         Assert.Equal(TagValue.FromArray([1, 2]), (await Client.ReadAsync(tags)).GetValue(0));
+    }
+
+    [Fact]
+    public async Task A_part_of_a_tag_in_a_group_is_asked_for_only_while_somebody_subscribes_to_it()
+    {
+        string[] names = ["grouped", "grouped[1:2]"];
+        var infos = new TagInfo?[names.Length];
+
+        await _bridged.Source.ResolveAsync(names, infos, CancellationToken.None);
+
+        Assert.Equal([TimeSpan.FromMilliseconds(50), null], infos.Select(static info => info!.Interval));
     }
 
     [Fact]

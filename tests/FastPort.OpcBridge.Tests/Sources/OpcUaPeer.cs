@@ -4,7 +4,7 @@ using FastPort.OpcUa.Server;
 namespace FastPort.OpcBridge.Tests.Sources;
 
 /// <summary>An OPC UA server in this process. It can be stopped, and started again with the same address and other nodes.</summary>
-internal sealed class OpcUaPeer(Action<AddressSpace> build) : IAsyncDisposable
+internal sealed class OpcUaPeer(Action<AddressSpace> build, Action<OpcUaServerOptions>? configure = null) : IAsyncDisposable
 {
     private readonly string _folder = Directory.CreateTempSubdirectory("opcua-").FullName;
     private OpcUaServer? _server;
@@ -17,6 +17,7 @@ internal sealed class OpcUaPeer(Action<AddressSpace> build) : IAsyncDisposable
         options.Certificates.Directory = Path.Combine(_folder, "server");
         options.Certificates.UnsafeTrustAll = true;
         options.SecurityPolicies = [OpcUaSecurityPolicy.None, OpcUaSecurityPolicy.Basic256Sha256];
+        configure?.Invoke(options);
         _server = new OpcUaServer(options);
         build(_server.AddressSpace);
         await _server.StartAsync();

@@ -101,6 +101,41 @@ public sealed class OpcUaTagSourceFaultTests
     }
 
     [Fact]
+    public async Task Of_more_values_than_the_server_takes_at_a_time_those_that_were_written_are_told_although_later_ones_fail()
+    {
+        await using var server = new OpcUaPeer(
+            static space =>
+            {
+                Build(space);
+                space.AddVariableOfType(
+                    AddressSpace.ObjectsFolder, new NodeId(2, 2), new QualifiedName(2, "stuck"), BuiltInType.Int32, -1,
+                    static (_, _, token) => new ValueTask(Task.Delay(Timeout.Infinite, token)));
+            },
+            static options => options.MaxNodesPerWrite = 2);
+        await server.StartAsync();
+        await using BridgeUnderTest bridge = await BridgeUnderTest.StartAsync(
+            mustLoad: true,
+            ("Endpoints:plant:EndpointUrl", server.Url),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:RequestTimeout", "00:00:00.300"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
+            ("Tags:0:Name", "stuck"),
+            ("Tags:0:Endpoint", "plant"),
+            ("Tags:0:NamespaceUri", Bridged.NamespaceUri),
+            ("Tags:0:NodeId", "i=2"));
+        TagList tags = await bridge.Client.ResolveAsync(["plant/0", "plant/1", "plant/2", "stuck"]);
+        var values = new TagSamples();
+        values.Add(1);
+        values.Add("no number");
+        values.Add(3);
+        values.Add(4);
+
+        Assert.Equal(
+            [TagStatus.Good, TagStatus.BadTypeMismatch, TagStatus.BadTimeout, TagStatus.BadTimeout],
+            await bridge.Client.WriteAsync(tags, values).InTimeAsync());
+    }
+
+    [Fact]
     public async Task Writes_that_were_acknowledged_are_there_although_the_server_is_restarted_again_and_again()
     {
         // What is written outlives the server, as in a device.
@@ -129,6 +164,44 @@ public sealed class OpcUaTagSourceFaultTests
                 Assert.InRange(device[tag]!.Value.Value.Get<int>(), acknowledged[tag], int.MaxValue);
             }
         }
+    }
+
+    [Fact]
+    public async Task Writes_reach_no_other_node_although_namespaces_have_other_indexes_after_each_restart()
+    {
+        bool isShifted = false;
+        List<VariableNode> others = [];
+        await using Bridged bridged = await Bridged.StartAsync(
+            space =>
+            {
+                if (isShifted)
+                {
+                    // The ids of the tags, at the index that the tags had.
+                    ushort ns = space.AddNamespace("urn:fastport:others");
+                    others.AddRange(Enumerable.Range(0, Tags).Select(i => space.AddVariable(
+                        AddressSpace.ObjectsFolder, new NodeId(ns, 10 + (uint)i), new QualifiedName(ns, $"{i}"), 0, writable: true)));
+                }
+
+                Build(space);
+            },
+            ("Endpoints:plant:EndpointUrl", "{url}"),
+            ("Endpoints:plant:AllowWrite", "true"),
+            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
+        using var stop = new CancellationTokenSource();
+        Task<int[]>[] writers = [.. Enumerable.Range(0, 4).Select(writer => WriteAsync(bridged.Client, writer, stop.Token))];
+
+        for (int i = 0; i < 3; i++)
+        {
+            isShifted = !isShifted;
+            await bridged.StopServerAsync();
+            await bridged.StartServerAsync();
+            await UntilGoodAsync(bridged.Client, "plant/0");
+        }
+
+        await stop.CancelAsync();
+        await Task.WhenAll(writers).InTimeAsync();
+        Assert.Equal(2 * Tags, others.Count);
+        Assert.All(others, static node => Assert.Equal(0, node.Value.Value.Get<int>()));
     }
 
     // Writes growing numbers to every fourth tag. Returns the last one that was acknowledged, of each.

@@ -39,6 +39,44 @@ public sealed class ReconnectTests
         Assert.True(client.IsConnected);
     }
 
+    [Fact]
+    public async Task What_waits_for_a_server_that_comes_back_with_other_namespaces_reaches_no_other_node()
+    {
+        VariableNode other = null!;
+        TestServer server = await TestServer.StartAsync(static space => Add(space, "urn:wanted", 5));
+        string url = server.Url;
+        await using OpcUaClient client = await server.ConnectAsync(Quick);
+        await using OpcUaSubscription subscription = await client.SubscribeAsync(
+            new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(10) });
+        NodeId wanted = client.Namespaces.MakeId("urn:wanted", 1);
+        Events events = new(client);
+        await server.DisposeAsync();
+        await events.Disconnected.InTimeAsync();
+        Task<StatusCode[]> writing = client.WriteAsync([new(wanted, 6)]).AsTask();
+        Task<DataValue[]> reading = client.ReadAsync([wanted]).AsTask();
+        Task<IReadOnlyList<OpcUaMonitoredItem>> adding = subscription.AddItemsAsync([new MonitoredItemOptions(wanted)]).AsTask();
+
+        await using TestServer next = await TestServer.StartAsync(
+            space =>
+            {
+                other = Add(space, "urn:other", 7);
+                Add(space, "urn:wanted", 8);
+            },
+            o => o.Endpoints[0] = url);
+
+        foreach (Task waiting in (Task[])[writing, reading])
+        {
+            OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => waiting.InTimeAsync());
+            Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
+            Assert.Contains("other namespaces", e.Message, StringComparison.Ordinal);
+        }
+
+        Assert.Equal(client.Namespaces.MakeId("urn:wanted", 1), Assert.Single(await adding.InTimeAsync()).Options.Node);
+        Assert.Equal([8], await subscription.NumbersAsync(1));
+        Assert.Equal(7, other.Value.Value.Get<int>());
+        Assert.Equal(7, (await client.ReadAsync([wanted]))[0].Value.Get<int>());
+    }
+
     [Theory]
     [InlineData(OpcUaSecurityPolicy.None)]
     [InlineData(OpcUaSecurityPolicy.Basic256Sha256)]
@@ -283,6 +321,12 @@ public sealed class ReconnectTests
                 o.Endpoints[0] = $"opc.tcp://127.0.0.1:{port}/test";
                 configure?.Invoke(o);
             });
+
+    private static VariableNode Add(AddressSpace space, string namespaceUri, int value)
+    {
+        ushort ns = space.AddNamespace(namespaceUri);
+        return space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(ns, 1), new QualifiedName(ns, "Number"), value, writable: true);
+    }
 
     // The next events.
     private sealed class Events

@@ -35,6 +35,26 @@ public sealed class BrowseTests
     }
 
     [Fact]
+    public void A_folder_with_many_nodes_takes_the_next_one_without_a_copy_of_all()
+    {
+        const int Nodes = 5000;
+        var space = new AddressSpace(new OpcUaServerOptions(), TimeProvider.System);
+        ushort ns = space.AddNamespace("urn:fastport:test");
+        Node folder = space.AddFolder(AddressSpace.ObjectsFolder, new NodeId(ns, 1), new QualifiedName(ns, "Folder"));
+        long before = GC.GetAllocatedBytesForCurrentThread();
+
+        for (uint i = 0; i < Nodes; i++)
+        {
+            space.AddFolder(folder.Id, new NodeId(ns, 100 + i), new QualifiedName(ns, "below"));
+        }
+
+        Assert.InRange((GC.GetAllocatedBytesForCurrentThread() - before) / Nodes, 0, 2000);
+        Assert.Equal(
+            Enumerable.Range(0, Nodes).Select(i => new NodeId(ns, 100 + (uint)i)),
+            folder.References.ToArray().Where(static one => one.TypeId == new NodeId(0, 35)).Skip(1).Select(static one => one.Target.Id));
+    }
+
+    [Fact]
     public async Task The_whole_tree_can_be_walked_from_the_root()
     {
         await using TestServer server = await TestServer.StartAsync(static space =>

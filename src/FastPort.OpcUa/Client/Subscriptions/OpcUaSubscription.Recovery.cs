@@ -37,7 +37,9 @@ public sealed partial class OpcUaSubscription
         {
             _namespaces = link.Namespaces;
             Session = link.Session;
-            foreach (OpcUaMonitoredItem item in items)
+
+            // Those that are being added, too: they are asked for on this session next.
+            foreach (OpcUaMonitoredItem item in _items.Values)
             {
                 item.Move(link.Namespaces.Move(item.Options.Node, before));
             }

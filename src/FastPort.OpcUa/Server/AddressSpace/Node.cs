@@ -6,8 +6,10 @@ namespace FastPort.OpcUa.Server;
 /// </summary>
 public abstract class Node
 {
-    // Written under the address space's lock, replaced as a whole; read without it.
+    // Written under the address space's lock: a reference first, then the number of them. Read without it, the number first: the array
+    // then has at least as many.
     private volatile Reference[] _references = [];
+    private volatile int _referenceCount;
 
     private protected Node(NodeId id, NodeClass nodeClass, QualifiedName browseName)
     {
@@ -33,14 +35,21 @@ public abstract class Node
     public LocalizedText Description { get; init; }
 
     /// <summary>All references of the node, in both directions.</summary>
-    internal ReadOnlySpan<Reference> References => _references;
+    internal ReadOnlySpan<Reference> References
+    {
+        get
+        {
+            int count = _referenceCount;
+            return _references.AsSpan(0, count);
+        }
+    }
 
     /// <summary>The type of an object or variable; the null id for others.</summary>
     internal NodeId TypeDefinition
     {
         get
         {
-            foreach (Reference reference in _references)
+            foreach (Reference reference in References)
             {
                 if (reference.IsForward && reference.TypeId == new NodeId(0, NodeIds.HasTypeDefinition))
                 {
@@ -55,7 +64,7 @@ public abstract class Node
     /// <summary>Whether a node is a component of this one.</summary>
     internal bool HasComponent(Node node)
     {
-        foreach (Reference reference in _references)
+        foreach (Reference reference in References)
         {
             if (reference.Target == node && reference.IsForward && reference.TypeId == new NodeId(0, NodeIds.HasComponent))
             {
@@ -67,7 +76,19 @@ public abstract class Node
     }
 
     /// <summary>Adds a reference; under the address space's lock.</summary>
-    internal void Add(Reference reference) => _references = [.. _references, reference];
+    internal void Add(Reference reference)
+    {
+        Reference[] references = _references;
+        if (_referenceCount == references.Length)
+        {
+            // Most nodes have two: to the node that they lie in, and to their type.
+            Array.Resize(ref references, Math.Max(2, 2 * references.Length));
+        }
+
+        references[_referenceCount] = reference;
+        _references = references;
+        _referenceCount++;
+    }
 
     /// <summary>Reads an attribute other than Value. False if the node has none such.</summary>
     internal virtual bool TryReadAttribute(AttributeId attribute, out Variant value)
