@@ -1,3 +1,4 @@
+using FastPort.Configuration;
 using FastPort.OpcBridge.Configuration;
 using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Sources;
@@ -34,6 +35,13 @@ internal sealed class BridgeService(
 
         await Task.WhenAll(sources.Select(static source => source.Loaded))
             .WaitAsync(Patience, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+
+        // A server that is away now is asked later; then the second node is left out, and logged.
+        string[] problems = [.. sources.SelectMany(static source => source.NamesTwice)];
+        if (problems.Length != 0)
+        {
+            throw new FastPortOptionsException(problems);
+        }
     }
 
     public async Task StopAsync(CancellationToken cancellationToken)

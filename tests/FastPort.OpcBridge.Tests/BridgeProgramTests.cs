@@ -1,5 +1,7 @@
 using System.Text.Json;
+using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using Xunit;
@@ -84,6 +86,47 @@ public sealed class BridgeProgramTests
         Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("'a' is the name of plant  i=1 and factory  ns=2;i=2", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Colour is no known key", bridge.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Two_nodes_of_one_name_stop_the_start_with_both_named()
+    {
+        string folder = Directory.CreateTempSubdirectory("twice-").FullName;
+        var options = new OpcUaServerOptions { Endpoints = { "opc.tcp://127.0.0.1:0" }, SecurityPolicies = [OpcUaSecurityPolicy.None] };
+        options.Certificates.Directory = folder;
+        await using (var server = new OpcUaServer(options))
+        {
+            ushort index = server.AddressSpace.AddNamespace("urn:twice");
+            foreach (uint number in (uint[])[1, 2])
+            {
+                server.AddressSpace.AddVariable(
+                    AddressSpace.ObjectsFolder, new NodeId(index, number), new QualifiedName(index, "speed"), 1.5);
+            }
+
+            await server.StartAsync();
+            await using var bridge = Start(
+                ("OpcBridge__Endpoints__plant__EndpointUrl", server.Endpoints[0].ToString()),
+                ("OpcBridge__Endpoints__plant__SecurityPolicy", "None"),
+                ("OpcBridge__Endpoints__plant__Below__0", "i=85"));
+
+            Assert.Equal(2, await bridge.ExitAsync());
+            Assert.Contains("'plant/speed' is the name of", bridge.Errors, StringComparison.Ordinal);
+
+            // One that the configuration names is no second one.
+            await using var named = Start(
+                ("OpcBridge__Endpoints__plant__EndpointUrl", server.Endpoints[0].ToString()),
+                ("OpcBridge__Endpoints__plant__SecurityPolicy", "None"),
+                ("OpcBridge__Endpoints__plant__Below__0", "i=85"),
+                ("OpcBridge__Tags__0__Name", "other"),
+                ("OpcBridge__Tags__0__Endpoint", "plant"),
+                ("OpcBridge__Tags__0__NamespaceUri", "urn:twice"),
+                ("OpcBridge__Tags__0__NodeId", "i=2"));
+            await using TagClient client = await TagClient.ConnectAsync(await named.ListeningAsync());
+            Assert.Equal(1.5, (await client.ReadAsync("other")).Value);
+            Assert.Equal(1.5, (await client.ReadAsync("plant/speed")).Value);
+        }
+
+        Directory.Delete(folder, recursive: true);
     }
 
     [Fact]

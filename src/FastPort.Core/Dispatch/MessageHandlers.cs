@@ -44,8 +44,8 @@ public sealed class MessageHandlers
     /// <param name="name">Name for logs and reports. Defaults to the type in hexadecimal.</param>
     /// <param name="beginsOnLoop">
     /// Whether the handler begins on the session's loop if no earlier request waits and the session has a free place, of
-    /// <see cref="SessionOptions.MaxConcurrency"/> above 1. It saves a change of threads, which takes longer than a short handler. Until its
-    /// first await the handler must not block then, as an inline one. Defaults to false.
+    /// <see cref="SessionOptions.MaxConcurrency"/> above 1. It saves a change of threads, which takes longer than a short handler. Until
+    /// its first await the handler must not block then, as an inline one. Defaults to false.
     /// </param>
     /// <exception cref="ArgumentException">The type is registered already or belongs to the session layer.</exception>
     /// <exception cref="InvalidOperationException">The server or client has been started.</exception>

@@ -34,6 +34,9 @@ internal sealed class OpcUaTags
 
     public IReadOnlyDictionary<string, OpcUaMethod> Methods { get; }
 
+    /// <summary>What is wrong with names: sentences about those that two nodes have.</summary>
+    public IReadOnlyList<string> NamesTwice { get; init; } = [];
+
     public IEnumerable<string> Names => _byName.Keys;
 
     public OpcUaTag? Find(string name) => _byName.GetValueOrDefault(name);

@@ -39,7 +39,7 @@ internal sealed partial class OpcUaTagSource
         }
         catch (OpcUaException e)
         {
-            // The buffer is not used again: an answer may still come into it. That a read was sent before the connection ended is no matter.
+            // The buffer is not used again: an answer may still come into it. A read whose connection has ended is only lost.
             return e.MayHaveExecuted && e.Status != StatusCodes.BadTimeout ? TagStatus.BadNoCommunication : Failure(e);
         }
 

@@ -18,6 +18,10 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     private readonly List<OpcUaTag> _tags = [];
     private readonly Dictionary<string, OpcUaTag> _names = new(StringComparer.Ordinal);
     private readonly List<OpcUaMethod> _methods = [];
+    private readonly List<string> _namesTwice = [];
+
+    // Nodes that have a name of their own.
+    private readonly HashSet<NodeId> _configured = [];
     private readonly HashSet<NodeId> _browsed = [];
     private readonly UnitsAndRanges _unitsAndRanges = new(client);
 
@@ -29,6 +33,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
             _names.Add(tag.Info.Name, tag);
         }
 
+        _configured.UnionWith(settings.Tags.Where(tag => tag.Endpoint == options.Name).Select(tag => NodeOf(tag.Id)));
         foreach (string below in options.Below)
         {
             try
@@ -51,7 +56,7 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
         }
 
         await DescribeAsync(nodes, cancellationToken).ConfigureAwait(false);
-        return new OpcUaTags(_tags, nodes, _methods);
+        return new OpcUaTags(_tags, nodes, _methods) { NamesTwice = _namesTwice };
     }
 
     // The null id for one whose namespace the server does not have: it answers BadNodeIdUnknown or BadNodeIdInvalid for it.
@@ -140,9 +145,10 @@ internal sealed class TagLoader(OpcUaClient client, EndpointOptions options, Bri
     {
         if (_names.TryGetValue(name, out OpcUaTag? known))
         {
-            if (known.Id != id)
+            if (NodeOf(known.Id) != NodeOf(id) && !_configured.Contains(NodeOf(id)))
             {
                 BridgeLog.NameTwice(logger, name, $"{known.Id}", $"{id}");
+                _namesTwice.Add($"Endpoint {options.Name}: '{name}' is the name of {known.Id} and of {id}; give one a name under Tags.");
             }
 
             return true;

@@ -119,7 +119,8 @@ public sealed class PublishedNodesTests : IAsyncLifetime
         await _publisher.PublishAsync(_press);
         await using OpcUaSubscription subscription = await _client.SubscribeAsync(
             new SubscriptionOptions { PublishingInterval = TimeSpan.FromMilliseconds(20) }, _limit.Token);
-        await subscription.AddItemsAsync([new MonitoredItemOptions(Id("press/zero")) { SamplingInterval = TimeSpan.Zero, QueueSize = 100 }]);
+        await subscription.AddItemsAsync(
+            [new MonitoredItemOptions(Id("press/zero")) { SamplingInterval = TimeSpan.Zero, QueueSize = 100 }], _limit.Token);
         await UntilAsync(subscription, static value => value.Value == 0 && value.Status.IsGood);
         Assert.Equal(StatusCodes.BadTypeMismatch, (await _client.ReadAsync([Id("press/matrix")]))[0].Status);
 

@@ -26,7 +26,8 @@ public sealed class PublishedTagTests : IAsyncLifetime
 
     public async ValueTask InitializeAsync()
     {
-        _press.Add(new TagInfo(0, "press/speed") { Type = TagType.Double, Rank = -1, IsWritable = true, Unit = "1/min", Range = (0, 90) }, 12.5);
+        var speed = new TagInfo(0, "press/speed") { Type = TagType.Double, Rank = -1, IsWritable = true, Unit = "1/min", Range = (0, 90) };
+        _press.Add(speed, 12.5);
         _press.Add("press/state", "idle");
         _press.Add("press/counts", TagValue.FromArray([1, 2, 3]), isWritable: true);
         _bridge = await TagBridge.StartAsync(_published);
@@ -50,8 +51,10 @@ public sealed class PublishedTagTests : IAsyncLifetime
         Assert.All(publication.Statuses, static status => Assert.Equal(TagStatus.Good, status));
         TagList tags = await _client.ResolveAsync(["press/speed", "press/state", "press/counts"]);
         TagInfo speed = tags.Infos[0]!;
-        Assert.Equal((TagType.Double, -1, true, "1/min", (0.0, 90.0)), (speed.Type, speed.Rank, speed.IsWritable, speed.Unit, speed.Range!.Value));
-        await using TagSubscription subscription = await _client.SubscribeAsync(tags, new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 100 });
+        Assert.Equal((TagType.Double, -1, true, "1/min"), (speed.Type, speed.Rank, speed.IsWritable, speed.Unit));
+        Assert.Equal((0.0, 90.0), speed.Range);
+        await using TagSubscription subscription = await _client.SubscribeAsync(
+            tags, new() { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 100 });
         await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(_limit.Token);
         await UntilAsync(changes, "press/speed", 12.5);
 
@@ -344,7 +347,8 @@ public sealed class PublishedTagTests : IAsyncLifetime
         _press.Add("press/recipe", "", isWritable: true);
         await _publisher.PublishAsync(_press);
         await UntilAsync("press/recipe", "");
-        int[] tags = [.. (await InfosAsync("press/program", "press/speed", "press/recipe", "press/counts")).Select(static info => info.Tag)];
+        int[] tags =
+            [.. (await InfosAsync("press/program", "press/speed", "press/recipe", "press/counts")).Select(static info => info.Tag)];
         var values = new TagSamples();
         values.Add(new string('p', 600_000));
         values.Add(7.0);
@@ -376,7 +380,8 @@ public sealed class PublishedTagTests : IAsyncLifetime
     {
         await using FastPortClient client = await ConnectAsync("client");
         DeclaredTags declared = await DeclareAsync(
-            client, Tag("good"), Tag(""), Tag("a//b"), Tag("/a"), Tag("a\u0085b"), Tag("a\u2028b"), Tag(new string('x', 513)), Tag("a", type: 26),
+            client, Tag("good"), Tag(""), Tag("a//b"), Tag("/a"), Tag("a\u0085b"), Tag("a\u2028b"), Tag(new string('x', 513)),
+            Tag("a", type: 26),
             Tag("a", rank: 0), Tag("a", rank: -3), Tag("a", rank: 17), Tag("good", type: 1));
 
         Assert.Equal(
@@ -392,7 +397,13 @@ public sealed class PublishedTagTests : IAsyncLifetime
     [Fact]
     public async Task A_publisher_has_room_for_so_many_tags_texts_and_values_and_leaves_room_for_others()
     {
-        var options = new PublishedTagOptions { MaxTagsPerPublisher = 2, MaxTextLength = 3, MaxValueBytes = 3500, MaxValueBytesPerPublisher = 2000 };
+        var options = new PublishedTagOptions
+        {
+            MaxTagsPerPublisher = 2,
+            MaxTextLength = 3,
+            MaxValueBytes = 3500,
+            MaxValueBytesPerPublisher = 2000,
+        };
         await using var source = new PublishedTagSource(options: options);
         await using TagBridge bridge = await TagBridge.StartAsync(source);
         await using FastPortClient greedy = await ConnectAsync("greedy", bridge);
@@ -410,7 +421,8 @@ public sealed class PublishedTagTests : IAsyncLifetime
         uint other = Assert.Single((await DeclareAsync(modest, Tag("c", Text))).Handles);
 
         Assert.Equal(
-            [TagStatus.Good, TagStatus.BadResponseTooLarge], await PushAsync(greedy, (declared.Handles[2], 1500), (declared.Handles[3], 1000)));
+            [TagStatus.Good, TagStatus.BadResponseTooLarge],
+            await PushAsync(greedy, (declared.Handles[2], 1500), (declared.Handles[3], 1000)));
         Assert.Equal([TagStatus.Good, TagStatus.Good], await PushAsync(greedy, (declared.Handles[2], 800), (declared.Handles[3], 1000)));
         Assert.Equal([TagStatus.BadResponseTooLarge], await PushAsync(modest, (other, 1700)));
         Assert.Equal([TagStatus.Good], await PushAsync(modest, (other, 1200)));
@@ -449,7 +461,8 @@ public sealed class PublishedTagTests : IAsyncLifetime
         var push = new PushTags { Handles = { handle, handle, 99 }, Samples = Message(samples) };
 
         Assert.Equal(
-            [TagStatus.BadHandleInvalid.Code], WrittenTags.Parser.ParseFrom(await stranger.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses);
+            [TagStatus.BadHandleInvalid.Code],
+            WrittenTags.Parser.ParseFrom(await stranger.RequestAsync(TagMessageType.Push, push.ToByteArray())).Statuses);
         Assert.Equal(TagStatus.BadWaitingForInitialData, (await _client.ReadAsync("a")).Status);
         Assert.Equal(
             [0, TagStatus.BadTypeMismatch.Code, TagStatus.BadHandleInvalid.Code],
@@ -464,7 +477,8 @@ public sealed class PublishedTagTests : IAsyncLifetime
     private static FastPort.Protocol.Tags.Messages.TagSamples Message(TagSamples samples) =>
         FastPort.Protocol.Tags.Messages.TagSamples.Parser.ParseFrom(samples.ToBytes());
 
-    private static DeclaredTag Tag(string name, uint type = (uint)TagType.Int32, int rank = -1) => new() { Name = name, Type = type, Rank = rank, Access = 1 };
+    private static DeclaredTag Tag(string name, uint type = (uint)TagType.Int32, int rank = -1) =>
+        new() { Name = name, Type = type, Rank = rank, Access = 1 };
 
     private static async Task<DeclaredTags> DeclareAsync(FastPortClient client, params DeclaredTag[] tags) =>
         DeclaredTags.Parser.ParseFrom(await client.RequestAsync(TagMessageType.Declare, new DeclareTags { Tags = { tags } }.ToByteArray()));

@@ -167,7 +167,8 @@ public sealed partial class TagClient
         }
     }
 
-    // Until the tags are declared on a session, which may have ended meanwhile, and the feed has been asked for them. Whatever stands in the way may be over the next time.
+    // Until the tags are declared on a session, which may have ended meanwhile, and the feed has been asked for them. Whatever stands in
+    // the way may be over the next time.
     private async Task DeclareAgainAsync(TagPublication publication, Session session)
     {
         while (!session.IsClosed && !_closing.IsCancellationRequested && !publication.IsEnded)
