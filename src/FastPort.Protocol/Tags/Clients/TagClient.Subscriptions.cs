@@ -25,14 +25,17 @@ public sealed partial class TagClient
             _subscriptions.Add(subscription);
         }
 
+        // The request goes on when the caller gives up: only its reply tells the number by which the subscription is ended.
+        Task<Session> subscribing = SubscribeAsync(subscription, _closing.Token);
         try
         {
-            Session session = await SubscribeAsync(subscription, cancellationToken).ConfigureAwait(false);
+            Session session = await subscribing.WaitAsync(cancellationToken).ConfigureAwait(false);
             _ = SubscribeToMissingAsync(subscription, session);
             return subscription;
         }
         catch
         {
+            _ = subscribing.ContinueWith(static task => _ = task.Exception, TaskScheduler.Default);
             await subscription.DisposeAsync().ConfigureAwait(false);
             throw;
         }
