@@ -100,6 +100,25 @@ internal sealed class RawPeer : IDisposable
         return bytes;
     }
 
+    /// <summary>Takes so many bytes and forgets them; false where the connection ended before, in order or by a reset.</summary>
+    public async Task<bool> TryReadBytesAsync(int count)
+    {
+        try
+        {
+            if (!await FillAsync(count))
+            {
+                return false;
+            }
+        }
+        catch (SocketException e) when (e.SocketErrorCode is SocketError.ConnectionReset or SocketError.Shutdown)
+        {
+            return false;
+        }
+
+        _unread = _unread[count..];
+        return true;
+    }
+
     public async Task<WireFrame> ReadFrameAsync()
     {
         WireFrame? frame = await ReadAsync();
