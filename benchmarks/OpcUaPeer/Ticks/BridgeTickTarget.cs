@@ -1,3 +1,4 @@
+using FastPort.Clients;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPortPeer;
@@ -17,6 +18,7 @@ internal sealed class BridgeTickTarget : ITickTarget
     private readonly TagSamples _samples = new();
     private readonly TagSamples _values = new();
     private readonly TagValue[] _expected = new TagValue[TagValues.Count];
+    private readonly byte[][] _texts = new byte[TagValues.StringCount][];
     private TagStatus[] _statuses = [];
 
     private BridgeTickTarget(TagClient client, TagList tags, TagList written, TimeSpan maxAge)
@@ -33,7 +35,15 @@ internal sealed class BridgeTickTarget : ITickTarget
 
     public static async Task<BridgeTickTarget> ConnectAsync(string endpoint, TimeSpan maxAge)
     {
-        TagClient client = await TagClient.ConnectAsync(endpoint);
+        TagClient client = await TagClient.ConnectAsync(new FastPortClientOptions
+        {
+            Endpoint = endpoint,
+            Reconnect = false,
+            Loops = 1,
+
+            // What follows an answer does nothing that blocks.
+            RunContinuationsOnLoop = true,
+        });
         TagList tags = await BridgeTags.FindAsync(client, Enumerable.Range(0, TagValues.Count).Select(TagValues.Name));
         TagList written = await BridgeTags.FindAsync(client, Enumerable.Range(0, Written).Select(TagValues.Name));
         var target = new BridgeTickTarget(client, tags, written, maxAge);
@@ -53,7 +63,10 @@ internal sealed class BridgeTickTarget : ITickTarget
                 < TagValues.Int32Count => _samples.TryGet(tag, out int number) && number == _expected[tag].Get<int>(),
                 < TagValues.Int32Count + TagValues.DoubleCount => _samples.TryGet(tag, out double real)
                     && real.Equals(_expected[tag].Get<double>()),
-                _ => _samples.GetValue(tag) == _expected[tag],
+
+                // Where it lies: a string of it would be made at each tick.
+                _ => _samples.GetTagType(tag) == TagType.String
+                    && _samples.GetBytes(tag).SequenceEqual(_texts[tag - TagValues.Int32Count - TagValues.DoubleCount]),
             };
             if (!isExpected)
             {
@@ -96,6 +109,10 @@ internal sealed class BridgeTickTarget : ITickTarget
             _expected[tag] = _samples.GetStatus(tag).IsGood
                 ? _samples.GetValue(tag)
                 : throw new PeerException($"{Name(tag)} is {_samples[tag]}: the bridge has other tags than the simulation.");
+            if (tag >= TagValues.Int32Count + TagValues.DoubleCount)
+            {
+                _texts[tag - TagValues.Int32Count - TagValues.DoubleCount] = _samples.GetBytes(tag).ToArray();
+            }
         }
     }
 }

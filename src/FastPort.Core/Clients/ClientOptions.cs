@@ -43,6 +43,13 @@ public abstract class ClientOptions : IDescribedOptions
     public bool PinLoops { get; set; }
 
     /// <summary>
+    /// Whether what follows the await of a request's reply runs at once on the connection's loop: that saves two switches of threads a
+    /// request. It must not block then, nor wait for another request in any other way than await: nothing is received meanwhile. After a
+    /// request that failed it may run on the thread pool all the same. Defaults to false: it runs on the thread pool.
+    /// </summary>
+    public bool RunContinuationsOnLoop { get; set; }
+
+    /// <summary>
     /// Time for one attempt to connect, the protocol's handshake included; above 0, up to a day. Defaults to 5 s.
     /// </summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
@@ -82,6 +89,7 @@ public abstract class ClientOptions : IDescribedOptions
         Loops = EpollOptions.DescribeLoops(section, nameof(Loops), Loops);
         SpinMicroseconds = EpollOptions.DescribeSpin(section, nameof(SpinMicroseconds), SpinMicroseconds);
         PinLoops = section.Flag(nameof(PinLoops), PinLoops);
+        RunContinuationsOnLoop = section.Flag(nameof(RunContinuationsOnLoop), RunContinuationsOnLoop);
         ConnectTimeout = Positive(nameof(ConnectTimeout), ConnectTimeout);
         RetryConnect = section.Flag(nameof(RetryConnect), RetryConnect);
         Reconnect = section.Flag(nameof(Reconnect), Reconnect);

@@ -29,7 +29,7 @@ public sealed partial class FastPortClient
         {
             TimeSpan left = Left(limit, started);
             Session session = await WaitForSessionAsync(left, cancellationToken).ConfigureAwait(false);
-            var pending = new AwaitedReply<TResult>(reader);
+            var pending = new AwaitedReply<TResult>(reader, _options.RunContinuationsOnLoop);
             switch (session.TryRequest(type, in body, pending, _options.Timing, Left(limit, started), out uint correlation))
             {
                 case SendStatus.Queued:

@@ -84,6 +84,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             Logger = _logger,
             Host = this,
             Telemetry = new SessionTelemetry(Counters),
+            ContinuesOnLoop = options.RunContinuationsOnLoop,
         };
         _opener = new SessionOpener(
             options, settings, transport.CreateConnector(endpoint, options.Session.ToConnectionSettings(_clock, _logger)));

@@ -7,10 +7,16 @@ namespace FastPort.Sessions;
 /// <param name="reply">The reply, never an error; valid until the call returns.</param>
 public delegate TResult ReplyReader<out TResult>(scoped in InboundReply reply);
 
-/// <summary>A request in flight whose caller awaits a task. The caller's continuations run on the pool, never on the loop.</summary>
-internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader) : PendingReply
+/// <summary>A request in flight whose caller awaits a task.</summary>
+/// <param name="reader">Reads the reply.</param>
+/// <param name="continuesOnLoop">
+/// Whether the caller goes on on the loop when the reply has come. Otherwise, and if there is none, it goes on on the pool: who cancels a
+/// request or closes a session does not run other callers' code.
+/// </param>
+internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader, bool continuesOnLoop = false) : PendingReply
 {
-    private readonly TaskCompletionSource<TResult> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<TResult> _result = new(
+        continuesOnLoop ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously);
 
     public Task<TResult> Task => _result.Task;
 
@@ -38,6 +44,21 @@ internal sealed class AwaitedReply<TResult>(ReplyReader<TResult> reader) : Pendi
     }
 
     protected internal override void OnFailed(RequestFailure failure, string message)
+    {
+        if (continuesOnLoop)
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(
+                static fails => fails.Reply.Fail(fails.Failure, fails.Message),
+                (Reply: this, Failure: failure, Message: message),
+                preferLocal: false);
+        }
+        else
+        {
+            Fail(failure, message);
+        }
+    }
+
+    private void Fail(RequestFailure failure, string message)
     {
         if (failure == RequestFailure.Canceled)
         {

@@ -32,7 +32,7 @@ public sealed partial class Session
         ConnectionClock clock = _protocol.Settings.Clock;
         TimeSpan limit = timeout ?? DefaultRequestTimeout;
         long started = clock.PreciseMilliseconds;
-        var pending = new AwaitedReply<TResult>(reader);
+        var pending = new AwaitedReply<TResult>(reader, _protocol.Settings.ContinuesOnLoop);
         while (true)
         {
             // Zero means no limit, so a limit that has passed becomes the smallest possible one.

@@ -61,6 +61,9 @@ internal sealed class SessionSettings
     /// <summary>Time in which a stopping server still accepts requests that crossed its Goodbye.</summary>
     public TimeSpan ShutdownGrace { get; init; }
 
+    /// <summary>Whether those who await replies of <see cref="Session"/> go on on the session's loop; otherwise on the pool.</summary>
+    public bool ContinuesOnLoop { get; init; }
+
     /// <summary>Records the latencies of each session; null if they are not recorded.</summary>
     public LatencyStats? SessionStats { get; init; }
 }

@@ -80,13 +80,6 @@ public sealed class OpcUaClientOptions : ClientOptions
     /// </summary>
     public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>
-    /// Whether what follows the await of a request runs at once on the connection's loop: that saves two switches of threads a request. It
-    /// must not block then, nor wait for another request in any other way than await: nothing is received meanwhile. Defaults to false: it
-    /// runs on the thread pool.
-    /// </summary>
-    public bool RunContinuationsOnLoop { get; set; }
-
     /// <summary>Publish requests that wait at the server at most, for all subscriptions; 1 to 100. Defaults to 10.</summary>
     public int MaxPublishRequests { get; set; } = 10;
 
@@ -142,7 +135,6 @@ public sealed class OpcUaClientOptions : ClientOptions
             KeepAliveInterval,
             static time => time == TimeSpan.Zero || (time >= TimeSpan.FromMilliseconds(1) && time <= Day),
             $"allowed are 00:00:00 (off) and 00:00:00.0010000 to {Day:c}");
-        RunContinuationsOnLoop = section.Flag(nameof(RunContinuationsOnLoop), RunContinuationsOnLoop);
         MaxPublishRequests = section.Number(nameof(MaxPublishRequests), MaxPublishRequests, 1, 100);
         MaxReferencesPerBrowse = section.Number(nameof(MaxReferencesPerBrowse), MaxReferencesPerBrowse, 1, int.MaxValue);
         MaxMessageBytes = section.Number(nameof(MaxMessageBytes), MaxMessageBytes, 8192, 1 << 30);
