@@ -119,7 +119,12 @@ internal sealed partial class ServerChannel
             DropResponse();
         }
 
-        if (!Connection.IsOnLoop)
+        if (Connection.IsOnLoop)
+        {
+            // The burst may be that of another connection on this loop: its end sends nothing of this one.
+            Connection.FlushSoon();
+        }
+        else
         {
             Connection.Flush();
         }

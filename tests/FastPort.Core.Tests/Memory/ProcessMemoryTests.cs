@@ -48,22 +48,31 @@ public sealed class ProcessMemoryTests(ITestOutputHelper output)
     [Fact]
     public async Task Ten_thousand_connections_later_heap_and_rented_arrays_are_where_they_began()
     {
+        // The pools may keep another array or two; 64 bytes per connection kept for good would be 640 KB.
+        const int Rounds = 3;
+        const long Most = 600 * 1024;
         await using TestHostProcess host = await TestHostProcess.ServeAsync();
         await host.CountRentsAsync();
 
         // What the pools keep for the next connection is there after the first ten thousand, too.
         Cycle(host.Port, 10_000);
         Dictionary<string, long> before = await QuietAsync(host);
+        long grown = long.MaxValue;
 
-        Cycle(host.Port, 10_000);
+        // What is kept for each connection is there in every round; what the pools keep for a thread that has started meanwhile is not.
+        for (int round = 0; round < Rounds && grown > Most; round++)
+        {
+            Cycle(host.Port, 10_000);
 
-        Dictionary<string, long> after = await QuietAsync(host);
-        output.WriteLine($"heap {before["heap"]} -> {after["heap"]}, rented {before["rented"]} -> {after["rented"]}");
-        Assert.Equal(before["rented"], after["rented"]);
-        Assert.InRange(after["descriptors"], 0, before["descriptors"]);
+            Dictionary<string, long> after = await QuietAsync(host);
+            output.WriteLine($"heap {before["heap"]} -> {after["heap"]}, rented {before["rented"]} -> {after["rented"]}");
+            Assert.Equal(before["rented"], after["rented"]);
+            Assert.InRange(after["descriptors"], 0, before["descriptors"]);
+            grown = after["heap"] - before["heap"];
+            before = after;
+        }
 
-        // The pools may keep another array or two; 64 bytes per connection kept for good would be 640 KB.
-        Assert.InRange(after["heap"] - before["heap"], long.MinValue, 600 * 1024);
+        Assert.InRange(grown, long.MinValue, Most);
     }
 
     [Fact]

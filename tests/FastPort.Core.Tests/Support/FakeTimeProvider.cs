@@ -34,6 +34,15 @@ internal sealed class FakeTimeProvider : TimeProvider
         return timer;
     }
 
+    /// <summary>Whether a timer runs that fires again and again with this period.</summary>
+    public bool IsRunning(TimeSpan period)
+    {
+        lock (_lock)
+        {
+            return _timers.Exists(t => t.Period == period.Ticks);
+        }
+    }
+
     /// <summary>Moves time on, stopping at every timer that is due on the way.</summary>
     public void Advance(TimeSpan by)
     {

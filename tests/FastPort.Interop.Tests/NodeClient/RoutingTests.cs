@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Interop.Tests.Peers;
 using FastPort.Routing;
@@ -110,6 +111,9 @@ public sealed class RoutingTests
 
         BackResult result = await playing;
         Assert.Equal(["ours"], result.Senders);
+
+        // The reply to a relay says that the server has sent it on, not that it has arrived.
+        await Patience.UntilAsync(() => back.Count >= Messages, "all came back");
         Assert.Equal(bodies.Select(static b => b.Length), back.Select(static b => b.Body.Length));
         Assert.All(back, static b => Assert.Equal("node", b.From));
     }

@@ -49,8 +49,7 @@ public sealed class NodeOpcUaRecoveryTests : IAsyncLifetime
         await node.ReadLineAsync<string>();
         string url = _server.Endpoints[0].ToString();
         await _server.DisposeAsync();
-        await StartAsync(url);
-        _number.Value = new DataValue(7);
+        await StartAsync(url, number: 7);
 
         await node.SendLineAsync();
         Seen seen = await node.FinishAsync<Seen>();
@@ -81,7 +80,7 @@ public sealed class NodeOpcUaRecoveryTests : IAsyncLifetime
     private NodeProcess Play(string scenario, params string[] security) =>
         NodeProcess.Start("opcua/recovery.mjs", [scenario, _server.Endpoints[0].ToString(), .. security]);
 
-    private async Task StartAsync(string url)
+    private async Task StartAsync(string url, int number = 0)
     {
         var options = new OpcUaServerOptions
         {
@@ -98,7 +97,7 @@ public sealed class NodeOpcUaRecoveryTests : IAsyncLifetime
         options.Certificates.UnsafeTrustAll = true;
         _server = new OpcUaServer(options);
         _server.AddressSpace.AddNamespace("urn:fastport:test");
-        _number = _server.AddressSpace.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1000), "Number", 0);
+        _number = _server.AddressSpace.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, 1000), "Number", number);
         _server.AddressSpace.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 5), "Analog", 0.0, 0, 200, writable: true);
         await _server.StartAsync();
     }

@@ -23,8 +23,7 @@ public sealed class OpcUaTagSourceFaultTests
             mustLoad: true,
             ("Endpoints:plant:EndpointUrl", "{url}"),
             ("Endpoints:plant:AllowWrite", "true"),
-            ("Endpoints:plant:RequestTimeout", "00:00:00.300"),
-            ("Endpoints:plant:KeepAliveInterval", "00:00:00.500"),
+            ("Endpoints:plant:KeepAliveInterval", "00:00:04"),
             ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
         await using FreezingRelay frozen = relay!;
         Assert.Equal(TagStatus.Good, (await bridged.Client.ReadAsync("plant/0")).Status);
@@ -34,6 +33,8 @@ public sealed class OpcUaTagSourceFaultTests
         TagStatus written = await bridged.Client.WriteAsync("plant/0", 5, timeout: TimeSpan.FromMilliseconds(100)).InTimeAsync();
         Assert.Equal(TagStatus.BadTimeout, read.Status);
         Assert.Equal(TagStatus.BadTimeout, written);
+        await Patience.UntilAsync(() => !bridged.Source.IsConnected, "the keep-alive has noticed it");
+        Assert.Equal(TagStatus.BadNoCommunication, (await bridged.Client.ReadAsync("plant/0").InTimeAsync()).Status);
 
         frozen.Thaw();
         await Patience.UntilAsync(() => bridged.Source.IsConnected, "the server is connected again");
@@ -84,7 +85,7 @@ public sealed class OpcUaTagSourceFaultTests
             mustLoad: true,
             ("Endpoints:plant:EndpointUrl", "{url}"),
             ("Endpoints:plant:AllowWrite", "true"),
-            ("Endpoints:plant:RequestTimeout", "00:00:00.300"),
+            ("Endpoints:plant:RequestTimeout", "00:00:03"),
             ("Endpoints:plant:KeepAliveInterval", "00:00:00"),
             ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
         await using FreezingRelay frozen = relay!;
@@ -117,7 +118,7 @@ public sealed class OpcUaTagSourceFaultTests
             mustLoad: true,
             ("Endpoints:plant:EndpointUrl", server.Url),
             ("Endpoints:plant:AllowWrite", "true"),
-            ("Endpoints:plant:RequestTimeout", "00:00:00.300"),
+            ("Endpoints:plant:RequestTimeout", "00:00:03"),
             ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
             ("Tags:0:Name", "stuck"),
             ("Tags:0:Endpoint", "plant"),
@@ -132,7 +133,7 @@ public sealed class OpcUaTagSourceFaultTests
 
         Assert.Equal(
             [TagStatus.Good, TagStatus.BadTypeMismatch, TagStatus.BadTimeout, TagStatus.BadTimeout],
-            await bridge.Client.WriteAsync(tags, values).InTimeAsync());
+            await bridge.Client.WriteAsync(tags, values, timeout: BridgeUnderTest.Soon).InTimeAsync());
     }
 
     [Fact]

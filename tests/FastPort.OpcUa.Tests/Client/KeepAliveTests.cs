@@ -6,32 +6,32 @@ using Xunit;
 
 namespace FastPort.OpcUa.Tests.Client;
 
-/// <summary>The reads of an idle session.</summary>
+/// <summary>
+/// The reads of an idle session. Its time is the tests': a server that is not given the processor for a moment is no silent one.
+/// </summary>
 public sealed class KeepAliveTests
 {
     private static readonly NodeId State = new(0, 2259);
+    private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(50);
+
+    private readonly FakeTimeProvider _time = new();
 
     [Theory]
-    [InlineData(1, 60_000)]
+    [InlineData(50, 60_000, 50)]
 
     // The session would end before the interval has passed.
-    [InlineData(3_600_000, 1000)]
-    public async Task An_idle_session_is_read(int interval, double sessionTimeout)
+    [InlineData(3_600_000, 1000, 500)]
+    public async Task An_idle_session_is_read(int interval, double sessionTimeout, int period)
     {
         await using var server = new ScriptedServer();
-        var reads = Channel.CreateUnbounded<NodeId>();
         server.On<CreateSessionRequest>(call => call.ReplyAsync(
             new CreateSessionResponse { AuthenticationToken = new NodeId(1, 1), RevisedSessionTimeout = sessionTimeout }));
         await using OpcUaClient client = await server.ConnectAsync(
-            new OpcUaClientOptions { KeepAliveInterval = TimeSpan.FromMilliseconds(interval) });
-        server.On<ReadRequest>(call =>
-        {
-            reads.Writer.TryWrite(call.Request<ReadRequest>().NodesToRead![0].NodeId);
-            return call.ReplyAsync(new ReadResponse { Results = [new DataValue(0)] });
-        });
+            new OpcUaClientOptions { KeepAliveInterval = TimeSpan.FromMilliseconds(interval) }, _time);
 
-        Assert.Equal(State, await reads.Reader.ReadAsync(Patience.Token));
-        Assert.Equal(State, await reads.Reader.ReadAsync(Patience.Token));
+        await PassAsync(server, client, TimeSpan.FromMilliseconds(period), static call => call.ReplyAsync(
+            new ReadResponse { Results = [new DataValue(0)] }));
+
         Assert.True(client.IsConnected);
     }
 
@@ -39,17 +39,9 @@ public sealed class KeepAliveTests
     public async Task A_server_that_refuses_the_read_is_alive()
     {
         await using var server = new ScriptedServer();
-        var reads = Channel.CreateUnbounded<NodeId>();
-        await using OpcUaClient client = await server.ConnectAsync(
-            new OpcUaClientOptions { KeepAliveInterval = TimeSpan.FromMilliseconds(1) });
-        server.On<ReadRequest>(call =>
-        {
-            reads.Writer.TryWrite(call.Request<ReadRequest>().NodesToRead![0].NodeId);
-            return call.FaultAsync(StatusCodes.BadUserAccessDenied);
-        });
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { KeepAliveInterval = Interval }, _time);
 
-        await reads.Reader.ReadAsync(Patience.Token);
-        await reads.Reader.ReadAsync(Patience.Token);
+        await PassAsync(server, client, Interval, static call => call.FaultAsync(StatusCodes.BadUserAccessDenied));
 
         Assert.True(client.IsConnected);
     }
@@ -58,8 +50,7 @@ public sealed class KeepAliveTests
     public async Task A_session_that_has_ended_is_replaced()
     {
         await using var server = new ScriptedServer();
-        await using OpcUaClient client = await server.ConnectAsync(
-            new OpcUaClientOptions { KeepAliveInterval = TimeSpan.FromMilliseconds(1) });
+        await using OpcUaClient client = await server.ConnectAsync(new OpcUaClientOptions { KeepAliveInterval = Interval }, _time);
         var back = new TaskCompletionSource<SessionRecovery>(TaskCreationOptions.RunContinuationsAsynchronously);
         client.Reconnected += recovery => back.TrySetResult(recovery);
         server.On<ActivateSessionRequest>(static call => IsFirst(call)
@@ -72,7 +63,37 @@ public sealed class KeepAliveTests
                 Results = [.. call.Request<ReadRequest>().NodesToRead!.Select(static _ => new DataValue(Variant.Null))],
             }));
 
-        Assert.Equal(SessionRecovery.Replaced, await back.Task.InTimeAsync());
+        await Patience.UntilAsync(
+            () =>
+            {
+                _time.Advance(TimeSpan.FromMilliseconds(10));
+                return back.Task.IsCompleted;
+            },
+            "the client is connected again");
+        Assert.Equal(SessionRecovery.Replaced, await back.Task);
+    }
+
+    // Two periods, with a read each, which is answered before time goes on.
+    private async Task PassAsync(ScriptedServer server, OpcUaClient client, TimeSpan period, Func<ScriptedCall, Task> answer)
+    {
+        var reads = Channel.CreateUnbounded<NodeId>();
+        server.On<ReadRequest>(call =>
+        {
+            reads.Writer.TryWrite(call.Request<ReadRequest>().NodesToRead![0].NodeId);
+            return answer(call);
+        });
+        server.On<WriteRequest>(static call => call.ReplyAsync(new WriteResponse { Results = [StatusCodes.Good] }));
+        await Patience.UntilAsync(() => _time.IsRunning(period), "the client keeps its session alive");
+        for (int i = 0; i < 2; i++)
+        {
+            _time.Advance(period);
+            Assert.Equal(State, await reads.Reader.ReadAsync(Patience.Token));
+
+            // This answer comes behind that of the read.
+            Assert.Equal([StatusCodes.Good], await client.WriteAsync([new(State, 1)]).InTimeAsync());
+        }
+
+        Assert.Equal(0, reads.Reader.Count);
     }
 
     private static bool IsFirst(ScriptedCall call) => call.Header.AuthenticationToken == new NodeId(1, 1);

@@ -15,6 +15,8 @@ public sealed class ReconnectTests
 
     private static readonly OpcUaClientOptions Quick = new() { ReconnectDelay = TimeSpan.FromMilliseconds(1) };
 
+    private readonly FakeTimeProvider _time = new();
+
     [Fact]
     public async Task When_the_server_restarts_requests_and_subscriptions_go_on()
     {
@@ -194,14 +196,18 @@ public sealed class ReconnectTests
         await using var relay = new Relay(server.Server.Endpoints[0].Port);
         await using OpcUaClient client = await OpcUaClient.ConnectAsync(
             relay.Url,
-            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), KeepAliveInterval = TimeSpan.FromMilliseconds(100) });
+            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), KeepAliveInterval = TimeSpan.FromSeconds(1) },
+            loggerFactory: null,
+            _time,
+            CancellationToken.None);
         Events events = new(client);
 
         relay.Freeze();
+        await AdvanceUntilAsync(events.Disconnected, TimeSpan.FromMilliseconds(100));
 
-        Assert.Contains("keep-alive", (await events.Disconnected.InTimeAsync()).Message, StringComparison.Ordinal);
-        await events.Reconnected.InTimeAsync();
-        Assert.Equal(5, (await client.ReadAsync([Number]))[0].Value.Get<int>());
+        Assert.Contains("keep-alive", (await events.Disconnected).Message, StringComparison.Ordinal);
+        await AdvanceUntilAsync(events.Reconnected, TimeSpan.FromMilliseconds(1));
+        Assert.Equal(5, (await client.ReadAsync([Number]).InTimeAsync())[0].Value.Get<int>());
     }
 
     [Fact]
@@ -233,12 +239,17 @@ public sealed class ReconnectTests
     {
         TestServer server = await StartAsync(5);
         await using OpcUaClient client = await server.ConnectAsync(
-            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), RequestTimeout = TimeSpan.FromMilliseconds(50) });
+            new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1), RequestTimeout = TimeSpan.FromSeconds(5) }, _time);
         Events events = new(client);
         await server.DisposeAsync();
         await events.Disconnected.InTimeAsync();
 
-        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => client.ReadAsync([Number]).InTimeAsync());
+        Task<DataValue[]> waiting = client.ReadAsync([Number]).AsTask();
+        _time.Advance(TimeSpan.FromSeconds(4.999));
+        Assert.False(waiting.IsCompleted);
+        _time.Advance(TimeSpan.FromMilliseconds(1));
+
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => waiting.InTimeAsync());
         Assert.Equal((StatusCodes.BadServerNotConnected, false), (e.Status, e.MayHaveExecuted));
         using var given = new CancellationTokenSource();
         await given.CancelAsync();
@@ -312,6 +323,15 @@ public sealed class ReconnectTests
 
         Assert.Equal(SessionRecovery.Resumed, await events.Reconnected.InTimeAsync());
     }
+
+    // In steps: what a timer has the client do, and what it arms then, is done on other threads.
+    private Task AdvanceUntilAsync(Task task, TimeSpan step) => Patience.UntilAsync(
+        () =>
+        {
+            _time.Advance(step);
+            return task.IsCompleted;
+        },
+        "the client's time has come");
 
     private static Task<TestServer> StartAsync(int value, int port = 0, Action<OpcUaServerOptions>? configure = null) =>
         TestServer.StartAsync(

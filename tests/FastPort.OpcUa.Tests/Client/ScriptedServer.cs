@@ -46,8 +46,12 @@ internal sealed class ScriptedServer : IAsyncDisposable
 
     private ConcurrentDictionary<uint, Func<ScriptedCall, Task>> Handlers { get; } = [];
 
-    public Task<OpcUaClient> ConnectAsync(OpcUaClientOptions? options = null) =>
-        OpcUaClient.ConnectAsync(Url, options ?? new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1) });
+    public Task<OpcUaClient> ConnectAsync(OpcUaClientOptions? options = null, TimeProvider? time = null) => OpcUaClient.ConnectAsync(
+        Url,
+        options ?? new OpcUaClientOptions { ReconnectDelay = TimeSpan.FromMilliseconds(1) },
+        loggerFactory: null,
+        time,
+        CancellationToken.None);
 
     /// <summary>Says what is done with requests of a type.</summary>
     public void On<TRequest>(Func<ScriptedCall, Task> handle)

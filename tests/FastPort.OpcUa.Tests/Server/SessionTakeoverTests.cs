@@ -200,6 +200,48 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_session_gets_to_know_that_its_subscription_is_taken_also_if_one_loop_serves_both()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+
+        // More than there are loops: two of them share one.
+        RawSession[] sessions = await Task.WhenAll(
+            Enumerable.Range(0, Environment.ProcessorCount + 1).Select(_ => RawSession.OpenAsync(server)));
+        RawSession owner = sessions[0];
+        uint id = await owner.SubscribeAsync(100);
+        try
+        {
+            foreach (RawSession one in sessions)
+            {
+                foreach (RawSession other in sessions)
+                {
+                    await MoveAsync(one);
+                    await MoveAsync(other);
+                }
+            }
+        }
+        finally
+        {
+            Array.ForEach(sessions, static session => session.Dispose());
+        }
+
+        async Task MoveAsync(RawSession next)
+        {
+            if (next == owner)
+            {
+                return;
+            }
+
+            // The request behind it is answered: the Publish waits at the server.
+            await owner.SendPublishAsync();
+            await owner.TryAsync<ReadRequest, ReadResponse>(default);
+            Assert.Equal(StatusCodes.Good, (await TransferAsync(next, id, sendInitialValues: false)).StatusCode);
+            Assert.Equal(StatusCodes.GoodSubscriptionTransferred, ReadEnd((await owner.NextAsync()).Response));
+            owner = next;
+        }
+    }
+
+    [Fact]
     public async Task Sessions_that_take_subscriptions_from_each_other_do_not_wait_for_each_other()
     {
         using RawSession first = await RawSession.OpenAsync(_server);

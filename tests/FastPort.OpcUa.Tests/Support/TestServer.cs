@@ -28,7 +28,8 @@ internal sealed class TestServer : IAsyncDisposable
         return new TestServer(server);
     }
 
-    public Task<OpcUaClient> ConnectAsync(OpcUaClientOptions? options = null) => OpcUaClient.ConnectAsync(Url, options);
+    public Task<OpcUaClient> ConnectAsync(OpcUaClientOptions? options = null, TimeProvider? time = null) =>
+        OpcUaClient.ConnectAsync(Url, options, loggerFactory: null, time, CancellationToken.None);
 
     public ValueTask DisposeAsync() => Server.DisposeAsync();
 }
