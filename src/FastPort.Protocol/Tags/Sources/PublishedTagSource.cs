@@ -154,6 +154,12 @@ public sealed partial class PublishedTagSource : ITagSource
             Unit = tag.Unit,
             Range = tag.HasRange ? (tag.Low, tag.High) : null,
             Description = tag.Description,
+
+            // The server's cache has each push at once, so also what somebody has written who does not go through the server.
+            Interval = TimeSpan.Zero,
+
+            // A publisher that is stuck holds up no other.
+            Device = publisher.Session.RoutingId,
         };
         if (!_byName.TryGetValue(tag.Name, out PublishedTag? known))
         {
