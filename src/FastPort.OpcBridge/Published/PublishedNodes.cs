@@ -76,7 +76,8 @@ internal sealed class PublishedNodes : ITagFeedListener
 
             node.IsReadable = info.IsReadable;
             node.IsWritable = info.IsWritable;
-            _space.SetRangeAndUnit(node, info.Range is { } range && IsRange(range) ? range : null, info.Unit.Length == 0 ? null : info.Unit);
+            (double Low, double High)? range = info.Range is { } given && IsRange(given) ? given : null;
+            _space.SetRangeAndUnit(node, range, info.Unit.Length == 0 ? null : info.Unit);
         }
     }
 

@@ -113,8 +113,11 @@ public sealed class PublishedRangesTests : IAsyncLifetime
         NodeId id = _server.Id("secret");
         await using OpcUaSubscription subscription = await SubscribeAsync("secret", Deadband.None);
 
-        DataValue[] levels = [.. await Client.ReadAsync([id], AttributeId.AccessLevel), .. await Client.ReadAsync([id], AttributeId.UserAccessLevel)];
-        Assert.All(levels, static level => Assert.Equal((byte)2, level.Value));
+        foreach (AttributeId level in (AttributeId[])[AttributeId.AccessLevel, AttributeId.UserAccessLevel])
+        {
+            Assert.Equal((byte)2, (await Client.ReadAsync([id], level))[0].Value);
+        }
+
         Assert.Equal([StatusCodes.Good], await Client.WriteAsync([new(id, 8)], Patience.Token));
         DataValue read = (await Client.ReadAsync([id]))[0];
         Assert.Equal((Variant.Null, StatusCodes.BadNotReadable), (read.Value, read.Status));
@@ -139,7 +142,15 @@ public sealed class PublishedRangesTests : IAsyncLifetime
         int rank = -1,
         bool isReadable = true) =>
         _press.Add(
-            new TagInfo(0, name) { Type = type, Rank = rank, Range = range, Unit = unit, IsReadable = isReadable, IsWritable = !isReadable },
+            new TagInfo(0, name)
+            {
+                Type = type,
+                Rank = rank,
+                Range = range,
+                Unit = unit,
+                IsReadable = isReadable,
+                IsWritable = !isReadable,
+            },
             value);
 
     // As the bridge reads them from any server.

@@ -36,7 +36,8 @@ public sealed class VariableAccessTests
         Assert.Equal(5, nodes[0].Value.Value);
 
         System.Array.ForEach(nodes, static node => node.IsReadable = true);
-        Assert.Equal([5, Variant.FromArray([1, 9, 3]), 7], (await client.ReadAsync([Number, Array, Asked])).Select(static one => one.Value));
+        DataValue[] values = await client.ReadAsync([Number, Array, Asked]);
+        Assert.Equal([5, Variant.FromArray([1, 9, 3]), 7], values.Select(static value => value.Value));
         Assert.Equal([3, 3, 1], (await client.ReadAsync([Number, Array, Asked], AttributeId.AccessLevel)).Select(Level));
 
         static int Level(DataValue value) => value.Value.Get<byte>();
