@@ -112,7 +112,7 @@ internal static class BridgeProgram
         });
         SimulatedNodes? simulated = null;
         PublishedNodes? published = null;
-        builder.Services.AddSingleton<PublishedTagSource>();
+        builder.Services.AddSingleton(_ => new PublishedTagSource(options: settings.Published));
         builder.Services.AddOpcUaServer(builder.Configuration, (provider, space) =>
         {
             simulated = settings.IsSimulated ? new SimulatedNodes(space) : null;

@@ -78,6 +78,10 @@ public sealed class BridgeProgramTests
             ("OpcBridge__Tags__1__Name", "a"),
             ("OpcBridge__Tags__1__Endpoint", "factory"),
             ("OpcBridge__Tags__1__NodeId", "ns=2;i=2"),
+            ("OpcBridge__Published__MaxTags", "0"),
+            ("OpcBridge__Published__MaxValueBytes", "4 GiB"),
+            ("OpcBridge__Published__WriteTimeout", "00:00:00"),
+            ("OpcBridge__Published__MaxWrites", "4"),
             ("OpcBridge__Colour", "red"));
 
         Assert.Equal(2, await bridge.ExitAsync());
@@ -86,6 +90,10 @@ public sealed class BridgeProgramTests
         Assert.Contains("names the endpoint 'factory'", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Tags:1:NodeId is 'ns=2;i=2'; give a node id without namespace", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("'a' is the name of plant  i=1 and factory  ns=2;i=2", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Published:MaxTags is 0; allowed are 1 to", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Published:MaxValueBytes is '4 GiB'; allowed are 1 to", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Published:WriteTimeout is 00:00:00; allowed are", bridge.Errors, StringComparison.Ordinal);
+        Assert.Contains("OpcBridge:Published:MaxWrites is no known key; known are MaxTags, ", bridge.Errors, StringComparison.Ordinal);
         Assert.Contains("OpcBridge:Colour is no known key", bridge.Errors, StringComparison.Ordinal);
     }
 

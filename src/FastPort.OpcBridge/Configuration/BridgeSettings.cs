@@ -1,14 +1,16 @@
 using FastPort.Configuration;
+using FastPort.Protocol.Tags.Sources;
 using Microsoft.Extensions.Configuration;
 
 namespace FastPort.OpcBridge.Configuration;
 
-/// <summary>Section <c>OpcBridge</c>: endpoints, tags and groups.</summary>
+/// <summary>Section <c>OpcBridge</c>: endpoints, tags and groups, and limits of published tags.</summary>
 internal sealed class BridgeSettings
 {
     public const string SectionName = "OpcBridge";
 
     private const string EndpointsKey = "Endpoints";
+    private const string PublishedKey = "Published";
     private const string TagsKey = "Tags";
     private const string GroupsKey = "Groups";
 
@@ -20,6 +22,9 @@ internal sealed class BridgeSettings
 
     /// <summary>Whether clients may publish tags, which are variables of the bridge's own OPC UA server.</summary>
     public bool AllowPublish { get; private set; }
+
+    /// <summary>Limits of what they publish.</summary>
+    public PublishedTagOptions Published { get; } = new();
 
     public List<EndpointOptions> Endpoints { get; } = [];
 
@@ -39,6 +44,7 @@ internal sealed class BridgeSettings
             settings.Listen = own.Text(
                 nameof(Listen), settings.Listen, static text => !string.IsNullOrWhiteSpace(text), "give an endpoint");
             settings.AllowPublish = own.Flag(nameof(AllowPublish), settings.AllowPublish);
+            own.Section(PublishedKey, published => PublishedSection.Describe(published, settings.Published));
             own.Section(EndpointsKey, endpoints => Each(section, EndpointsKey, endpoints, (name, endpoint) =>
             {
                 var options = new EndpointOptions { Name = name };

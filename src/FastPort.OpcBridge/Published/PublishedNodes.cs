@@ -74,9 +74,16 @@ internal sealed class PublishedNodes : ITagFeedListener
                 _ = _feed!.AddAsync([info.Tag], new TagStatus[1], CancellationToken.None).AsTask();
             }
 
+            node.IsReadable = info.IsReadable;
             node.IsWritable = info.IsWritable;
+            (double Low, double High)? range = info.Range is { } given && IsRange(given) ? given : null;
+            _space.SetRangeAndUnit(node, range, info.Unit.Length == 0 ? null : info.Unit);
         }
     }
+
+    // A range of OPC UA has two ends that are numbers (OPC 10000-8, 5.6.2).
+    private static bool IsRange((double Low, double High) range) =>
+        double.IsFinite(range.Low) && double.IsFinite(range.High) && range.Low < range.High;
 
     // A tag may have the name of a folder, so the ids of folders end with a slash.
     private VariableNode Add(TagInfo info)

@@ -104,7 +104,8 @@ public sealed partial class OpcUaClient
     }
 
     /// <summary>
-    /// Writes the values of nodes. More nodes than the server writes at a time are written in several requests, one after the other.
+    /// Writes the values of nodes. More than the server takes in a request, nodes or bytes, are written in several, one after the other. A
+    /// value that is too large for a request has the status BadEncodingLimitsExceeded, or BadRequestTooLarge if the server says so.
     /// </summary>
     /// <param name="values">The nodes and their values. Status and timestamps are not written.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
@@ -192,6 +193,9 @@ public sealed partial class OpcUaClient
         return WritePartsAsync(values, indexRanges, statuses, cancellationToken);
     }
 
+    private static bool IsTooLarge(OpcUaException e) =>
+        !e.MayHaveExecuted && (e.Status == StatusCodes.BadEncodingLimitsExceeded || e.Status == StatusCodes.BadRequestTooLarge);
+
     private static void CheckRoom(int count, Memory<StatusCode> statuses)
     {
         if (statuses.Length != count)
@@ -240,6 +244,8 @@ public sealed partial class OpcUaClient
         while (from < values.Length);
     }
 
+    // What is too large for one request goes in several, until one value alone is. Such a request had no effect: it was not sent, or the
+    // server says that it did not take it.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder))]
     private async ValueTask WritePartsAsync(
         IReadOnlyList<KeyValuePair<NodeId, Variant>> values,
@@ -249,22 +255,37 @@ public sealed partial class OpcUaClient
     {
         NamespaceTable namespaces = Namespaces;
         int from = 0;
+        int most = int.MaxValue;
         do
         {
-            int count = Math.Min(Limits.MaxNodesPerWrite, statuses.Length - from);
-            ServiceResult<WriteNodesResponse> result = await InvokeAsync(
-                new WriteNodesRequest { Values = values, From = from, Count = count, IndexRanges = indexRanges },
-                _writes,
-                "Write",
-                cancellationToken,
-                into: new WriteNodesResponse { Results = statuses.Slice(from, count) },
-                namespaces: namespaces).ConfigureAwait(false);
-            if (result.Response.Count != count)
+            int count = Math.Min(Math.Min(most, Limits.MaxNodesPerWrite), statuses.Length - from);
+            try
             {
-                throw Failed("Write", StatusCodes.BadUnknownResponse);
+                ServiceResult<WriteNodesResponse> result = await InvokeAsync(
+                    new WriteNodesRequest { Values = values, From = from, Count = count, IndexRanges = indexRanges },
+                    _writes,
+                    "Write",
+                    cancellationToken,
+                    into: new WriteNodesResponse { Results = statuses.Slice(from, count) },
+                    namespaces: namespaces).ConfigureAwait(false);
+                if (result.Response.Count != count)
+                {
+                    throw Failed("Write", StatusCodes.BadUnknownResponse);
+                }
+            }
+            catch (OpcUaException e) when (count > 0 && IsTooLarge(e))
+            {
+                if (count > 1)
+                {
+                    most = count / 2;
+                    continue;
+                }
+
+                statuses.Span[from] = e.Status;
             }
 
             from += count;
+            most = (int)Math.Min(2L * count, int.MaxValue);
         }
         while (from < statuses.Length);
     }

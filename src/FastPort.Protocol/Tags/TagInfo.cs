@@ -38,6 +38,12 @@ public sealed record TagInfo(int Tag, string Name)
     /// </summary>
     public TimeSpan? Interval { get; init; }
 
+    /// <summary>
+    /// What answers the tag's writes, where a source has several: the server asks each of them by itself, so that one that does not answer
+    /// holds up writes of its own tags only. Defaults to empty.
+    /// </summary>
+    public string Device { get; init; } = string.Empty;
+
     /// <summary>Whether the source reports every change. False if it leaves some out, as by a deadband. Defaults to true.</summary>
     public bool ReportsAllChanges { get; init; } = true;
 

@@ -37,6 +37,9 @@ public readonly record struct TagStatus(uint Code)
     /// <summary>The session has not resolved the handle. (BadMonitoredItemIdInvalid, which no device answers to a read or write.)</summary>
     public static readonly TagStatus BadHandleInvalid = new(0x8042_0000);
 
+    /// <summary>The value is larger than the device takes.</summary>
+    public static readonly TagStatus BadEncodingLimitsExceeded = new(0x8008_0000);
+
     /// <summary>The value is too large for a frame.</summary>
     public static readonly TagStatus BadResponseTooLarge = new(0x80B9_0000);
 
@@ -85,6 +88,7 @@ public readonly record struct TagStatus(uint Code)
         [BadNoCommunication.Code] = nameof(BadNoCommunication),
         [BadWaitingForInitialData.Code] = nameof(BadWaitingForInitialData),
         [BadHandleInvalid.Code] = nameof(BadHandleInvalid),
+        [BadEncodingLimitsExceeded.Code] = nameof(BadEncodingLimitsExceeded),
         [BadResponseTooLarge.Code] = nameof(BadResponseTooLarge),
         [BadNodeIdUnknown.Code] = nameof(BadNodeIdUnknown),
         [BadIndexRangeInvalid.Code] = nameof(BadIndexRangeInvalid),

@@ -142,6 +142,29 @@ public sealed class PublishedNodesTests : IAsyncLifetime
         Assert.Equal(FastPort.Framing.ErrorCode.UnknownType, e.Code);
     }
 
+    [Fact]
+    public async Task Limits_are_those_of_the_configuration()
+    {
+        await using var bridge = BridgeProcess.Start(
+            ["--listen", "tcp://127.0.0.1:0"],
+            ("OpcBridge__Listen", "opc.tcp://127.0.0.1:0"),
+            ("OpcUaServer__Certificates__Directory", "pki"),
+            ("OpcBridge__Published__MaxTags", "3"),
+            ("OpcBridge__Published__MaxTagsPerPublisher", "2"),
+            ("OpcBridge__Published__MaxNameLength", "10"));
+        await using TagClient publisher = await TagClient.ConnectAsync(
+            new FastPortClientOptions { Endpoint = await bridge.ListeningAsync("tcp"), RoutingId = "press-4" });
+
+        TagPublication publication = await publisher.PublishAsync(
+            _press, new TagPublicationOptions { Names = ["press/speed", "press/any", "press/table", "press"] });
+
+        Assert.Equal(
+            [TagStatus.BadInvalidArgument, TagStatus.Good, TagStatus.BadInvalidArgument, TagStatus.Good], publication.Statuses);
+        _press.Add("one more", 1);
+        publication = await publisher.PublishAsync(_press, new TagPublicationOptions { Names = ["one more"] });
+        Assert.Equal([TagStatus.BadTooManyOperations], publication.Statuses);
+    }
+
     private NodeId Id(string name) => _client.Namespaces.MakeId("urn:fastport:published", name);
 
     private Task<TagClient> ConnectAsync(string routingId) =>

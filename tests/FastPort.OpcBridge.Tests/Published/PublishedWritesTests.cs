@@ -1,14 +1,8 @@
-using FastPort.Clients;
 using FastPort.Core.Tests.Support;
-using FastPort.Dispatch;
-using FastPort.Hosting;
-using FastPort.OpcBridge.Published;
-using FastPort.OpcBridge.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
-using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Sources;
 using Xunit;
 
@@ -20,22 +14,13 @@ public sealed class PublishedWritesTests
     [Fact]
     public async Task A_status_is_refused_and_the_other_values_of_the_request_are_written()
     {
-        await using var source = new PublishedTagSource();
-        AddressSpace space = null!;
-        PublishedNodes nodes = null!;
-        await using var server = new OpcUaPeer(made => nodes = new PublishedNodes(space = made, source));
-        await server.StartAsync();
-        await nodes.StartAsync(Patience.Token);
-        await using var fastPort = new FastPortServer(
-            new FastPortServerOptions { Endpoints = { "tcp://127.0.0.1:0" } }, new MessageHandlers().MapPublishedTags(source));
-        await fastPort.StartAsync();
-        await using TagClient publisher = await TagClient.ConnectAsync(
-            new FastPortClientOptions { Endpoint = fastPort.Endpoints[0].ToString(), RoutingId = "press-4" });
+        await using PublishedServer server = await PublishedServer.StartAsync();
+        await using TagClient publisher = await server.ConnectAsync("press-4");
         var press = new MemoryTagSource();
         press.Add("speed", 1.0, isWritable: true);
         press.Add("level", 2.0, isWritable: true);
         await publisher.PublishAsync(press);
-        VariableNode speed = Node("speed"), level = Node("level");
+        VariableNode speed = server.Node("speed"), level = server.Node("level");
 
         var statuses = new StatusCode[2];
         await speed.OnWrite!(
@@ -51,8 +36,23 @@ public sealed class PublishedWritesTests
         var samples = new TagSamples();
         await press.ReadAsync([0, 1], samples, Patience.Token);
         Assert.Equal([1.0, 6.0], Enumerable.Range(0, 2).Select(row => samples.GetValue(row).Get<double>()));
+    }
 
-        VariableNode Node(string name) =>
-            (VariableNode)space.Find(new NodeId(space.AddNamespace(PublishedNodes.NamespaceUri), name))!;
+    [Fact]
+    public async Task A_FastPort_client_that_reads_within_an_age_gets_what_was_written()
+    {
+        await using PublishedServer server = await PublishedServer.StartAsync();
+        await using TagClient publisher = await server.ConnectAsync("press-4");
+        await using TagClient reader = await server.ConnectAsync();
+        var press = new MemoryTagSource();
+        press.Add("speed", 0, isWritable: true);
+        await publisher.PublishAsync(press);
+        await reader.ReadAsync("speed");
+
+        for (int i = 1; i <= 20; i++)
+        {
+            Assert.Equal([StatusCodes.Good], await server.Client.WriteAsync([new(server.Id("speed"), i)], Patience.Token));
+            Assert.Equal(i, (await reader.ReadAsync("speed", maxAge: TimeSpan.FromHours(1))).Value.Get<int>());
+        }
     }
 }

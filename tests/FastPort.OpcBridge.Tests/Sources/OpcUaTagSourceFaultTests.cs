@@ -137,6 +137,48 @@ public sealed class OpcUaTagSourceFaultTests
     }
 
     [Fact]
+    public async Task A_value_larger_than_the_server_takes_concerns_no_other_and_many_that_are_together_go_in_several_requests()
+    {
+        VariableNode[] texts = new VariableNode[6];
+        await using var server = new OpcUaPeer(
+            space =>
+            {
+                Build(space);
+                for (int i = 0; i < texts.Length; i++)
+                {
+                    texts[i] = space.AddVariable(
+                        AddressSpace.ObjectsFolder, new NodeId(2, $"text {i}"), new QualifiedName(2, $"text {i}"), "", writable: true);
+                }
+            },
+            static options => options.MaxMessageBytes = 64 * 1024);
+        await server.StartAsync();
+        await using BridgeUnderTest bridge = await BridgeUnderTest.StartAsync(
+            mustLoad: true,
+            [
+                ("Endpoints:plant:EndpointUrl", server.Url),
+                ("Endpoints:plant:AllowWrite", "true"),
+                ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"),
+                .. texts.SelectMany((_, i) => ((string, string)[])
+                    [
+                        ($"Tags:{i}:Name", $"{i}"), ($"Tags:{i}:Endpoint", "plant"),
+                        ($"Tags:{i}:NamespaceUri", Bridged.NamespaceUri), ($"Tags:{i}:NodeId", $"s=text {i}"),
+                    ]),
+            ]);
+        TagList tags = await bridge.Client.ResolveAsync(["0", "1", "2", "3", "4", "5"]);
+        var values = new TagSamples();
+        int[] lengths = [30_000, 30_000, 70_000, 30_000, 0, 60_000];
+        Array.ForEach(lengths, length => values.Add(new string('x', length)));
+
+        Assert.Equal(
+            [
+                TagStatus.Good, TagStatus.Good, new TagStatus(StatusCodes.BadEncodingLimitsExceeded.Value), TagStatus.Good, TagStatus.Good,
+                TagStatus.Good,
+            ],
+            await bridge.Client.WriteAsync(tags, values).InTimeAsync());
+        Assert.Equal([30_000, 30_000, 0, 30_000, 0, 60_000], texts.Select(static text => text.Value.Value.Get<string>().Length));
+    }
+
+    [Fact]
     public async Task Writes_that_were_acknowledged_are_there_although_the_server_is_restarted_again_and_again()
     {
         // What is written outlives the server, as in a device.

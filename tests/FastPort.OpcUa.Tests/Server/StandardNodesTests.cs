@@ -135,7 +135,7 @@ public sealed class StandardNodesTests
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 1, 1));
             Assert.Throws<ArgumentException>(
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, double.PositiveInfinity));
-            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "ns=2;i=6/EURange"), "taken", 1);
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "ns=2;i=6//EURange"), "taken", 1);
             Assert.Throws<ArgumentException>(
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, 1));
             Assert.Null(space.Find(new NodeId(2, 6)));
@@ -161,7 +161,7 @@ public sealed class StandardNodesTests
         await using TestServer server = await TestServer.StartAsync(static space =>
         {
             space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 5), "t", 20.5, -10, 90, unit: "°C");
-            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "ns=2;i=6/EngineeringUnits"), "taken", 1);
+            space.AddVariable(AddressSpace.ObjectsFolder, new NodeId(2, "ns=2;i=6//EngineeringUnits"), "taken", 1);
             Assert.Throws<ArgumentException>(
                 () => space.AddAnalogVariable(AddressSpace.ObjectsFolder, new NodeId(2, 6), "d", 1.0, 0, 1, unit: "m"));
             Assert.Null(space.Find(new NodeId(2, 6)));

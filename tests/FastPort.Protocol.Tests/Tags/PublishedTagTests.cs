@@ -122,6 +122,79 @@ public sealed class PublishedTagTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_publisher_that_is_stuck_holds_up_no_write_to_another_one()
+    {
+        await using var source = new PublishedTagSource(options: new PublishedTagOptions { WriteTimeout = Loopback.Soon });
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [source], new TagServerOptions { MaxConcurrentWrites = 1, SourceTimeout = Loopback.Soon });
+        await using TagClient other = await bridge.ConnectAsync("stuck");
+        await using TagClient publisher = await bridge.ConnectAsync("press");
+        await using TagClient client = await bridge.ConnectAsync();
+        var stuck = new ControlledSource();
+        await other.PublishAsync(stuck, new TagPublicationOptions { Names = ["1", "2"] });
+        await publisher.PublishAsync(_press);
+        Task<TagStatus> first = client.WriteAsync("1", 5).AsTask();
+        ControlledSource.Call call = await stuck.NextAsync();
+        Task<TagStatus> second = client.WriteAsync("2", 6).AsTask();
+
+        // Those that come alone, and those that come together with one to the publisher that is stuck.
+        Assert.Equal(TagStatus.Good, await client.WriteAsync("press/speed", 1.0, TimeSpan.FromSeconds(5)));
+        var values = new TagSamples();
+        values.Add(7);
+        values.Add(2.0);
+        Assert.Equal(
+            [TagStatus.BadTimeout, TagStatus.Good],
+            await client.WriteAsync(await client.ResolveAsync(["1", "press/speed"]), values, TimeSpan.FromSeconds(1)));
+        Assert.Equal(2.0, (await client.ReadAsync("press/speed")).Value.Get<double>());
+
+        Assert.False(first.IsCompleted || second.IsCompleted);
+        call.End.SetResult(TagStatus.BadUserAccessDenied);
+        Assert.Equal(TagStatus.BadUserAccessDenied, await first);
+    }
+
+    [Fact]
+    public async Task Of_one_call_for_several_publishers_a_stuck_one_costs_only_its_own_values()
+    {
+        await using var source = new PublishedTagSource(options: new() { WriteTimeout = TimeSpan.FromSeconds(1) });
+        await using TagBridge bridge = await TagBridge.StartAsync(source);
+        await using TagClient other = await bridge.ConnectAsync("stuck");
+        await using TagClient publisher = await bridge.ConnectAsync("press");
+        await other.PublishAsync(new ControlledSource(), new TagPublicationOptions { Names = ["1"] });
+        await publisher.PublishAsync(_press);
+        var infos = new TagInfo?[2];
+        await source.ResolveAsync(["1", "press/speed"], infos, _limit.Token);
+        var values = new TagSamples();
+        values.Add(7);
+        values.Add(2.0);
+        var statuses = new TagStatus[2];
+
+        Assert.Equal(TagStatus.Good, await source.WriteAsync([.. infos.Select(static one => one!.Tag)], values, statuses, _limit.Token));
+
+        Assert.Equal([TagStatus.BadTimeout, TagStatus.Good], statuses);
+    }
+
+    [Fact]
+    public async Task A_read_within_an_age_gets_what_was_pushed_last_whoever_has_written_it()
+    {
+        await _publisher.PublishAsync(_press);
+        await UntilAsync("press/speed", 12.5);
+        int tag = (await InfosAsync("press/speed"))[0].Tag;
+        await _client.ReadAsync("press/speed");
+        for (int i = 1; i <= 20; i++)
+        {
+            var values = new TagSamples();
+            values.Add((double)i);
+            var statuses = new TagStatus[1];
+
+            // As the bridge's OPC UA server writes.
+            await _published.WriteAsync([tag], values, statuses, _limit.Token);
+
+            Assert.Equal(TagStatus.Good, statuses[0]);
+            Assert.Equal(i, (await _client.ReadAsync("press/speed", maxAge: TimeSpan.FromHours(1))).Value.Get<double>());
+        }
+    }
+
+    [Fact]
     public async Task Tags_stay_when_their_publisher_has_gone_until_the_same_routing_id_declares_them_again()
     {
         await _publisher.PublishAsync(_press);

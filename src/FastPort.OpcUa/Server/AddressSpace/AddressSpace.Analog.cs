@@ -6,6 +6,9 @@ namespace FastPort.OpcUa.Server;
 /// <content>Variables with a range.</content>
 public sealed partial class AddressSpace
 {
+    private const string EURange = nameof(EURange);
+    private const string EngineeringUnits = nameof(EngineeringUnits);
+
     /// <summary>
     /// Adds a number with the range that it has in normal operation (AnalogItemType; OPC 10000-8, 5.3.2.3). Deadbands in percent are
     /// relative to the range.
@@ -39,52 +42,97 @@ public sealed partial class AddressSpace
             throw new NotSupportedException($"The variable {id} has a range, so it must be a number, not a {typeof(T).Name}.");
         }
 
-        if (!double.IsFinite(low) || !double.IsFinite(high) || low >= high)
-        {
-            throw new ArgumentException($"The range of the variable {id}, {low} to {high}, must be finite and not empty.", nameof(high));
-        }
-
+        CheckRange(id, low, high);
         var node = new VariableNode(id, browseName, type, new NodeId(0, (uint)type), valueRank: -1)
         {
             IsWritable = writable,
             Value = Variant.From(value),
-            EuRange = (low, high),
         };
-        VariableNode range = PropertyOf(id, "EURange", NodeIds.Range, new ValueRange { Low = low, High = high }.ToExtensionObject());
-
-        // Whether the unit is one of a list is not known: it has no number in one.
-        VariableNode? units = unit is null ? null
-            : PropertyOf(
-                id,
-                "EngineeringUnits",
-                NodeIds.EUInformation,
-                new EUInformation { UnitId = -1, DisplayName = unit, Description = unit }.ToExtensionObject());
         lock (_gate)
         {
-            if (new[] { range, units }.FirstOrDefault(property => property is not null && Find(property.Id) is not null) is { } taken)
-            {
-                throw new ArgumentException(
-                    $"The node id {taken.Id}, for the {taken.BrowseName.Name} of the variable {id}, is taken.", nameof(id));
-            }
-
+            CheckFree(id, EURange);
+            CheckFree(id, EngineeringUnits);
             Add(node, parent, NodeIds.HasComponent, NodeIds.AnalogItemType);
-            Add(range, id, NodeIds.HasProperty, NodeIds.PropertyType);
-            if (units is not null)
-            {
-                Add(units, id, NodeIds.HasProperty, NodeIds.PropertyType);
-            }
-
+            SetRangeAndUnit(node, (low, high), unit);
             return node;
         }
     }
 
-    private static VariableNode PropertyOf(NodeId variable, string name, uint dataType, ExtensionObject value) => new(
-        new NodeId(variable.NamespaceIndex, $"{variable}/{name}"),
-        name,
-        BuiltInType.ExtensionObject,
-        new NodeId(0, dataType),
-        valueRank: -1)
+    /// <summary>
+    /// Gives a variable a range in normal operation and a unit: the properties EURange and EngineeringUnits, or other values of those that
+    /// it has. A number with a range is an AnalogItemType then, one with a unit only a BaseAnalogType (OPC 10000-8, 5.3.2). Deadbands of
+    /// monitored items that are there stay as they are.
+    /// </summary>
+    /// <param name="variable">The variable.</param>
+    /// <param name="range">The ends of the range, finite, the low one below the high one; null for none.</param>
+    /// <param name="unit">The unit, such as <c>°C</c>; null for none.</param>
+    /// <exception cref="ArgumentException">The range is none, or the id of a property is taken.</exception>
+    public void SetRangeAndUnit(VariableNode variable, (double Low, double High)? range, string? unit)
     {
-        Value = Variant.From(value),
-    };
+        ArgumentNullException.ThrowIfNull(variable);
+        ExtensionObject? ends = null;
+        if (range is { } given)
+        {
+            CheckRange(variable.Id, given.Low, given.High);
+            ends = new ValueRange { Low = given.Low, High = given.High }.ToExtensionObject();
+        }
+
+        // Whether the unit is one of a list is not known: it has no number in one.
+        ExtensionObject? information = unit is null ? null
+            : new EUInformation { UnitId = -1, DisplayName = unit, Description = unit }.ToExtensionObject();
+        uint type = variable.Type is < BuiltInType.SByte or > BuiltInType.Double ? NodeIds.BaseDataVariableType
+            : range is not null ? NodeIds.AnalogItemType
+            : unit is not null ? NodeIds.BaseAnalogType
+            : NodeIds.BaseDataVariableType;
+        lock (_gate)
+        {
+            SetProperty(variable, EURange, NodeIds.Range, ends);
+            SetProperty(variable, EngineeringUnits, NodeIds.EUInformation, information);
+            variable.EuRange = range;
+            variable.SetType(Find(new NodeId(0, type))!);
+        }
+    }
+
+    // Under the gate. A property that a variable has had once stays, without a value.
+    private void SetProperty(VariableNode variable, string name, uint dataType, ExtensionObject? value)
+    {
+        NodeId id = PropertyId(variable.Id, name);
+        VariableNode? property = null;
+        foreach (Reference reference in variable.References)
+        {
+            property = reference.IsForward && reference.Target.Id == id ? (VariableNode)reference.Target : property;
+        }
+
+        if (property is null && value is not null)
+        {
+            CheckFree(variable.Id, name);
+            property = new VariableNode(id, name, BuiltInType.ExtensionObject, new NodeId(0, dataType), valueRank: -1);
+            property.Value = Variant.From(value);
+            Add(property, variable.Id, NodeIds.HasProperty, NodeIds.PropertyType);
+        }
+        else if (property is not null)
+        {
+            property.Value = value is null ? Variant.Null : Variant.From(value);
+        }
+    }
+
+    private static void CheckRange(NodeId id, double low, double high)
+    {
+        if (!double.IsFinite(low) || !double.IsFinite(high) || low >= high)
+        {
+            throw new ArgumentException($"The range of the variable {id}, {low} to {high}, must be finite and not empty.", nameof(high));
+        }
+    }
+
+    private void CheckFree(NodeId variable, string property)
+    {
+        NodeId id = PropertyId(variable, property);
+        if (Find(id) is not null)
+        {
+            throw new ArgumentException($"The node id {id}, for the {property} of the variable {variable}, is taken.", nameof(variable));
+        }
+    }
+
+    // Two slashes: in paths that are ids no part is empty.
+    private static NodeId PropertyId(NodeId variable, string property) => new(variable.NamespaceIndex, $"{variable}//{property}");
 }

@@ -90,6 +90,16 @@ public abstract class Node
         _referenceCount++;
     }
 
+    /// <summary>Gives an object or variable another type; under the address space's lock.</summary>
+    internal void SetType(Node type)
+    {
+        // In a copy: others read the references meanwhile.
+        Reference[] references = References.ToArray();
+        int place = Array.FindIndex(references, static one => one.IsForward && one.TypeId == new NodeId(0, NodeIds.HasTypeDefinition));
+        references[place] = references[place] with { Target = type };
+        _references = references;
+    }
+
     /// <summary>Reads an attribute other than Value. False if the node has none such.</summary>
     internal virtual bool TryReadAttribute(AttributeId attribute, out Variant value)
     {

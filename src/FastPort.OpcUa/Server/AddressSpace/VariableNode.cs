@@ -12,7 +12,14 @@ public sealed class VariableNode : Node
     private const byte CurrentWrite = 2;
     private const int AnyRank = -2;
 
+    // What clients get of a variable that is not readable.
+    private static readonly DataValue NotReadable = new(default, StatusCodes.BadNotReadable);
+
     private readonly Lock _gate = new();
+    private volatile bool _isReadable = true;
+
+    // One object, so that nobody reads the ends of two ranges.
+    private volatile Tuple<double, double>? _euRange;
 
     // Odd while the value is being written; a reader that sees it change reads again. Writers hold the gate.
     private int _version;
@@ -45,6 +52,26 @@ public sealed class VariableNode : Node
     public bool IsWritable { get; set; }
 
     /// <summary>
+    /// Whether clients may read the value. Otherwise their reads are answered with BadNotReadable, and so are their subscriptions. Its
+    /// owner may change it, from any thread. Defaults to true.
+    /// </summary>
+    public bool IsReadable
+    {
+        get => _isReadable;
+        set
+        {
+            lock (_gate)
+            {
+                if (_isReadable != value)
+                {
+                    _isReadable = value;
+                    Tell();
+                }
+            }
+        }
+    }
+
+    /// <summary>
     /// Called instead of the stored value: for each read, on the loop of the client's connection, and for each sample of a monitored item,
     /// on a thread of the pool. It must not block, and may be called by several threads at a time. Null for the stored value. Defaults to
     /// null.
@@ -55,7 +82,11 @@ public sealed class VariableNode : Node
     public VariableWriteHandler? OnWrite { get; init; }
 
     /// <summary>The range of the value in normal operation; null for a variable without one.</summary>
-    internal (double Low, double High)? EuRange { get; init; }
+    internal (double Low, double High)? EuRange
+    {
+        get => _euRange is { } range ? (range.Item1, range.Item2) : null;
+        set => _euRange = value is { } range ? Tuple.Create(range.Low, range.High) : null;
+    }
 
     /// <summary>The value with its status and times. A value without a source timestamp gets the present time.</summary>
     /// <exception cref="ArgumentException">The value has another type than the variable.</exception>
@@ -63,7 +94,7 @@ public sealed class VariableNode : Node
     {
         get
         {
-            Read(out DataValue value);
+            ReadStored(out DataValue value);
             return value;
         }
 
@@ -93,16 +124,7 @@ public sealed class VariableNode : Node
             _value = value;
             _isPrivate = false;
             Volatile.Write(ref _version, _version + 1);
-            if (_watchers is null)
-            {
-                return;
-            }
-
-            // Under the gate, so that items get the values in their order.
-            foreach (MonitoredItem watcher in _watchers)
-            {
-                watcher.OnValue(value);
-            }
+            Tell();
         }
     }
 
@@ -127,7 +149,7 @@ public sealed class VariableNode : Node
             item.WatchIndex = _watchers.Count;
             _watchers.Add(item);
             _isPrivate = false;
-            item.OnValue(_value);
+            item.OnValue(_isReadable ? _value : NotReadable);
         }
     }
 
@@ -172,8 +194,20 @@ public sealed class VariableNode : Node
         }
     }
 
-    /// <summary>Copies the value; of a scalar without a lock.</summary>
+    /// <summary>Copies the value for a client; of a scalar without a lock.</summary>
     internal void Read(out DataValue value)
+    {
+        if (_isReadable)
+        {
+            ReadStored(out value);
+        }
+        else
+        {
+            value = NotReadable;
+        }
+    }
+
+    private void ReadStored(out DataValue value)
     {
         if (OnRead is not null)
         {
@@ -207,6 +241,23 @@ public sealed class VariableNode : Node
         }
     }
 
+    private byte AccessLevel => (byte)((_isReadable ? CurrentRead : 0) | (IsWritable ? CurrentWrite : 0));
+
+    // Under the gate, so that items get the values in their order.
+    private void Tell()
+    {
+        if (_watchers is null)
+        {
+            return;
+        }
+
+        DataValue value = _isReadable ? _value : NotReadable;
+        foreach (MonitoredItem watcher in _watchers)
+        {
+            watcher.OnValue(value);
+        }
+    }
+
     internal override bool TryReadAttribute(AttributeId attribute, out Variant value)
     {
         switch (attribute)
@@ -221,10 +272,10 @@ public sealed class VariableNode : Node
                 value = Variant.FromArray(new uint[ValueRank]);
                 return true;
             case AttributeId.AccessLevel or AttributeId.UserAccessLevel:
-                value = (byte)(CurrentRead | (IsWritable ? CurrentWrite : 0));
+                value = AccessLevel;
                 return true;
             case AttributeId.AccessLevelEx:
-                value = (uint)(CurrentRead | (IsWritable ? CurrentWrite : 0));
+                value = (uint)AccessLevel;
                 return true;
             case AttributeId.MinimumSamplingInterval:
                 value = 0.0;

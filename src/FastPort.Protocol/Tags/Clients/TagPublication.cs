@@ -1,6 +1,5 @@
 using System.Runtime.InteropServices;
 using FastPort.Protocol.Tags.Sources;
-using FastPort.Protocol.Tags.Wire;
 using FastPort.Sessions;
 
 namespace FastPort.Protocol.Tags.Clients;
@@ -25,26 +24,17 @@ public sealed class TagPublication : IAsyncDisposable
     private readonly SemaphoreSlim _feeding = new(1);
     private ITagFeed? _feed;
 
-    // Guards what follows, and that pushes leave in the order of the changes. Taken after the source's own locks.
+    // Guards what follows. Taken after the source's own locks.
     private readonly Lock _gate = new();
+    private readonly TagPushes _pushes;
     private readonly string[] _names;
 
-    // By place in the names: the source's number, -1 for a name that it does not have; and the server's handle, 0 for none.
+    // By place in the names: the source's number, -1 for a name that it does not have.
     private readonly int[] _tags;
     private readonly Dictionary<int, int> _places = [];
+
+    // Those that the server has accepted on the session.
     private readonly Dictionary<uint, int> _placesByHandle = [];
-    private uint[] _handles;
-
-    // The session on which the tags are declared; null for none.
-    private Session? _session;
-
-    // Places whose latest value has not been sent. While there are some, or some are being read, others join them.
-    private readonly HashSet<int> _behind = [];
-    private readonly HandleRows _part = new();
-    private bool _isCatchingUp;
-
-    // End when what was behind at their begin has been sent, or the session has ended.
-    private readonly List<TaskCompletionSource> _waiting = [];
 
     // By the source's number: whether the feed reports the tag. Those that it has refused are offered to it again.
     private readonly Dictionary<int, TagStatus> _fed = [];
@@ -56,7 +46,7 @@ public sealed class TagPublication : IAsyncDisposable
         _names = names;
         _interval = interval;
         _tags = new int[names.Length];
-        _handles = new uint[names.Length];
+        _pushes = new TagPushes(_gate, names.Length, ReadAsync);
         Statuses = new TagStatus[names.Length];
         _listener = new Listener(this);
     }
@@ -80,14 +70,13 @@ public sealed class TagPublication : IAsyncDisposable
         // When the client closes its connection the server knows by itself.
         if (!_client.IsClosing)
         {
-            await SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeout)
+            await _pushes.SendLatestAsync(_placesByHandle.Values).WaitAsync(_client.RequestTimeout)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
         lock (_gate)
         {
-            _session = null;
-            _behind.Clear();
+            _pushes.End();
         }
     }
 
@@ -123,8 +112,7 @@ public sealed class TagPublication : IAsyncDisposable
     {
         lock (_gate)
         {
-            _session = session;
-            _handles = handles;
+            _pushes.Begin(session, handles);
             Statuses = statuses;
             _placesByHandle.Clear();
             for (int place = 0; place < handles.Length; place++)
@@ -135,7 +123,7 @@ public sealed class TagPublication : IAsyncDisposable
                 }
             }
 
-            CatchUp(_placesByHandle.Values.Where(place => IsEnded || _fed.ContainsKey(_tags[place])));
+            _pushes.CatchUp(_placesByHandle.Values.Where(place => IsEnded || _fed.ContainsKey(_tags[place])));
         }
     }
 
@@ -181,7 +169,7 @@ public sealed class TagPublication : IAsyncDisposable
     {
         lock (_gate)
         {
-            return _session == session;
+            return _pushes.Session == session;
         }
     }
 
@@ -190,10 +178,9 @@ public sealed class TagPublication : IAsyncDisposable
     {
         lock (_gate)
         {
-            if (_session == session)
+            if (_pushes.Session == session)
             {
-                _session = null;
-                _behind.Clear();
+                _pushes.End();
             }
         }
     }
@@ -203,7 +190,7 @@ public sealed class TagPublication : IAsyncDisposable
     {
         lock (_gate)
         {
-            return _session == session && _placesByHandle.TryGetValue(handle, out int place) ? _tags[place] : null;
+            return _pushes.Session == session && _placesByHandle.TryGetValue(handle, out int place) ? _tags[place] : null;
         }
     }
 
@@ -224,7 +211,7 @@ public sealed class TagPublication : IAsyncDisposable
                 Array.Fill(statuses, status);
             }
 
-            await SendLatestAsync(Declared(tags.Where((_, row) => !statuses[row].IsBad))).WaitAsync(cancellationToken)
+            await _pushes.SendLatestAsync(Declared(tags.Where((_, row) => !statuses[row].IsBad))).WaitAsync(cancellationToken)
                 .ConfigureAwait(false);
         }
         catch (TagException e)
@@ -260,21 +247,21 @@ public sealed class TagPublication : IAsyncDisposable
                 _fed[tags[i]] = statuses[i];
             }
 
-            CatchUp(Declared(changed));
+            _pushes.CatchUp(Declared(changed));
         }
     }
 
     // Under the gate: the places of those tags that the server has accepted.
     private IEnumerable<int> Declared(IEnumerable<int> tags) =>
-        tags.Where(_places.ContainsKey).Select(tag => _places[tag]).Where(place => _handles[place] != 0);
+        tags.Where(_places.ContainsKey).Select(tag => _places[tag]).Where(_pushes.IsDeclared);
 
     private void OnConnectionChanged()
     {
         Session? session;
         lock (_gate)
         {
-            session = _session;
-            CatchUp(_placesByHandle.Values);
+            session = _pushes.Session;
+            _pushes.CatchUp(_placesByHandle.Values);
         }
 
         if (session is not null && _source.IsConnected)
@@ -296,95 +283,26 @@ public sealed class TagPublication : IAsyncDisposable
             var known = new TagSamples();
             for (int i = 0; i < tags.Length; i++)
             {
-                if (_places.TryGetValue(tags[i], out int place) && _handles[place] != 0)
+                if (_places.TryGetValue(tags[i], out int place) && _pushes.IsDeclared(place))
                 {
                     places.Add(place);
                     known.Add(samples, i);
                 }
             }
 
-            int sent = _isCatchingUp ? 0 : Push(CollectionsMarshal.AsSpan(places), known);
-            CatchUp(places.Skip(sent));
+            _pushes.Push(CollectionsMarshal.AsSpan(places), known);
         }
     }
 
-    // Ends when the server has been sent the latest values, or the session has ended. The places are looked at under the gate.
-    private Task SendLatestAsync(IEnumerable<int> places)
+    // The values that tags have now: those of the source, or why there are none.
+    private async Task<TagSamples> ReadAsync(int[] places)
     {
+        int[] tags;
         lock (_gate)
         {
-            CatchUp(places);
-            if (!_isCatchingUp)
-            {
-                return Task.CompletedTask;
-            }
-
-            var sent = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            _waiting.Add(sent);
-            return sent.Task;
-        }
-    }
-
-    // Under the gate: has the latest values of tags sent when there is room.
-    private void CatchUp(IEnumerable<int> places)
-    {
-        if (_session is null)
-        {
-            return;
+            tags = Array.ConvertAll(places, place => _tags[place]);
         }
 
-        _behind.UnionWith(places);
-        if (_behind.Count != 0 && !_isCatchingUp)
-        {
-            _isCatchingUp = true;
-            _ = CatchUpAsync();
-        }
-    }
-
-    // What changes meanwhile is behind, too, so that nothing older is sent after it. It waits for its turn, so that all get one.
-    private async Task CatchUpAsync()
-    {
-        // Not on the caller's stack, which holds locks.
-        await Task.Yield();
-        List<TaskCompletionSource> waiting = [];
-        while (true)
-        {
-            waiting.ForEach(static sent => sent.SetResult());
-            Session session;
-            int[] places;
-            int[] tags;
-            lock (_gate)
-            {
-                waiting = [.. _waiting];
-                _waiting.Clear();
-                if (_session is null || _behind.Count == 0)
-                {
-                    _isCatchingUp = false;
-                    waiting.ForEach(static sent => sent.SetResult());
-                    return;
-                }
-
-                session = _session;
-                places = [.. _behind];
-                tags = Array.ConvertAll(places, place => _tags[place]);
-                _behind.Clear();
-            }
-
-            while (places.Length != 0)
-            {
-                await session.WhenWritableAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-                TagSamples samples = await ReadAsync(tags).ConfigureAwait(false);
-                lock (_gate)
-                {
-                    int sent = _session == session ? Push(places, samples) : places.Length;
-                    (places, tags) = (places[sent..], tags[sent..]);
-                }
-            }
-        }
-    }
-
-    private async Task<TagSamples> ReadAsync(int[] tags)
-    {
         var samples = new TagSamples();
         TagStatus status = _source.IsConnected && !IsEnded ? TagStatus.Good : TagStatus.BadNoCommunication;
         try
@@ -415,31 +333,6 @@ public sealed class TagPublication : IAsyncDisposable
         }
 
         return latest;
-    }
-
-    // Under the gate. Returns how many rows were sent; those of a session that has ended count as sent, as all are sent to the next one.
-    private int Push(ReadOnlySpan<int> places, TagSamples samples)
-    {
-        int sent = 0;
-        while (sent < places.Length && _session is { } session)
-        {
-            _part.Clear();
-            int end = sent;
-            while (end < places.Length && _part.TryAdd(_handles[places[end]], samples, end, session.MaxBodyBytes))
-            {
-                end++;
-            }
-
-            SendStatus status = session.TrySend(TagMessageType.Push, new WriteTagsBody(_part.Handles, _part.Samples, 0));
-            if (status is SendStatus.Full or SendStatus.Dropped)
-            {
-                return sent;
-            }
-
-            sent = end;
-        }
-
-        return places.Length;
     }
 
     private sealed class Listener(TagPublication publication) : ITagFeedListener

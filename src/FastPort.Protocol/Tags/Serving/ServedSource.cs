@@ -16,6 +16,9 @@ internal sealed class ServedSource
     // Of the tags of which there are parts.
     private readonly Dictionary<int, TagWrites> _writesOfParts = [];
 
+    // By device. Under the gate.
+    private readonly Dictionary<string, SourceWriter> _writers = new(StringComparer.Ordinal);
+
     public ServedSource(ITagSource source, TagServerOptions options, ILogger logger, TimeProvider time, LatencyStats? latencies)
     {
         _options = options;
@@ -24,7 +27,6 @@ internal sealed class ServedSource
         Time = time;
         Telemetry = new SourceTelemetry(source.Name, latencies);
         Reader = new SourceReader(this, options);
-        Writer = new SourceWriter(this, options);
         Feeds = new SourceFeeds(this);
         IsConnected = source.IsConnected;
         source.ConnectionChanged += OnConnectionChanged;
@@ -40,8 +42,6 @@ internal sealed class ServedSource
     public Lock Gate { get; } = new();
 
     public SourceReader Reader { get; }
-
-    public SourceWriter Writer { get; }
 
     public SourceFeeds Feeds { get; }
 
@@ -68,7 +68,12 @@ internal sealed class ServedSource
             _writesOfParts[whole] = writes;
         }
 
-        var tag = new ServedTag(id, this, info, writes);
+        if (!_writers.TryGetValue(info.Device, out SourceWriter? writer))
+        {
+            _writers.Add(info.Device, writer = new SourceWriter(this, _options));
+        }
+
+        var tag = new ServedTag(id, this, info, writes, writer);
         _tags.Add(tag.Key, tag);
         return tag;
     }

@@ -3,7 +3,7 @@ namespace FastPort.Protocol.Tags.Serving;
 /// <summary>
 /// A tag of a served source, with the last sample that is known of it. The source's gate guards all but the id, the owner and the key.
 /// </summary>
-internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWrites writes)
+internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWrites writes, SourceWriter writer)
 {
     private RawSample _last;
 
@@ -48,6 +48,9 @@ internal sealed class ServedTag(uint id, ServedSource owner, TagInfo info, TagWr
 
     /// <summary>Its writes; shared by the parts of an array and the whole.</summary>
     public TagWrites Writes => writes;
+
+    /// <summary>Sends its writes; shared by the tags of its device.</summary>
+    public SourceWriter Writer => writer;
 
     /// <summary>
     /// Whether the last sample answers a read that asks for one confirmed since a time. After a write only a Read that was sent later

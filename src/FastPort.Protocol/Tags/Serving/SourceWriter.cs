@@ -1,8 +1,8 @@
 namespace FastPort.Protocol.Tags.Serving;
 
 /// <summary>
-/// Writes tags of one source. Writes of a tag and of its parts keep their order, and one waits for the answer of the one before; those of
-/// other tags go on meanwhile. Nothing is written twice.
+/// Writes tags of one device of a source. Writes of a tag and of its parts keep their order, and one waits for the answer of the one
+/// before; those of other tags go on meanwhile. Nothing is written twice.
 /// </summary>
 internal sealed class SourceWriter(ServedSource source, TagServerOptions options)
 {

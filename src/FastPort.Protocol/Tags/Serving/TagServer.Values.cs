@@ -180,7 +180,7 @@ public sealed partial class TagServer
 
     private void Write(TagSession session, ReadOnlySpan<uint> handles, WriteRequest request)
     {
-        HashSet<ServedSource> sources = [];
+        HashSet<SourceWriter> writers = [];
         for (int i = 0; i < handles.Length; i++)
         {
             ServedTag? tag = Find(session, handles[i]);
@@ -192,15 +192,15 @@ public sealed partial class TagServer
 
             lock (tag.Owner.Gate)
             {
-                tag.Owner.Writer.Add(new WriteItem(request, i, tag));
+                tag.Writer.Add(new WriteItem(request, i, tag));
             }
 
-            sources.Add(tag.Owner);
+            writers.Add(tag.Writer);
         }
 
-        foreach (ServedSource source in sources)
+        foreach (SourceWriter writer in writers)
         {
-            source.Writer.Send();
+            writer.Send();
         }
     }
 

@@ -15,7 +15,10 @@ public sealed class TagServerOptions
     /// <summary>Reads of a source under way at a time; further ones are gathered into one. 1 or more. Defaults to 2.</summary>
     public int MaxConcurrentReads { get; set; } = 2;
 
-    /// <summary>Writes of a source under way at a time; further ones are gathered into one. 1 or more. Defaults to 4.</summary>
+    /// <summary>
+    /// Writes under way at a time, of a source or of each of its devices (<see cref="TagInfo.Device"/>); further ones are gathered into
+    /// one. 1 or more. Defaults to 4.
+    /// </summary>
     public int MaxConcurrentWrites { get; set; } = 4;
 
     /// <summary>Tags or names in a request at most. Defaults to 100,000.</summary>

@@ -103,7 +103,7 @@ public sealed partial class MemoryTagSource : ITagSource
         {
             for (int i = 0; i < names.Count; i++)
             {
-                tags.Span[i] = _places.TryGetValue(names[i], out int tag) ? _entries[tag].Info : null;
+                tags.Span[i] = Find(names[i]);
             }
         }
 
@@ -223,6 +223,24 @@ public sealed partial class MemoryTagSource : ITagSource
             var entry = new Entry(info with { Tag = _entries.Count }, sample);
             _entries.Add(entry);
             return entry.Info;
+        }
+    }
+
+    /// <summary>What is known of the tag of a name; null if there is none.</summary>
+    internal TagInfo? Find(string name)
+    {
+        lock (_gate)
+        {
+            return _places.TryGetValue(name, out int tag) ? _entries[tag].Info : null;
+        }
+    }
+
+    /// <summary>What is known of a tag.</summary>
+    internal TagInfo InfoOf(int tag)
+    {
+        lock (_gate)
+        {
+            return _entries[tag].Info;
         }
     }
 

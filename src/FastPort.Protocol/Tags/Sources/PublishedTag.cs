@@ -2,13 +2,11 @@ using FastPort.Sessions;
 
 namespace FastPort.Protocol.Tags.Sources;
 
-/// <summary>A tag that a session has declared. Under the source's gate.</summary>
-internal sealed class PublishedTag(TagOwner owner, TagInfo info)
+/// <summary>Who has declared a tag; what it is and its value are in the table of tags in memory. Under the source's gate.</summary>
+internal sealed class PublishedTag(TagOwner owner)
 {
     /// <summary>Whose tag it is, on whichever session.</summary>
     public TagOwner Owner => owner;
-
-    public TagInfo Info { get; set; } = info;
 
     /// <summary>Size of its value in bytes.</summary>
     public int ValueBytes { get; set; }

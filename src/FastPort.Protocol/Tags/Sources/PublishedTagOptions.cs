@@ -25,9 +25,9 @@ public sealed class PublishedTagOptions
     public long MaxValueBytesPerPublisher { get; set; } = 64 * 1024 * 1024;
 
     /// <summary>
-    /// Time in which a publisher answers a write; after it the status is <see cref="TagStatus.BadTimeout"/>. Writes to several publishers
-    /// that come together are answered together, so a publisher that is stuck holds up the others' writes for this time, and
-    /// <see cref="Serving.TagServerOptions.MaxConcurrentWrites"/> such calls hold up all that come meanwhile: it is short. Defaults to 2 s.
+    /// Time in which a publisher answers a write; after it the status is <see cref="TagStatus.BadTimeout"/>. One request of an OPC UA
+    /// client for tags of several publishers has one answer, so a publisher that is stuck delays that for this time: it is short. Defaults
+    /// to 2 s.
     /// </summary>
     public TimeSpan WriteTimeout { get; set; } = TimeSpan.FromSeconds(2);
 }

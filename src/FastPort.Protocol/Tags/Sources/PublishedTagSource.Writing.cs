@@ -22,8 +22,9 @@ public sealed partial class PublishedTagSource
             for (int i = 0; i < tags.Count; i++)
             {
                 PublishedTag tag = _published[tags[i]];
-                statuses.Span[i] = !tag.Info.IsWritable ? TagStatus.BadNotWritable
-                    : !tag.Info.Accepts(values.EncodingOf(i)) ? TagStatus.BadTypeMismatch
+                TagInfo info = _tags.InfoOf(tags[i]);
+                statuses.Span[i] = !info.IsWritable ? TagStatus.BadNotWritable
+                    : !info.Accepts(values.EncodingOf(i)) ? TagStatus.BadTypeMismatch
                     : tag.Publisher is null ? TagStatus.BadNoCommunication
                     : !one.Fits(values, i, tag.Publisher.Session.MaxBodyBytes) ? TagStatus.BadResponseTooLarge
                     : TagStatus.Good;

@@ -19,6 +19,7 @@ public sealed partial class PublishedTagSource : ITagSource
     // OPC UA servers answer a read of ArrayDimensions with so many numbers.
     private const int MaxRank = 16;
 
+    // What the tags are, and their values.
     private readonly MemoryTagSource _tags;
     private readonly TimeProvider _time;
     private readonly PublishedTagOptions _options;
@@ -27,9 +28,8 @@ public sealed partial class PublishedTagSource : ITagSource
     // of the next one.
     private readonly Lock _gate = new();
 
-    // A tag's number is its place; its handle is one more.
+    // By the number that the tag has in memory; its handle is one more.
     private readonly List<PublishedTag> _published = [];
-    private readonly Dictionary<string, PublishedTag> _byName = new(StringComparer.Ordinal);
 
     private readonly Dictionary<Session, TagPublisher> _publishers = [];
     private readonly Dictionary<string, TagOwner> _owners = new(StringComparer.Ordinal);
@@ -154,8 +154,15 @@ public sealed partial class PublishedTagSource : ITagSource
             Unit = tag.Unit,
             Range = tag.HasRange ? (tag.Low, tag.High) : null,
             Description = tag.Description,
+
+            // The server's cache has each push at once, so also what somebody has written who does not go through the server.
+            Interval = TimeSpan.Zero,
+
+            // A publisher that is stuck holds up no other.
+            Device = publisher.Session.RoutingId,
         };
-        if (!_byName.TryGetValue(tag.Name, out PublishedTag? known))
+        TagInfo? present = _tags.Find(tag.Name);
+        if (present is null)
         {
             TagOwner owner = _owners.GetValueOrDefault(publisher.Session.RoutingId) ?? new TagOwner(publisher.Session.RoutingId);
             if (_published.Count >= _options.MaxTags || owner.Tags >= _options.MaxTagsPerPublisher)
@@ -165,21 +172,20 @@ public sealed partial class PublishedTagSource : ITagSource
 
             owner.Tags++;
             _owners[owner.RoutingId] = owner;
-            known = new PublishedTag(owner, _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData)));
-            _published.Add(known);
-            _byName.Add(tag.Name, known);
+            present = _tags.Add(asked, TagSample.Bad(TagStatus.BadWaitingForInitialData));
+            _published.Add(new PublishedTag(owner));
         }
-        else if (known.Owner.RoutingId != publisher.Session.RoutingId)
+        else if (_published[present.Tag].Owner.RoutingId != publisher.Session.RoutingId)
         {
             return TagStatus.BadNodeIdExists;
         }
-        else if (known.Info.Type != asked.Type || known.Info.Rank != asked.Rank)
+        else if (present.Type != asked.Type || present.Rank != asked.Rank)
         {
             return TagStatus.BadTypeMismatch;
         }
 
-        known.Publisher = publisher;
-        known.Info = info = asked with { Tag = known.Info.Tag };
+        info = asked with { Tag = present.Tag };
+        _published[info.Tag].Publisher = publisher;
         _tags.Update(info);
         return TagStatus.Good;
     }
@@ -213,15 +219,16 @@ public sealed partial class PublishedTagSource : ITagSource
                     continue;
                 }
 
+                int number = (int)handles[i] - 1;
                 TagSample sample = samples[i];
                 if (sample.Value.IsNull && sample.Status == TagStatus.BadNoCommunication)
                 {
                     // The last value stays, as when the publisher has gone.
-                    sample = sample with { Value = _tags.ValueOf(tag.Info.Tag) };
+                    sample = sample with { Value = _tags.ValueOf(number) };
                 }
 
                 // A value that is refused is seen as such by everybody. No value is of any type.
-                statuses[i] = !sample.Value.IsNull && !tag.Info.Accepts(sample.Value.Encoding) ? TagStatus.BadTypeMismatch
+                statuses[i] = !sample.Value.IsNull && !_tags.InfoOf(number).Accepts(sample.Value.Encoding) ? TagStatus.BadTypeMismatch
                     : !TryHold(tag, sample.Value) ? TagStatus.BadResponseTooLarge
                     : TagStatus.Good;
                 if (!statuses[i].IsGood)
@@ -230,7 +237,7 @@ public sealed partial class PublishedTagSource : ITagSource
                     sample = sample with { Value = default, Status = statuses[i] };
                 }
 
-                tags.Add(tag.Info.Tag);
+                tags.Add(number);
                 taken.Add(sample with { SourceTime = sample.SourceTime == default ? now : sample.SourceTime, ServerTime = now });
             }
 
@@ -277,9 +284,9 @@ public sealed partial class PublishedTagSource : ITagSource
         lock (_gate)
         {
             _publishers.Remove(publisher.Session);
-            PublishedTag[] lost = [.. _published.Where(tag => tag.Publisher == publisher)];
-            Array.ForEach(lost, static tag => tag.Publisher = null);
-            _tags.SetStatus([.. lost.Select(static tag => tag.Info.Tag)], TagStatus.BadNoCommunication);
+            int[] lost = [.. Enumerable.Range(0, _published.Count).Where(tag => _published[tag].Publisher == publisher)];
+            Array.ForEach(lost, tag => _published[tag].Publisher = null);
+            _tags.SetStatus(lost, TagStatus.BadNoCommunication);
         }
     }
 
