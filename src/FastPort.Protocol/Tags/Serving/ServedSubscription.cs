@@ -4,8 +4,8 @@ using FastPort.Sessions;
 namespace FastPort.Protocol.Tags.Serving;
 
 /// <summary>
-/// A session's subscription: samples wait here until an update may be sent. Its own gate guards them, and updates are sent under it, so
-/// that they leave in the order of their numbers.
+/// A session's subscription: samples wait here until an update may be sent. Its own gate guards them. Feeds take it while they hold their
+/// source's, so nothing is sent under it: one thread at a time takes the sender's role, and updates leave in the order of their numbers.
 /// </summary>
 internal sealed class ServedSubscription : IDisposable
 {
@@ -26,17 +26,20 @@ internal sealed class ServedSubscription : IDisposable
     private readonly Queue<SubscriptionItem> _order = new();
     private readonly TagSamples _one = new();
 
-    // The update that is sent next.
+    // The update that is sent next: the sender's alone.
     private readonly HandleRows _next = new();
-    private ulong _sent;
+
+    // The number of the last update, which the client may acknowledge before its send has returned.
+    private ulong _numbered;
     private ulong _acknowledged;
     private ulong _lost;
     private long _sentAt;
     private bool _isActive;
     private bool _isClosed;
 
-    // The session has no room: its end of that is waited for once, however often there is something to send meanwhile.
-    private bool _isFull;
+    // Whether somebody has the sender's role: a thread that sends, or the wait for room in the session. Who finds it taken leaves what there
+    // is to send to its holder, who looks again when it gives the role up.
+    private bool _isSending;
 
     public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, TimeProvider time)
     {
@@ -88,7 +91,7 @@ internal sealed class ServedSubscription : IDisposable
     {
         lock (_gate)
         {
-            _acknowledged = Math.Clamp(number, _acknowledged, _sent);
+            _acknowledged = Math.Clamp(number, _acknowledged, _numbered);
         }
 
         Flush();
@@ -97,22 +100,12 @@ internal sealed class ServedSubscription : IDisposable
     /// <summary>Sends what waits, if an update may be sent now.</summary>
     public void Flush()
     {
-        lock (_gate)
+        while (TryBegin(out ulong number, out ulong lost))
         {
-            while (_isActive && !_isClosed && !_isFull && _order.Count + _next.Count != 0 && _sent - _acknowledged < MaxUnacknowledged)
+            var body = new TagUpdateBody(Id, number, _next.Handles, _next.Samples, lost);
+            if (!TryEnd(_session.TrySend(TagMessageType.Update, body), lost))
             {
-                TimeSpan early = _sent == 0 ? TimeSpan.Zero : _interval - _time.GetElapsedTime(_sentAt);
-                if (early > TimeSpan.Zero)
-                {
-                    // A timer counts whole milliseconds.
-                    _timer.Change(TimeSpan.FromMilliseconds(Math.Ceiling(early.TotalMilliseconds)), Timeout.InfiniteTimeSpan);
-                    return;
-                }
-
-                if (!Send())
-                {
-                    return;
-                }
+                return;
             }
         }
     }
@@ -152,23 +145,50 @@ internal sealed class ServedSubscription : IDisposable
         item.Waiting.Enqueue(sample);
     }
 
-    // False if the session takes nothing now.
-    private bool Send()
+    // Takes the sender's role and fills the update, if there is something to send and it may be sent now.
+    private bool TryBegin(out ulong number, out ulong lost)
     {
-        if (_next.Count == 0)
+        lock (_gate)
         {
-            while (_order.TryPeek(out SubscriptionItem? item) && TryFill(item))
-            {
-                _order.Dequeue();
-            }
-        }
+            number = _numbered;
+            lost = _lost;
 
-        var body = new TagUpdateBody(Id, _sent + 1, _next.Handles, _next.Samples, _lost);
-        SendStatus status = _session.TrySend(TagMessageType.Update, body);
+            // An update for which there was no room is sent first.
+            if (!_isActive || _isClosed || _isSending
+                || (_next.Count == 0 && (_order.Count == 0 || _numbered - _acknowledged >= MaxUnacknowledged)))
+            {
+                return false;
+            }
+
+            TimeSpan early = _numbered == 0 ? TimeSpan.Zero : _interval - _time.GetElapsedTime(_sentAt);
+            if (early > TimeSpan.Zero)
+            {
+                // A timer counts whole milliseconds.
+                _timer.Change(TimeSpan.FromMilliseconds(Math.Ceiling(early.TotalMilliseconds)), Timeout.InfiniteTimeSpan);
+                return false;
+            }
+
+            if (_next.Count == 0)
+            {
+                while (_order.TryPeek(out SubscriptionItem? item) && TryFill(item))
+                {
+                    _order.Dequeue();
+                }
+
+                number = ++_numbered;
+            }
+
+            _isSending = true;
+            return true;
+        }
+    }
+
+    // Gives the role up, unless the session takes nothing now: then it goes to the wait for room. False if there is no use to go on.
+    private bool TryEnd(SendStatus status, ulong lost)
+    {
         if (status is SendStatus.Full or SendStatus.Dropped)
         {
             // What was taken stays, and is sent when there is room.
-            _isFull = true;
             _ = _session.WhenWritableAsync().ContinueWith(
                 static (_, s) => ((ServedSubscription)s!).OnWritable(),
                 this,
@@ -179,9 +199,13 @@ internal sealed class ServedSubscription : IDisposable
         }
 
         _next.Clear();
-        _sent++;
-        _lost = 0;
-        _sentAt = _time.GetTimestamp();
+        lock (_gate)
+        {
+            _isSending = false;
+            _lost -= lost;
+            _sentAt = _time.GetTimestamp();
+        }
+
         return status == SendStatus.Queued;
     }
 
@@ -189,7 +213,7 @@ internal sealed class ServedSubscription : IDisposable
     {
         lock (_gate)
         {
-            _isFull = false;
+            _isSending = false;
         }
 
         Flush();
