@@ -18,13 +18,9 @@ internal sealed class ServedSubscription : IDisposable
     private readonly Lock _gate = new();
     private readonly Session _session;
     private readonly TimeSpan _interval;
-    private readonly int _queueSize;
     private readonly TimeProvider _time;
     private readonly ITimer _timer;
-
-    // An entry for each sample that waits.
-    private readonly Queue<SubscriptionItem> _order = new();
-    private readonly TagSamples _one = new();
+    private readonly WaitingSamples _waiting;
 
     // The update that is sent next: the sender's alone.
     private readonly HandleRows _next = new();
@@ -41,11 +37,11 @@ internal sealed class ServedSubscription : IDisposable
     // is to send to its holder, who looks again when it gives the role up.
     private bool _isSending;
 
-    public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, TimeProvider time)
+    public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, int maxQueueBytes, TimeProvider time)
     {
         _session = session;
         _interval = interval;
-        _queueSize = queueSize;
+        _waiting = new WaitingSamples(queueSize, maxQueueBytes);
         _time = time;
         _timer = time.CreateTimer(static s => ((ServedSubscription)s!).Flush(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Id = id;
@@ -63,7 +59,11 @@ internal sealed class ServedSubscription : IDisposable
     {
         lock (_gate)
         {
-            Enqueue(item, sample);
+            if (!_isClosed && _waiting.Add(item, sample) is not 0 and var dropped)
+            {
+                _lost += (uint)dropped;
+                item.Tag.Owner.Telemetry.OnDropped(dropped);
+            }
         }
     }
 
@@ -115,34 +115,10 @@ internal sealed class ServedSubscription : IDisposable
         lock (_gate)
         {
             _isClosed = true;
-            _order.Clear();
+            _waiting.Clear();
         }
 
         _timer.Dispose();
-    }
-
-    private void Enqueue(SubscriptionItem item, in TagSample sample)
-    {
-        if (_isClosed)
-        {
-            return;
-        }
-
-        if (item.Waiting.Count < _queueSize)
-        {
-            _order.Enqueue(item);
-        }
-        else
-        {
-            item.Waiting.Dequeue();
-            if (_queueSize > 1)
-            {
-                _lost++;
-                item.Tag.Owner.Telemetry.OnDropped();
-            }
-        }
-
-        item.Waiting.Enqueue(sample);
     }
 
     // Takes the sender's role and fills the update, if there is something to send and it may be sent now.
@@ -155,7 +131,7 @@ internal sealed class ServedSubscription : IDisposable
 
             // An update for which there was no room is sent first.
             if (!_isActive || _isClosed || _isSending
-                || (_next.Count == 0 && (_order.Count == 0 || _numbered - _acknowledged >= MaxUnacknowledged)))
+                || (_next.Count == 0 && (_waiting.Count == 0 || _numbered - _acknowledged >= MaxUnacknowledged)))
             {
                 return false;
             }
@@ -170,11 +146,7 @@ internal sealed class ServedSubscription : IDisposable
 
             if (_next.Count == 0)
             {
-                while (_order.TryPeek(out SubscriptionItem? item) && TryFill(item))
-                {
-                    _order.Dequeue();
-                }
-
+                _waiting.MoveTo(_next, _session.MaxBodyBytes, UpdateBytes);
                 number = ++_numbered;
             }
 
@@ -217,18 +189,5 @@ internal sealed class ServedSubscription : IDisposable
         }
 
         Flush();
-    }
-
-    private bool TryFill(SubscriptionItem item)
-    {
-        _one.Clear();
-        _one.Add(item.Waiting.Peek());
-        if (!_next.TryAdd(item.Tag.Id, _one, 0, _session.MaxBodyBytes, UpdateBytes))
-        {
-            return false;
-        }
-
-        item.Waiting.Dequeue();
-        return true;
     }
 }
