@@ -26,6 +26,9 @@ internal sealed class ControlledSource : ITagSource
     /// <summary>Who hears of the feed's changes; null while none is open.</summary>
     public ITagFeedListener? Listener { get; private set; }
 
+    /// <summary>Whether lookups say now that the tags can be written.</summary>
+    public bool IsWritable { get; set; } = true;
+
     /// <summary>Number of calls so far.</summary>
     public int Count { get; private set; }
 
@@ -41,7 +44,7 @@ internal sealed class ControlledSource : ITagSource
             int tag = whole is { } number ? (100 * number) + int.Parse(numbers[1], CultureInfo.InvariantCulture)
                 : int.TryParse(names[i], out int one) ? one : -1;
             tags.Span[i] = tag < 0 ? null
-                : new TagInfo(tag, names[i]) { Type = TagType.Int32, Rank = -1, IsWritable = true, PartOf = whole };
+                : new TagInfo(tag, names[i]) { Type = TagType.Int32, Rank = -1, IsWritable = IsWritable, PartOf = whole };
         }
 
         return ValueTask.CompletedTask;
