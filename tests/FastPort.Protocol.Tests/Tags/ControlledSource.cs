@@ -26,6 +26,9 @@ internal sealed class ControlledSource : ITagSource
     /// <summary>Who hears of the feed's changes; null while none is open.</summary>
     public ITagFeedListener? Listener { get; private set; }
 
+    /// <summary>Makes the feeds; null for those that report what the test says.</summary>
+    public Func<TimeSpan, ITagFeedListener, ITagFeed>? Feeds { get; set; }
+
     /// <summary>Whether lookups say now that the tags can be written.</summary>
     public bool IsWritable { get; set; } = true;
 
@@ -68,7 +71,7 @@ internal sealed class ControlledSource : ITagSource
     public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
     {
         Listener = listener;
-        return new(new SilentFeed(interval));
+        return new(Feeds?.Invoke(interval, listener) ?? new SilentFeed(interval));
     }
 
     public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken) =>
