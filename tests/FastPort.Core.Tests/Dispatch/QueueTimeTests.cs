@@ -42,7 +42,7 @@ public sealed class QueueTimeTests
     }
 
     private static LatencyMetricReport? Queue(LatencyStats stats) => stats.Read().Types
-        .SingleOrDefault(static type => type.Key == Work)?.Metrics.Single(static metric => metric.Name.StartsWith("queue", StringComparison.Ordinal));
+        .SingleOrDefault(static type => type.Key == Work)?.Metrics.Single(static metric => metric.Name == "queue");
 
     // Waits with the return of the first request's array until the third one is rented.
     private sealed class HoldingPool : ArrayPool<byte>
