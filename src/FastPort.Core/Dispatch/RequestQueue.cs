@@ -224,6 +224,12 @@ internal sealed class RequestQueue
                     now = MonotonicClock.Nanoseconds;
                 }
 
+                if (now < request.ReceivedNanoseconds)
+                {
+                    // It has come since the last reading, which was the end of the request before.
+                    now = MonotonicClock.Nanoseconds;
+                }
+
                 // During the waits the requester may have canceled, or the session may have ended.
                 if (_protocol.IsClosed || request.IsAborted)
                 {

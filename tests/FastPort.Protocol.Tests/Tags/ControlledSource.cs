@@ -26,6 +26,12 @@ internal sealed class ControlledSource : ITagSource
     /// <summary>Who hears of the feed's changes; null while none is open.</summary>
     public ITagFeedListener? Listener { get; private set; }
 
+    /// <summary>Makes the feeds; null for those that report what the test says.</summary>
+    public Func<TimeSpan, ITagFeedListener, ITagFeed>? Feeds { get; set; }
+
+    /// <summary>Whether lookups say now that the tags can be written.</summary>
+    public bool IsWritable { get; set; } = true;
+
     /// <summary>Number of calls so far.</summary>
     public int Count { get; private set; }
 
@@ -41,7 +47,7 @@ internal sealed class ControlledSource : ITagSource
             int tag = whole is { } number ? (100 * number) + int.Parse(numbers[1], CultureInfo.InvariantCulture)
                 : int.TryParse(names[i], out int one) ? one : -1;
             tags.Span[i] = tag < 0 ? null
-                : new TagInfo(tag, names[i]) { Type = TagType.Int32, Rank = -1, IsWritable = true, PartOf = whole };
+                : new TagInfo(tag, names[i]) { Type = TagType.Int32, Rank = -1, IsWritable = IsWritable, PartOf = whole };
         }
 
         return ValueTask.CompletedTask;
@@ -65,7 +71,7 @@ internal sealed class ControlledSource : ITagSource
     public ValueTask<ITagFeed> OpenFeedAsync(TimeSpan interval, ITagFeedListener listener, CancellationToken cancellationToken)
     {
         Listener = listener;
-        return new(new SilentFeed(interval));
+        return new(Feeds?.Invoke(interval, listener) ?? new SilentFeed(interval));
     }
 
     public ValueTask<TagStatus> BrowseAsync(string path, IList<TagBrowseNode> nodes, CancellationToken cancellationToken) =>

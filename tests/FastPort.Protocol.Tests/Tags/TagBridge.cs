@@ -29,12 +29,14 @@ internal sealed class TagBridge : IAsyncDisposable
         TagServerOptions options,
         string endpoint = "tcp://127.0.0.1:0",
         Action<FastPortServerOptions>? configure = null,
-        LatencyStats? latencies = null)
+        LatencyStats? latencies = null,
+        Action<MessageHandlers>? map = null)
     {
         var tags = new TagServer(sources, options, time: latencies?.Time, latencies: latencies);
         var serverOptions = new FastPortServerOptions { Endpoints = { endpoint }, Session = { MaxConcurrency = 64 } };
         configure?.Invoke(serverOptions);
         MessageHandlers handlers = new MessageHandlers().MapTags(tags);
+        map?.Invoke(handlers);
         Array.ForEach([.. sources.OfType<PublishedTagSource>()], source => handlers.MapPublishedTags(source));
         var server = new FastPortServer(serverOptions, handlers);
         await server.StartAsync();

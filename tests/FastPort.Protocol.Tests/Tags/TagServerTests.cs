@@ -95,6 +95,50 @@ public sealed class TagServerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_tag_that_can_be_written_since_its_resolve_is_written_and_in_order()
+    {
+        _source.IsWritable = false;
+        TagList tags = await _client.ResolveAsync(["1"]);
+        Assert.Equal(TagStatus.BadNotWritable, await WriteAsync(tags, 9));
+        Assert.Equal(0, _source.Count);
+
+        _source.IsWritable = true;
+        Task<TagStatus> first = WriteAsync(tags, 10);
+        ControlledSource.Call call = await _source.NextAsync();
+        Task<TagStatus> second = WriteAsync(tags, 11);
+        await PassAsync(_client);
+        call.End.SetResult(TagStatus.Good);
+        Assert.Equal(TagStatus.Good, await first);
+
+        // Since then it cannot be written again: the source says so.
+        _source.IsWritable = false;
+        ControlledSource.Call next = await _source.NextAsync();
+        next.End.SetResult(TagStatus.BadNotWritable);
+        Assert.Equal(TagStatus.BadNotWritable, await second);
+        Assert.Equal((10, 11), (Assert.Single(call.Values), Assert.Single(next.Values)));
+    }
+
+    [Fact]
+    public async Task A_write_that_is_refused_neither_holds_up_others_nor_makes_the_cache_forget()
+    {
+        TagList tags = await _client.ResolveAsync(["1"]);
+        _source.IsWritable = false;
+        TagList fixedTags = await _client.ResolveAsync(["2"]);
+        Task<TagSamples> read = ReadAsync(_client, Hour, "2");
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+        await read;
+
+        await using TagClient other = await _bridge.ConnectAsync();
+        Task<TagStatus> refused = WriteAsync(fixedTags, 20);
+        Task<TagStatus> written = WriteAsync(tags, 10);
+        (await _source.NextAsync()).End.SetResult(TagStatus.Good);
+
+        Assert.Equal((TagStatus.BadNotWritable, TagStatus.Good), (await refused, await written));
+        Assert.Equal([2], Numbers(await ReadAsync(other, Hour, "2")));
+        Assert.Equal(2, _source.Count);
+    }
+
+    [Fact]
     public async Task A_write_makes_the_cache_forget()
     {
         Task<TagSamples> read = ReadAsync(_client, Hour, "1");
@@ -343,6 +387,13 @@ public sealed class TagServerTests : IAsyncLifetime
         var samples = new TagSamples();
         samples.Add(value);
         _source.Listener!.OnChanges([1], samples);
+    }
+
+    private async Task<TagStatus> WriteAsync(TagList tags, int value)
+    {
+        var values = new TagSamples();
+        values.Add(value);
+        return (await _client.WriteAsync(tags, values))[0];
     }
 
     private static async Task<TagSamples> ReadAsync(TagClient client, TimeSpan maxAge, params string[] names) =>

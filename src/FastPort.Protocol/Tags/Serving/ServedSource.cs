@@ -122,6 +122,31 @@ internal sealed class ServedSource
         return (status, isAbandoned);
     }
 
+    /// <summary>Asks the source what is known of tags now. What was known stays if it does not answer.</summary>
+    public async ValueTask RefreshAsync(ServedTag[] tags)
+    {
+        var infos = new TagInfo?[tags.Length];
+        (TagStatus status, _) = await CallAsync(
+            async token =>
+            {
+                await Source.ResolveAsync([.. tags.Select(static tag => tag.Info.Name)], infos, token).ConfigureAwait(false);
+                return TagStatus.Good;
+            },
+            "Resolve").ConfigureAwait(false);
+        if (!status.IsGood)
+        {
+            return;
+        }
+
+        lock (Gate)
+        {
+            for (int i = 0; i < tags.Length; i++)
+            {
+                tags[i].Info = infos[i] is { } info && info.Tag == tags[i].Key ? info : tags[i].Info;
+            }
+        }
+    }
+
     public void Stop() => Source.ConnectionChanged -= OnConnectionChanged;
 
     private void OnConnectionChanged()

@@ -4,8 +4,8 @@ using FastPort.Sessions;
 namespace FastPort.Protocol.Tags.Serving;
 
 /// <summary>
-/// A session's subscription: samples wait here until an update may be sent. Its own gate guards them, and updates are sent under it, so
-/// that they leave in the order of their numbers.
+/// A session's subscription: samples wait here until an update may be sent. Its own gate guards them. Feeds take it while they hold their
+/// source's, so nothing is sent under it: one thread at a time takes the sender's role, and updates leave in the order of their numbers.
 /// </summary>
 internal sealed class ServedSubscription : IDisposable
 {
@@ -18,31 +18,30 @@ internal sealed class ServedSubscription : IDisposable
     private readonly Lock _gate = new();
     private readonly Session _session;
     private readonly TimeSpan _interval;
-    private readonly int _queueSize;
     private readonly TimeProvider _time;
     private readonly ITimer _timer;
+    private readonly WaitingSamples _waiting;
 
-    // An entry for each sample that waits.
-    private readonly Queue<SubscriptionItem> _order = new();
-    private readonly TagSamples _one = new();
-
-    // The update that is sent next.
+    // The update that is sent next: the sender's alone.
     private readonly HandleRows _next = new();
-    private ulong _sent;
+
+    // The number of the last update, which the client may acknowledge before its send has returned.
+    private ulong _numbered;
     private ulong _acknowledged;
     private ulong _lost;
     private long _sentAt;
     private bool _isActive;
     private bool _isClosed;
 
-    // The session has no room: its end of that is waited for once, however often there is something to send meanwhile.
-    private bool _isFull;
+    // Whether somebody has the sender's role: a thread that sends, or the wait for room in the session. Who finds it taken leaves what is
+    // to be sent to its holder, who looks again when it gives the role up.
+    private bool _isSending;
 
-    public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, TimeProvider time)
+    public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, int maxQueueBytes, TimeProvider time)
     {
         _session = session;
         _interval = interval;
-        _queueSize = queueSize;
+        _waiting = new WaitingSamples(queueSize, maxQueueBytes);
         _time = time;
         _timer = time.CreateTimer(static s => ((ServedSubscription)s!).Flush(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Id = id;
@@ -60,7 +59,11 @@ internal sealed class ServedSubscription : IDisposable
     {
         lock (_gate)
         {
-            Enqueue(item, sample);
+            if (!_isClosed && _waiting.Add(item, sample) is not 0 and var dropped)
+            {
+                _lost += (uint)dropped;
+                item.Tag.Owner.Telemetry.OnDropped(dropped);
+            }
         }
     }
 
@@ -88,7 +91,7 @@ internal sealed class ServedSubscription : IDisposable
     {
         lock (_gate)
         {
-            _acknowledged = Math.Clamp(number, _acknowledged, _sent);
+            _acknowledged = Math.Clamp(number, _acknowledged, _numbered);
         }
 
         Flush();
@@ -97,22 +100,12 @@ internal sealed class ServedSubscription : IDisposable
     /// <summary>Sends what waits, if an update may be sent now.</summary>
     public void Flush()
     {
-        lock (_gate)
+        while (TryBegin(out ulong number, out ulong lost))
         {
-            while (_isActive && !_isClosed && !_isFull && _order.Count + _next.Count != 0 && _sent - _acknowledged < MaxUnacknowledged)
+            var body = new TagUpdateBody(Id, number, _next.Handles, _next.Samples, lost);
+            if (!TryEnd(_session.TrySend(TagMessageType.Update, body), lost))
             {
-                TimeSpan early = _sent == 0 ? TimeSpan.Zero : _interval - _time.GetElapsedTime(_sentAt);
-                if (early > TimeSpan.Zero)
-                {
-                    // A timer counts whole milliseconds.
-                    _timer.Change(TimeSpan.FromMilliseconds(Math.Ceiling(early.TotalMilliseconds)), Timeout.InfiniteTimeSpan);
-                    return;
-                }
-
-                if (!Send())
-                {
-                    return;
-                }
+                return;
             }
         }
     }
@@ -122,53 +115,52 @@ internal sealed class ServedSubscription : IDisposable
         lock (_gate)
         {
             _isClosed = true;
-            _order.Clear();
+            _waiting.Clear();
         }
 
         _timer.Dispose();
     }
 
-    private void Enqueue(SubscriptionItem item, in TagSample sample)
+    // Takes the sender's role and fills the update, if there is something to send and it may be sent now.
+    private bool TryBegin(out ulong number, out ulong lost)
     {
-        if (_isClosed)
+        lock (_gate)
         {
-            return;
-        }
+            number = _numbered;
+            lost = _lost;
 
-        if (item.Waiting.Count < _queueSize)
-        {
-            _order.Enqueue(item);
-        }
-        else
-        {
-            item.Waiting.Dequeue();
-            if (_queueSize > 1)
+            // An update for which there was no room is sent first.
+            if (!_isActive || _isClosed || _isSending
+                || (_next.Count == 0 && (_waiting.Count == 0 || _numbered - _acknowledged >= MaxUnacknowledged)))
             {
-                _lost++;
-                item.Tag.Owner.Telemetry.OnDropped();
+                return false;
             }
-        }
 
-        item.Waiting.Enqueue(sample);
+            TimeSpan early = _numbered == 0 ? TimeSpan.Zero : _interval - _time.GetElapsedTime(_sentAt);
+            if (early > TimeSpan.Zero)
+            {
+                // A timer counts whole milliseconds.
+                _timer.Change(TimeSpan.FromMilliseconds(Math.Ceiling(early.TotalMilliseconds)), Timeout.InfiniteTimeSpan);
+                return false;
+            }
+
+            if (_next.Count == 0)
+            {
+                _waiting.MoveTo(_next, _session.MaxBodyBytes, UpdateBytes);
+                number = ++_numbered;
+            }
+
+            _isSending = true;
+            return true;
+        }
     }
 
-    // False if the session takes nothing now.
-    private bool Send()
+    // Gives the role up, unless the session takes nothing now: then it goes to the wait for room. False if there is no use to go on.
+    private bool TryEnd(SendStatus status, ulong lost)
     {
-        if (_next.Count == 0)
-        {
-            while (_order.TryPeek(out SubscriptionItem? item) && TryFill(item))
-            {
-                _order.Dequeue();
-            }
-        }
-
-        var body = new TagUpdateBody(Id, _sent + 1, _next.Handles, _next.Samples, _lost);
-        SendStatus status = _session.TrySend(TagMessageType.Update, body);
         if (status is SendStatus.Full or SendStatus.Dropped)
         {
             // What was taken stays, and is sent when there is room.
-            _isFull = true;
             _ = _session.WhenWritableAsync().ContinueWith(
                 static (_, s) => ((ServedSubscription)s!).OnWritable(),
                 this,
@@ -179,9 +171,13 @@ internal sealed class ServedSubscription : IDisposable
         }
 
         _next.Clear();
-        _sent++;
-        _lost = 0;
-        _sentAt = _time.GetTimestamp();
+        lock (_gate)
+        {
+            _isSending = false;
+            _lost -= lost;
+            _sentAt = _time.GetTimestamp();
+        }
+
         return status == SendStatus.Queued;
     }
 
@@ -189,22 +185,9 @@ internal sealed class ServedSubscription : IDisposable
     {
         lock (_gate)
         {
-            _isFull = false;
+            _isSending = false;
         }
 
         Flush();
-    }
-
-    private bool TryFill(SubscriptionItem item)
-    {
-        _one.Clear();
-        _one.Add(item.Waiting.Peek());
-        if (!_next.TryAdd(item.Tag.Id, _one, 0, _session.MaxBodyBytes, UpdateBytes))
-        {
-            return false;
-        }
-
-        item.Waiting.Dequeue();
-        return true;
     }
 }

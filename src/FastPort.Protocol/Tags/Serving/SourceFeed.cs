@@ -147,13 +147,15 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         }
     }
 
-    public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
+    public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples) => OnChanges(tags, samples, TimeSpan.Zero);
+
+    public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples, TimeSpan age)
     {
+        long confirmed = source.Now - (long)Math.Ceiling(age.TotalSeconds * source.Time.TimestampFrequency);
         HashSet<ServedSubscription>? touched = null;
         lock (source.Gate)
         {
-            long now = source.Now;
-            ConfirmedAt = _feed?.ConfirmsValues == true ? now : ConfirmedAt;
+            ConfirmedAt = _feed?.ConfirmsValues == true ? confirmed : ConfirmedAt;
             for (int i = 0; i < tags.Length; i++)
             {
                 if (!_members.TryGetValue(tags[i], out FeedMember? member))
@@ -162,7 +164,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                 }
 
                 member.IsReported = true;
-                member.Tag.Keep(samples, i, now, this);
+                member.Tag.Keep(samples, i, confirmed, this);
                 TagSample sample = member.Items.Count == 0 ? default : samples[i];
                 foreach (SubscriptionItem item in member.Items)
                 {

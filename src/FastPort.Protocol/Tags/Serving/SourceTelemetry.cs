@@ -81,7 +81,7 @@ internal sealed class SourceTelemetry
 
     public void OnFromCache(int tags) => Interlocked.Add(ref _fromCache, tags);
 
-    public void OnDropped() => Interlocked.Increment(ref _dropped);
+    public void OnDropped(int samples) => Interlocked.Add(ref _dropped, samples);
 
     public void OnLost() => Interlocked.Increment(ref _losses);
 }

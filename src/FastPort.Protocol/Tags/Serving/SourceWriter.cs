@@ -42,7 +42,6 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             }
 
             List<WriteItem> items = [];
-            long now = source.Now;
             while (_ready.TryDequeue(out WriteItem item))
             {
                 if (item.Request.IsGivenUp)
@@ -51,11 +50,9 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
                     continue;
                 }
 
-                item.Tag.Writes.WrittenAt = now;
                 items.Add(item);
             }
 
-            source.Telemetry.OnWritten(items.Count);
             _underWay += items.Count == 0 ? 0 : 1;
             return items.Count == 0 ? null : items;
         }
@@ -65,37 +62,56 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
     {
         while (items is not null)
         {
-            var keys = new int[items.Count];
-            var statuses = new TagStatus[items.Count];
-            var values = new TagSamples();
-            for (int i = 0; i < keys.Length; i++)
+            ServedTag[] fixedTags = [.. items.Select(static item => item.Tag).Where(static tag => !tag.Info.IsWritable)];
+            if (fixedTags.Length != 0)
             {
-                keys[i] = items[i].Tag.Key;
-                values.Add(items[i].Request.Samples, items[i].Row);
+                // It may be that they can be written since.
+                await source.RefreshAsync(fixedTags).ConfigureAwait(false);
             }
 
-            (TagStatus status, _) = await source.CallAsync(
-                token => source.Source.WriteAsync(keys, values, statuses, token), "Write").ConfigureAwait(false);
+            List<WriteItem> written = [];
+            lock (source.Gate)
+            {
+                long now = source.Now;
+                foreach (WriteItem item in items.Where(static item => item.Tag.Info.IsWritable && !item.Request.IsGivenUp))
+                {
+                    item.Tag.Writes.WrittenAt = now;
+                    written.Add(item);
+                }
+            }
+
+            var statuses = new TagStatus[written.Count];
+            TagStatus status = written.Count == 0 ? TagStatus.Good : await WriteAsync(written, statuses).ConfigureAwait(false);
 
             // Of a source that was given up it is not known what it writes later: the next write of these tags goes on all the same.
             lock (source.Gate)
             {
                 _underWay--;
                 long now = source.Now;
-                foreach (WriteItem item in items)
-                {
-                    item.Tag.Writes.WrittenAt = now;
-                    Release(item.Tag.Writes);
-                }
+                written.ForEach(item => item.Tag.Writes.WrittenAt = now);
+                items.ForEach(item => Release(item.Tag.Writes));
             }
 
-            for (int i = 0; i < keys.Length; i++)
+            for (int i = 0; i < statuses.Length; i++)
             {
-                items[i].Request.End(items[i].Row, status.IsGood ? statuses[i] : status);
+                written[i].Request.End(written[i].Row, status.IsGood ? statuses[i] : status);
             }
 
+            // Those that have ended keep their status.
+            items.ForEach(static item => item.Request.End(item.Row, TagStatus.BadNotWritable));
             items = Begin();
         }
+    }
+
+    private async ValueTask<TagStatus> WriteAsync(List<WriteItem> items, TagStatus[] statuses)
+    {
+        source.Telemetry.OnWritten(items.Count);
+        int[] keys = [.. items.Select(static item => item.Tag.Key)];
+        var values = new TagSamples();
+        items.ForEach(item => values.Add(item.Request.Samples, item.Row));
+        (TagStatus status, _) = await source.CallAsync(
+            token => source.Source.WriteAsync(keys, values, statuses, token), "Write").ConfigureAwait(false);
+        return status;
     }
 
     // The next one may go.

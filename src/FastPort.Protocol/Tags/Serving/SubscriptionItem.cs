@@ -12,6 +12,9 @@ internal sealed class SubscriptionItem(ServedSubscription subscription, ServedTa
 
     public FeedMember? Member { get; set; }
 
-    /// <summary>Samples that wait for an update, oldest first; the last one only, if there is no queue.</summary>
-    public Queue<TagSample> Waiting { get; } = new(1);
+    /// <summary>Samples that wait for an update, oldest first, with their size; the last one only, if there is no queue.</summary>
+    public Queue<(TagSample Sample, long Bytes)> Waiting { get; } = new(1);
+
+    /// <summary>Its places in the order of samples that wait.</summary>
+    public int Places { get; set; }
 }

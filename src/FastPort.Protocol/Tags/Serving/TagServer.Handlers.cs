@@ -84,7 +84,10 @@ public sealed partial class TagServer
         interval = interval < _options.MinInterval ? _options.MinInterval : interval > MaxInterval ? MaxInterval : interval;
         int queueSize = (int)Math.Clamp(request.QueueSize, 1, (uint)_options.MaxQueueSize);
         ServedSubscription subscription = session.Add(
-            id => new ServedSubscription(context.Session, id, interval, queueSize, _time) { Tags = request.Handles.Count },
+            id => new ServedSubscription(context.Session, id, interval, queueSize, _options.MaxQueueBytes, _time)
+            {
+                Tags = request.Handles.Count,
+            },
             request.Handles.Count,
             _options) ?? throw new RequestRefusedException(
                 ErrorCode.Overloaded,

@@ -184,9 +184,9 @@ public sealed partial class TagServer
         for (int i = 0; i < handles.Length; i++)
         {
             ServedTag? tag = Find(session, handles[i]);
-            if (tag is null || !tag.Info.IsWritable)
+            if (tag is null)
             {
-                request.End(i, tag is null ? TagStatus.BadHandleInvalid : TagStatus.BadNotWritable);
+                request.End(i, TagStatus.BadHandleInvalid);
                 continue;
             }
 

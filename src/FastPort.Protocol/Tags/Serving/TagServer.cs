@@ -34,6 +34,7 @@ public sealed partial class TagServer : IAsyncDisposable
     /// Reports what the sources do: the time of their calls, by source and operation, and counts by source. Usually those of the server
     /// (<c>FastPortServerComponents.LatencyStats</c>). Defaults to null: not reported.
     /// </param>
+    /// <exception cref="Configuration.FastPortOptionsException">An option is out of range.</exception>
     public TagServer(
         IEnumerable<ITagSource> sources,
         TagServerOptions? options = null,
@@ -43,6 +44,7 @@ public sealed partial class TagServer : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(sources);
         _options = options ?? new TagServerOptions();
+        _options.Check();
         _time = time ?? TimeProvider.System;
         ILogger logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<TagServer>();
         _sources = [.. sources.Select(source => new ServedSource(source, _options, logger, _time, latencies))];

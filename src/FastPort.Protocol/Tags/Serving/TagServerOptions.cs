@@ -1,6 +1,8 @@
+using FastPort.Configuration;
+
 namespace FastPort.Protocol.Tags.Serving;
 
-/// <summary>Limits of a <see cref="TagServer"/>. Not changed after it was created.</summary>
+/// <summary>Limits of a <see cref="TagServer"/>, which checks them when it is created. Not changed after that.</summary>
 public sealed class TagServerOptions
 {
     /// <summary>Time for a request that asks for none. Defaults to 5 s.</summary>
@@ -33,6 +35,12 @@ public sealed class TagServerOptions
     /// <summary>Samples of a tag that may wait for an update, at most. Defaults to 100.</summary>
     public int MaxQueueSize { get; set; } = 100;
 
+    /// <summary>
+    /// Size of the samples that may wait in one subscription, at most, in bytes of memory, about 64 for a number. If it is reached the
+    /// oldest ones of the tag that has changed are dropped; the latest one of each tag waits in any case. Defaults to 4 MiB.
+    /// </summary>
+    public int MaxQueueBytes { get; set; } = 4 * 1024 * 1024;
+
     /// <summary>Shortest interval of updates. Defaults to 10 ms.</summary>
     public TimeSpan MinInterval { get; set; } = TimeSpan.FromMilliseconds(10);
 
@@ -41,4 +49,34 @@ public sealed class TagServerOptions
 
     /// <summary>Nodes in a reply to Browse, at most. Defaults to 1,000.</summary>
     public int MaxNodesPerBrowse { get; set; } = 1000;
+
+    /// <exception cref="FastPortOptionsException">A value is out of range.</exception>
+    internal void Check()
+    {
+        List<string> problems = [];
+        OptionSection.Visit(nameof(TagServerOptions), problems, configured: null, Describe);
+        if (problems.Count != 0)
+        {
+            throw new FastPortOptionsException(problems);
+        }
+    }
+
+    private void Describe(OptionSection section)
+    {
+        TimeSpan shortest = TimeSpan.FromMilliseconds(1);
+        TimeSpan longest = TimeSpan.FromDays(1);
+        RequestTimeout = section.Time(nameof(RequestTimeout), RequestTimeout, shortest, longest);
+        MaxRequestTimeout = section.Time(nameof(MaxRequestTimeout), MaxRequestTimeout, shortest, longest);
+        SourceTimeout = section.Time(nameof(SourceTimeout), SourceTimeout, shortest, longest);
+        MaxConcurrentReads = section.Number(nameof(MaxConcurrentReads), MaxConcurrentReads, 1, int.MaxValue);
+        MaxConcurrentWrites = section.Number(nameof(MaxConcurrentWrites), MaxConcurrentWrites, 1, int.MaxValue);
+        MaxTagsPerRequest = section.Number(nameof(MaxTagsPerRequest), MaxTagsPerRequest, 1, int.MaxValue);
+        MaxSubscriptionsPerSession = section.Number(nameof(MaxSubscriptionsPerSession), MaxSubscriptionsPerSession, 0, int.MaxValue);
+        MaxSubscribedTagsPerSession = section.Number(nameof(MaxSubscribedTagsPerSession), MaxSubscribedTagsPerSession, 0, int.MaxValue);
+        MaxQueueSize = section.Number(nameof(MaxQueueSize), MaxQueueSize, 1, int.MaxValue);
+        MaxQueueBytes = section.Number(nameof(MaxQueueBytes), MaxQueueBytes, 0, int.MaxValue);
+        MinInterval = section.Time(nameof(MinInterval), MinInterval, TimeSpan.Zero, longest);
+        DefaultInterval = section.Time(nameof(DefaultInterval), DefaultInterval, shortest, longest);
+        MaxNodesPerBrowse = section.Number(nameof(MaxNodesPerBrowse), MaxNodesPerBrowse, 1, int.MaxValue);
+    }
 }

@@ -56,7 +56,7 @@ internal sealed class TagSession
         lock (_gate)
         {
             if (IsEnded || _subscriptions.Count >= options.MaxSubscriptionsPerSession
-                || _subscribed + tags > options.MaxSubscribedTagsPerSession)
+                || tags > options.MaxSubscribedTagsPerSession - _subscribed)
             {
                 return null;
             }

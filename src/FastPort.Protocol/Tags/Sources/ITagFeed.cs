@@ -32,4 +32,13 @@ public interface ITagFeedListener
     /// <param name="tags">The tags, in the order of their changes; one may come several times. Empty if nothing has changed.</param>
     /// <param name="samples">A row for each tag. The source's own again after the call.</param>
     void OnChanges(ReadOnlySpan<int> tags, TagSamples samples);
+
+    /// <summary>As the other one, of a feed that knows the values only as they were some time ago.</summary>
+    /// <param name="tags">The tags, in the order of their changes.</param>
+    /// <param name="samples">A row for each tag. The source's own again after the call.</param>
+    /// <param name="age">
+    /// For how long it is not known whether there were changes: of a feed that reads, the time since its read was sent. Listeners that do
+    /// not keep ages need not implement it.
+    /// </param>
+    void OnChanges(ReadOnlySpan<int> tags, TagSamples samples, TimeSpan age) => OnChanges(tags, samples);
 }

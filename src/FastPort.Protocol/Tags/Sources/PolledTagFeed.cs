@@ -2,7 +2,7 @@ namespace FastPort.Protocol.Tags.Sources;
 
 /// <summary>
 /// A feed for sources that report no changes by themselves: it reads its tags again and again, and reports those whose value or status has
-/// changed. Its reads confirm all values.
+/// changed. Its reads confirm all values, as of when they were sent.
 /// </summary>
 public sealed class PolledTagFeed : ITagFeed
 {
@@ -12,11 +12,8 @@ public sealed class PolledTagFeed : ITagFeed
     private readonly CancellationTokenSource _end = new();
     private readonly Task _polling;
 
-    // Replaced as a whole; each round uses one.
-    private volatile int[] _tags = [];
-
-    // Of the task that polls.
-    private readonly Dictionary<int, (TagValue Value, TagStatus Status)> _known = [];
+    // Replaced as a whole; each round uses one. A tag that is added again is a new one, whose value is reported.
+    private volatile Polled[] _tags = [];
 
     /// <summary>Begins to read.</summary>
     /// <param name="source">The source that is read.</param>
@@ -41,14 +38,16 @@ public sealed class PolledTagFeed : ITagFeed
     /// <inheritdoc/>
     public ValueTask AddAsync(IReadOnlyList<int> tags, Memory<TagStatus> statuses, CancellationToken cancellationToken)
     {
-        _tags = [.. _tags.Union(tags)];
+        HashSet<int> added = [.. tags];
+        _tags = [.. _tags.Where(polled => !added.Contains(polled.Tag)), .. added.Select(static tag => new Polled(tag))];
         return ValueTask.CompletedTask;
     }
 
     /// <inheritdoc/>
     public ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken)
     {
-        _tags = [.. _tags.Except(tags)];
+        HashSet<int> removed = [.. tags];
+        _tags = [.. _tags.Where(polled => !removed.Contains(polled.Tag))];
         return ValueTask.CompletedTask;
     }
 
@@ -96,38 +95,41 @@ public sealed class PolledTagFeed : ITagFeed
         {
             while (await timer.WaitForNextTickAsync(_end.Token).ConfigureAwait(false))
             {
-                int[] tags = _tags;
-                if (tags.Length == 0)
+                Polled[] polled = _tags;
+                if (polled.Length == 0)
                 {
                     continue;
                 }
 
-                await ReadAsync(tags, samples).ConfigureAwait(false);
+                long sent = _time.GetTimestamp();
+                await ReadAsync(Array.ConvertAll(polled, static one => one.Tag), samples).ConfigureAwait(false);
                 changes.Clear();
                 changed.Clear();
-                for (int i = 0; i < tags.Length; i++)
+                for (int i = 0; i < polled.Length; i++)
                 {
                     (TagValue, TagStatus) now = (samples.GetValue(i), samples.GetStatus(i));
-                    if (!_known.TryGetValue(tags[i], out (TagValue, TagStatus) before) || before != now)
+                    if (polled[i].Known != now)
                     {
-                        _known[tags[i]] = now;
-                        changed.Add(tags[i]);
+                        polled[i].Known = now;
+                        changed.Add(polled[i].Tag);
                         changes.Add(samples, i);
                     }
                 }
 
-                foreach (int gone in _known.Keys.Except(tags).ToArray())
-                {
-                    // Added again, it is reported again.
-                    _known.Remove(gone);
-                }
-
-                _listener.OnChanges(changed.ToArray(), changes);
+                _listener.OnChanges(changed.ToArray(), changes, _time.GetElapsedTime(sent));
             }
         }
         catch (OperationCanceledException) when (_end.IsCancellationRequested)
         {
             // The feed is closed.
         }
+    }
+
+    // A tag with what was reported of it; null for nothing yet. The latter is of the task that polls.
+    private sealed class Polled(int tag)
+    {
+        public int Tag => tag;
+
+        public (TagValue Value, TagStatus Status)? Known { get; set; }
     }
 }

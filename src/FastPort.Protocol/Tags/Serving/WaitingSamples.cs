@@ -1,0 +1,108 @@
+using FastPort.Protocol.Tags.Wire;
+
+namespace FastPort.Protocol.Tags.Serving;
+
+/// <summary>
+/// Samples of a subscription that wait for an update, in the order in which they came: of each tag the last ones, as many as its queue
+/// holds and as have room in the bytes that all tags share. The latest one of a tag waits in any case. The subscription's gate guards it.
+/// </summary>
+internal sealed class WaitingSamples(int queueSize, long maxBytes)
+{
+    // Bytes of a sample beside a value that is an object, about.
+    private const int SampleBytes = 64;
+
+    // Bytes of an object beside its content, about.
+    private const int ObjectBytes = 24;
+
+    // An item for each of its samples, in order. One whose sample was dropped stays, and the item's next sample has it.
+    private readonly Queue<SubscriptionItem> _places = new();
+    private readonly TagSamples _one = new();
+    private long _bytes;
+
+    /// <summary>Number of samples.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>
+    /// Adds a sample of an item. Returns how many older ones were dropped for it; where only the latest ones are wanted none count.
+    /// </summary>
+    public int Add(SubscriptionItem item, in TagSample sample)
+    {
+        long bytes = SizeOf(sample.Value);
+        int dropped = 0;
+        while (item.Waiting.Count != 0 && (item.Waiting.Count >= queueSize || _bytes + bytes > maxBytes))
+        {
+            Remove(item);
+            dropped++;
+        }
+
+        item.Waiting.Enqueue((sample, bytes));
+        Count++;
+        _bytes += bytes;
+        if (item.Places < item.Waiting.Count)
+        {
+            item.Places++;
+            _places.Enqueue(item);
+        }
+
+        return queueSize > 1 ? dropped : 0;
+    }
+
+    /// <summary>Moves samples to an update, oldest first, while it has room for them.</summary>
+    /// <param name="rows">The update.</param>
+    /// <param name="limit">Bytes of a message at most.</param>
+    /// <param name="wanted">Bytes of a message with several rows at most.</param>
+    public void MoveTo(HandleRows rows, int limit, int wanted)
+    {
+        while (_places.TryPeek(out SubscriptionItem? item))
+        {
+            if (item.Waiting.TryPeek(out (TagSample Sample, long Bytes) oldest))
+            {
+                _one.Clear();
+                _one.Add(oldest.Sample);
+                if (!rows.TryAdd(item.Tag.Id, _one, 0, limit, wanted))
+                {
+                    return;
+                }
+
+                Remove(item);
+            }
+
+            _places.Dequeue();
+            item.Places--;
+        }
+    }
+
+    public void Clear()
+    {
+        foreach (SubscriptionItem item in _places)
+        {
+            item.Waiting.Clear();
+            item.Places = 0;
+        }
+
+        _places.Clear();
+        _bytes = 0;
+        Count = 0;
+    }
+
+    // The oldest sample of an item.
+    private void Remove(SubscriptionItem item)
+    {
+        _bytes -= item.Waiting.Dequeue().Bytes;
+        Count--;
+    }
+
+    // In memory, about. Objects may be shared with other subscriptions.
+    private static long SizeOf(in TagValue value) => SampleBytes + value.Reference switch
+    {
+        null => 0,
+        string text => SizeOf(text),
+        string?[] texts => texts.Sum(static text => SizeOf(text)),
+        byte[]?[] elements => elements.Sum(static bytes => (long)ObjectBytes + (bytes?.Length ?? 0)),
+        Array { Length: var length } elements =>
+            elements.GetType().GetElementType()!.IsPrimitive ? Buffer.ByteLength(elements) : (long)sizeof(ulong) * length,
+        _ => ObjectBytes,
+    };
+
+    private static long SizeOf(string? text) => ObjectBytes + ((long)sizeof(char) * (text?.Length ?? 0));
+}

@@ -1,0 +1,77 @@
+using System.Threading.Channels;
+using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Telemetry;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
+using FastPort.Telemetry;
+using Xunit;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>Feeds that read their tags again and again.</summary>
+public sealed class PolledTagFeedTests
+{
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    private readonly FakeClock _clock = new();
+
+    [Fact]
+    public async Task A_tag_that_is_removed_and_added_again_between_two_reads_gets_its_first_value()
+    {
+        await using var memory = new MemoryTagSource(time: _clock);
+        memory.Add("tag", 7);
+        var listener = new Listener();
+        await using var feed = new PolledTagFeed(memory, Interval, listener, _clock);
+        await feed.AddAsync([0], new TagStatus[1], CancellationToken.None);
+        Assert.Equal(0, Assert.Single(await NextAsync(listener)));
+        Assert.Empty(await NextAsync(listener));
+
+        await feed.RemoveAsync([0], CancellationToken.None);
+        await feed.AddAsync([0], new TagStatus[1], CancellationToken.None);
+
+        Assert.Equal(0, Assert.Single(await NextAsync(listener)));
+        Assert.Empty(await NextAsync(listener));
+    }
+
+    [Fact]
+    public async Task The_age_of_a_value_counts_from_when_its_read_was_sent()
+    {
+        var source = new ControlledSource();
+        source.Feeds = (interval, listener) => new PolledTagFeed(source, interval, listener, _clock);
+        await using TagBridge bridge = await TagBridge.StartAsync(
+            [source], new TagServerOptions(), latencies: new LatencyStats(LatencyRole.Server, time: _clock));
+        await using TagClient client = await bridge.ConnectAsync();
+        TagList tags = await client.ResolveAsync(["1"]);
+        await using TagSubscription subscription = await client.SubscribeAsync(tags, new() { Interval = Interval });
+        _clock.Advance(Interval);
+        ControlledSource.Call poll = await source.NextAsync();
+
+        // It takes long, so the next one follows at once.
+        _clock.Advance(5 * Interval);
+        poll.End.SetResult(TagStatus.Good);
+        ControlledSource.Call next = await source.NextAsync();
+        Assert.Equal(1, (await client.ReadAsync(tags, maxAge: 6 * Interval))[0].Value.Get<int>());
+        Assert.Equal(2, source.Count);
+
+        Task<TagSamples> reading = client.ReadAsync(tags, maxAge: 4 * Interval).AsTask();
+        ControlledSource.Call asked = await source.NextAsync();
+        asked.End.SetResult(TagStatus.Good);
+        Assert.Equal(1, (await reading)[0].Value.Get<int>());
+        next.End.SetResult(TagStatus.Good);
+    }
+
+    private async Task<int[]> NextAsync(Listener listener)
+    {
+        _clock.Advance(Interval);
+        return await listener.Reports.Reader.ReadAsync(Patience.Token);
+    }
+
+    private sealed class Listener : ITagFeedListener
+    {
+        public Channel<int[]> Reports { get; } = Channel.CreateUnbounded<int[]>();
+
+        public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples) => Reports.Writer.TryWrite(tags.ToArray());
+    }
+}
