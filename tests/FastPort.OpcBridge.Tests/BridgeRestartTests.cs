@@ -22,6 +22,10 @@ public sealed class BridgeRestartTests(ITestOutputHelper output)
         BridgeScenarios.GoesOnWhenTheServerIsKilledAsync(SimulateAsync, output.WriteLine);
 
     [Fact]
+    public Task A_stuck_server_is_told_and_all_goes_on_when_it_answers_again() =>
+        BridgeScenarios.GoesOnWhenTheServerWasStuckAsync(SimulateAsync);
+
+    [Fact]
     public async Task A_bridge_that_is_killed_loses_nothing_that_was_acknowledged_and_clients_go_on_with_the_next_one()
     {
         string[] names = [.. Enumerable.Range(0, Tags).Select(static i => $"plant/{i}")];

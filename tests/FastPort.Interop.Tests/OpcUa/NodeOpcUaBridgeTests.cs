@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using FastPort.Interop.Tests.Peers;
 using FastPort.OpcBridge.Tests.Sources;
 using FastPort.Protocol.Tags;
@@ -68,9 +69,59 @@ public sealed class NodeOpcUaBridgeTests(ITestOutputHelper output)
     public Task All_goes_on_when_the_server_is_killed_and_restarted() =>
         BridgeScenarios.GoesOnWhenTheServerIsKilledAsync(StartAsync, output.WriteLine);
 
-    private static async Task<RunningServer> StartAsync(string? url)
+    [NodeFact]
+    public Task A_stuck_server_is_told_and_all_goes_on_when_it_answers_again() =>
+        BridgeScenarios.GoesOnWhenTheServerWasStuckAsync(StartAsync);
+
+    [NodeFact]
+    public async Task A_tag_that_disappears_and_a_type_that_changes_with_a_restart_are_told_and_come_back()
     {
-        var node = NodeProcess.Start("opcua/server.mjs", url is null ? [] : [$"{new Uri(url).Port}"]);
+        RunningServer node = await StartAsync(null);
+        await using BridgeUnderTest bridge = await BridgeUnderTest.StartAsync(
+            mustLoad: true,
+            ("Endpoints:node:EndpointUrl", node.Url),
+            ("Endpoints:node:AllowWrite", "true"),
+            ("Endpoints:node:Below:0", $"nsu={node.NamespaceUri};i=90000"));
+        TagClient client = bridge.Client;
+        string[] names = ["node/Row", "node/v8", "node/v9"];
+        TagList tags = await client.ResolveAsync(names);
+        await using TagWatch watch = await TagWatch.StartAsync(client, names);
+        TagValue row = TagValue.FromArray(Enumerable.Range(0, 10).ToArray());
+        await watch.UntilAsync("node/Row", TagStatus.Good, row);
+        await watch.UntilAsync("node/v8", TagStatus.Good, 8);
+        await watch.UntilAsync("node/v9", TagStatus.Good, 9);
+
+        await node.DisposeAsync();
+        node = await StartAsync(node.Url, "changed");
+        await watch.UntilAsync("node/Row", TagStatus.BadNodeIdUnknown);
+        await watch.UntilAsync("node/v8", TagStatus.Good, "changed");
+        await watch.UntilAsync("node/v9", TagStatus.Good, 9);
+        await Patience.UntilAsync(() => bridge.Source.IsConnected, "the tags are listed again");
+        TagSamples samples = await client.ReadAsync(tags);
+        Assert.Equal(
+            [TagStatus.BadNodeIdUnknown, TagStatus.Good, TagStatus.Good], Enumerable.Range(0, names.Length).Select(samples.GetStatus));
+        Assert.Equal("changed", samples.GetValue(1));
+        var values = new TagSamples();
+        Array.ForEach([row, 2, 3], value => values.Add(value));
+        Assert.Equal([TagStatus.BadNodeIdUnknown, TagStatus.BadTypeMismatch, TagStatus.Good], await client.WriteAsync(tags, values));
+        Assert.Equal(TagStatus.Good, await client.WriteAsync("node/v8", "written"));
+        await watch.UntilAsync("node/v8", TagStatus.Good, "written");
+        await watch.UntilAsync("node/v9", TagStatus.Good, 3);
+
+        await node.DisposeAsync();
+        await using RunningServer last = await StartAsync(node.Url);
+        await watch.UntilAsync("node/Row", TagStatus.Good, row);
+        await watch.UntilAsync("node/v8", TagStatus.Good, 8);
+        await Patience.UntilAsync(() => bridge.Source.IsConnected, "the tags are listed again");
+        Assert.Equal(TagStatus.Good, await client.WriteAsync("node/Row", TagValue.FromArray([7])));
+        await watch.UntilAsync("node/Row", TagStatus.Good, TagValue.FromArray([7]));
+    }
+
+    private static Task<RunningServer> StartAsync(string? url) => StartAsync(url, []);
+
+    private static async Task<RunningServer> StartAsync(string? url, params string[] how)
+    {
+        var node = NodeProcess.Start("opcua/server.mjs", [$"{(url is null ? 0 : new Uri(url).Port)}", .. how]);
         Started started = await node.ReadLineAsync<Started>();
         return new RunningServer($"opc.tcp://127.0.0.1:{started.Port}", started.NamespaceUri, new Killed(node));
     }

@@ -1,5 +1,7 @@
+using FastPort.Core.Tests.Support;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tests.Tags;
 using Xunit;
 using Stopwatch = System.Diagnostics.Stopwatch;
 
@@ -96,10 +98,37 @@ internal static class BridgeScenarios
         }
     }
 
-    private static Task<BridgeUnderTest> StartBridgeAsync(RunningServer server)
+    /// <summary>
+    /// The server's connections stay and nothing is answered: requests say so within their time, subscribers are told, and all goes on when
+    /// it answers again.
+    /// </summary>
+    public static async Task GoesOnWhenTheServerWasStuckAsync(Func<string?, Task<RunningServer>> start)
+    {
+        await using RunningServer server = await start(null);
+        await using var relay = new FreezingRelay(server.Url);
+        await using BridgeUnderTest bridge = await StartBridgeAsync(
+            server with { Url = relay.Url }, ("Endpoints:plant:KeepAliveInterval", "00:00:04"));
+        await using TagWatch watch = await TagWatch.StartAsync(bridge.Client, Names[0]);
+        await watch.UntilAsync(Names[0], TagStatus.Good, 0);
+
+        relay.Freeze();
+        var brief = TimeSpan.FromMilliseconds(100);
+        Assert.Equal(TagStatus.BadTimeout, (await bridge.Client.ReadAsync(Names[0], timeout: brief).InTimeAsync()).Status);
+        Assert.Equal(TagStatus.BadTimeout, await bridge.Client.WriteAsync(Names[1], 5, timeout: brief).InTimeAsync());
+        await watch.UntilAsync(Names[0], TagStatus.BadNoCommunication);
+        Assert.False(bridge.Source.IsConnected);
+        Assert.Equal(TagStatus.BadNoCommunication, (await bridge.Client.ReadAsync(Names[0]).InTimeAsync()).Status);
+
+        relay.Thaw();
+        await Patience.UntilAsync(() => bridge.Source.IsConnected, "the server is connected again");
+        Assert.Equal(TagStatus.Good, await bridge.Client.WriteAsync(Names[0], 6).InTimeAsync());
+        await watch.UntilAsync(Names[0], TagStatus.Good, 6);
+    }
+
+    private static Task<BridgeUnderTest> StartBridgeAsync(RunningServer server, params (string Key, string Value)[] more)
     {
         List<(string Key, string Value)> keys =
-            [("Endpoints:plant:EndpointUrl", server.Url), ("Endpoints:plant:AllowWrite", "true")];
+            [("Endpoints:plant:EndpointUrl", server.Url), ("Endpoints:plant:AllowWrite", "true"), .. more];
         (string Name, int Id)[] tags =
         [
             .. Names.Select(static (name, i) => (name, 1000 + i)), ("level", 2000), ("text", 2800), ("gone", 9999),

@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Server;
 using FastPort.Protocol.Tags;
@@ -100,7 +101,11 @@ public sealed class ChangedServerTests : IAsyncLifetime
     {
         _addSpeed = addSpeed;
         await _bridged.StopServerAsync();
+        await Patience.UntilAsync(() => !_bridged.Source.IsConnected, "the server's end was noticed");
         await _bridged.StartServerAsync();
+
+        // What a subscription reports comes as soon as it is made again; then the tags are listed, and requests go on.
+        await Patience.UntilAsync(() => _bridged.Source.IsConnected, "the tags are listed again");
     }
 
     private async Task<TagStatus[]> WriteAsync(TagList tags, params TagValue[] values)

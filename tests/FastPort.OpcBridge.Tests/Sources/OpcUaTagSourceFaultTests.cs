@@ -14,34 +14,6 @@ public sealed class OpcUaTagSourceFaultTests
     private const int Tags = 50;
 
     [Fact]
-    public async Task A_stuck_server_is_told_in_time_and_goes_on_when_it_answers_again()
-    {
-        FreezingRelay? relay = null;
-        await using Bridged bridged = await Bridged.StartAsync(
-            Build,
-            url => (relay = new FreezingRelay(url)).Url,
-            mustLoad: true,
-            ("Endpoints:plant:EndpointUrl", "{url}"),
-            ("Endpoints:plant:AllowWrite", "true"),
-            ("Endpoints:plant:KeepAliveInterval", "00:00:04"),
-            ("Endpoints:plant:Below:0", $"nsu={Bridged.NamespaceUri};i=1"));
-        await using FreezingRelay frozen = relay!;
-        Assert.Equal(TagStatus.Good, (await bridged.Client.ReadAsync("plant/0")).Status);
-
-        frozen.Freeze();
-        TagSample read = await bridged.Client.ReadAsync("plant/0", timeout: TimeSpan.FromMilliseconds(100)).InTimeAsync();
-        TagStatus written = await bridged.Client.WriteAsync("plant/0", 5, timeout: TimeSpan.FromMilliseconds(100)).InTimeAsync();
-        Assert.Equal(TagStatus.BadTimeout, read.Status);
-        Assert.Equal(TagStatus.BadTimeout, written);
-        await Patience.UntilAsync(() => !bridged.Source.IsConnected, "the keep-alive has noticed it");
-        Assert.Equal(TagStatus.BadNoCommunication, (await bridged.Client.ReadAsync("plant/0").InTimeAsync()).Status);
-
-        frozen.Thaw();
-        await Patience.UntilAsync(() => bridged.Source.IsConnected, "the server is connected again");
-        await UntilGoodAsync(bridged.Client, "plant/0");
-    }
-
-    [Fact]
     public async Task A_server_that_accepts_and_never_answers_is_no_communication_until_it_does()
     {
         FreezingRelay? relay = null;

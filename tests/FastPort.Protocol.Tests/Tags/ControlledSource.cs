@@ -32,6 +32,9 @@ internal sealed class ControlledSource : ITagSource
     /// <summary>Whether lookups say now that the tags can be written.</summary>
     public bool IsWritable { get; set; } = true;
 
+    /// <summary>Whether lookups say now that the tags can be read.</summary>
+    public bool IsReadable { get; set; } = true;
+
     /// <summary>Number of calls so far.</summary>
     public int Count { get; private set; }
 
@@ -47,7 +50,14 @@ internal sealed class ControlledSource : ITagSource
             int tag = whole is { } number ? (100 * number) + int.Parse(numbers[1], CultureInfo.InvariantCulture)
                 : int.TryParse(names[i], out int one) ? one : -1;
             tags.Span[i] = tag < 0 ? null
-                : new TagInfo(tag, names[i]) { Type = TagType.Int32, Rank = -1, IsWritable = IsWritable, PartOf = whole };
+                : new TagInfo(tag, names[i])
+                {
+                    Type = TagType.Int32,
+                    Rank = -1,
+                    IsReadable = IsReadable,
+                    IsWritable = IsWritable,
+                    PartOf = whole,
+                };
         }
 
         return ValueTask.CompletedTask;
@@ -90,7 +100,8 @@ internal sealed class ControlledSource : ITagSource
         return call.End.Task;
     }
 
-    private sealed class SilentFeed(TimeSpan interval) : ITagFeed
+    /// <summary>A feed that reports nothing by itself. Its end is told, if somebody wants to know.</summary>
+    internal sealed class SilentFeed(TimeSpan interval, TaskCompletionSource? closed = null) : ITagFeed
     {
         public TimeSpan Interval => interval;
 
@@ -100,7 +111,11 @@ internal sealed class ControlledSource : ITagSource
 
         public ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken) => default;
 
-        public ValueTask DisposeAsync() => default;
+        public ValueTask DisposeAsync()
+        {
+            closed?.TrySetResult();
+            return default;
+        }
     }
 
     /// <summary>A call: its tags, the values of a write, and its end.</summary>

@@ -51,6 +51,9 @@ internal sealed class TagBridge : IAsyncDisposable
         ReconnectDelay = TimeSpan.FromMilliseconds(20),
     });
 
+    /// <summary>Closes the tags' server alone.</summary>
+    public ValueTask CloseTagsAsync() => _tags.DisposeAsync();
+
     public async ValueTask DisposeAsync()
     {
         await _server.DisposeAsync();

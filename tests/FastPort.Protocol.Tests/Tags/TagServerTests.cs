@@ -382,6 +382,37 @@ public sealed class TagServerTests : IAsyncLifetime
         }
     }
 
+    [Fact]
+    public async Task A_tag_that_is_only_written_is_not_subscribed_to()
+    {
+        TagList readable = await _client.ResolveAsync(["1"]);
+        _source.IsReadable = false;
+        TagList tags = await _client.ResolveAsync(["2"]);
+
+        await using TagSubscription refused = await _client.SubscribeAsync(tags);
+        await using TagSubscription subscription = await _client.SubscribeAsync(readable);
+
+        Assert.Equal([TagStatus.BadNotReadable], refused.Statuses);
+        Assert.Equal([TagStatus.Good], subscription.Statuses);
+    }
+
+    [Fact]
+    public async Task A_feed_that_is_opened_while_the_server_closes_is_closed()
+    {
+        var closed = new TaskCompletionSource();
+        Task? closing = null;
+        _source.Feeds = (interval, _) =>
+        {
+            closing = _bridge.CloseTagsAsync().AsTask();
+            return new ControlledSource.SilentFeed(interval, closed);
+        };
+
+        await using TagSubscription subscription = await _client.SubscribeAsync(await _client.ResolveAsync(["1"]));
+
+        await closed.Task.WaitAsync(Loopback.Soon);
+        await closing!;
+    }
+
     private void Report(int value)
     {
         var samples = new TagSamples();

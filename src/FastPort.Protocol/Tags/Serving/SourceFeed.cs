@@ -39,8 +39,10 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
 
     // By key, under the source's gate.
     private readonly Dictionary<int, FeedMember> _members = [];
+
+    // Set by who changes the tags, and cleared by who closes the feed; under the source's gate.
     private ITagFeed? _feed;
-    private volatile bool _isClosed;
+    private bool _isClosed;
 
     // Whether tags that could not be added are tried again soon. Changed by one at a time.
     private bool _isRetrying;
@@ -202,18 +204,27 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         _ = TellAsync(batches, isConnected ? now : long.MaxValue);
     }
 
-    /// <summary>Closes the feed for good.</summary>
+    /// <summary>Closes the feed for good. Does not wait for a change of its tags: what that opens is closed by itself.</summary>
     public ValueTask CloseAsync()
     {
-        _isClosed = true;
+        lock (source.Gate)
+        {
+            _isClosed = true;
+        }
+
         return CloseFeedAsync();
     }
 
     private async ValueTask CloseFeedAsync()
     {
-        if (_feed is { } feed)
+        ITagFeed? feed;
+        lock (source.Gate)
         {
-            _feed = null;
+            (feed, _feed) = (_feed, null);
+        }
+
+        if (feed is not null)
+        {
             await feed.DisposeAsync().ConfigureAwait(false);
         }
     }
@@ -252,10 +263,10 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
             List<FeedMember> late;
             lock (source.Gate)
             {
-                late = [.. _members.Values.Where(static member => !member.IsAdded)];
+                late = _isClosed ? [] : [.. _members.Values.Where(static member => !member.IsAdded)];
             }
 
-            if (late.Count != 0 && !_isClosed)
+            if (late.Count != 0)
             {
                 await AddToSourceAsync(late).ConfigureAwait(false);
             }
@@ -298,20 +309,25 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
         (TagStatus status, _) = await source.CallAsync(
             async token =>
             {
-                if (_feed is null)
+                if (_feed is not { } feed)
                 {
-                    ITagFeed opened = await source.Source.OpenFeedAsync(interval, this, token).ConfigureAwait(false);
-                    if (token.IsCancellationRequested)
+                    feed = await source.Source.OpenFeedAsync(interval, this, token).ConfigureAwait(false);
+                    bool isWanted;
+                    lock (source.Gate)
                     {
-                        // Nobody waits any more, and another one may have been opened meanwhile.
-                        await opened.DisposeAsync().ConfigureAwait(false);
-                        return TagStatus.BadTimeout;
+                        // If nobody waits any more, another one may have been opened meanwhile.
+                        isWanted = !_isClosed && !token.IsCancellationRequested;
+                        _feed = isWanted ? feed : _feed;
                     }
 
-                    _feed = opened;
+                    if (!isWanted)
+                    {
+                        await feed.DisposeAsync().ConfigureAwait(false);
+                        return TagStatus.BadTimeout;
+                    }
                 }
 
-                await _feed.AddAsync([.. added.Select(static member => member.Tag.Key)], statuses, token).ConfigureAwait(false);
+                await feed.AddAsync([.. added.Select(static member => member.Tag.Key)], statuses, token).ConfigureAwait(false);
                 return TagStatus.Good;
             },
             "Subscribe").ConfigureAwait(false);

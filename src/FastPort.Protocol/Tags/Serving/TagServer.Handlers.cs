@@ -94,9 +94,12 @@ public sealed partial class TagServer
                 $"A session has at most {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} "
                 + "tags in all; end one first.");
         var items = new SubscriptionItem?[request.Handles.Count];
+        var refused = new TagStatus[items.Length];
         for (int i = 0; i < items.Length; i++)
         {
-            items[i] = Find(session, request.Handles[i]) is { } tag ? new SubscriptionItem(subscription, tag) : null;
+            ServedTag? tag = Find(session, request.Handles[i]);
+            refused[i] = tag is null ? TagStatus.BadHandleInvalid : TagStatus.BadNotReadable;
+            items[i] = tag is { Info.IsReadable: true } ? new SubscriptionItem(subscription, tag) : null;
         }
 
         subscription.Items = [.. items.OfType<SubscriptionItem>()];
@@ -118,7 +121,7 @@ public sealed partial class TagServer
         }
 
         var reply = new SubscribedTags { Subscription = subscription.Id, IntervalMs = (uint)interval.TotalMilliseconds };
-        AddStatuses(reply.Statuses, [.. items.Select(static item => item?.Status ?? TagStatus.BadHandleInvalid)]);
+        AddStatuses(reply.Statuses, [.. items.Select((item, i) => item?.Status ?? refused[i])]);
         context.Reply(new ProtobufBody(reply));
         subscription.Activate();
         if (session.IsEnded)

@@ -1,5 +1,6 @@
 // node-opcua as a server with 2,000 variables, an analog one and a method; prints its port and namespace as JSON, and ends with its input.
-//   node opcua/server.mjs [port]
+// "changed" is one without the array, and whose variable v8 is a text.
+//   node opcua/server.mjs [port] [changed]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,8 +28,10 @@ await server.initialize();
 const space = server.engine.addressSpace;
 const own = space.getOwnNamespace();
 const folder = own.addObject({ organizedBy: space.rootFolder.objects, nodeId: "i=90000", browseName: "Simulation" });
+const isChanged = process.argv[3] === "changed";
 for (let i = 0; i < 2000; i++) {
   const [dataType, value] =
+    isChanged && i === 8 ? [DataType.String, "changed"] :
     i < 1000 ? [DataType.Int32, i] : i < 1800 ? [DataType.Double, i / 2] : [DataType.String, `tag-value-${i}`];
   own.addVariable({
     componentOf: folder,
@@ -49,15 +52,17 @@ own.addAnalogDataItem({
   value: new Variant({ dataType: DataType.Double, value: 0 }),
   minimumSamplingInterval: 0,
 });
-own.addVariable({
-  componentOf: folder,
-  nodeId: "i=6000",
-  browseName: "Row",
-  dataType: "Int32",
-  valueRank: 1,
-  value: new Variant({ dataType: DataType.Int32, arrayType: VariantArrayType.Array, value: Int32Array.from({ length: 10 }, (_, i) => i) }),
-  minimumSamplingInterval: 0,
-});
+if (!isChanged) {
+  own.addVariable({
+    componentOf: folder,
+    nodeId: "i=6000",
+    browseName: "Row",
+    dataType: "Int32",
+    valueRank: 1,
+    value: new Variant({ dataType: DataType.Int32, arrayType: VariantArrayType.Array, value: Int32Array.from({ length: 10 }, (_, i) => i) }),
+    minimumSamplingInterval: 0,
+  });
+}
 const method = own.addMethod(folder, {
   nodeId: "i=90001",
   browseName: "Sum",
