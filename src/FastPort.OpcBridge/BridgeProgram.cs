@@ -32,30 +32,31 @@ internal static class BridgeProgram
             async () =>
             {
                 using IHost host = Build(listen, transport, out bool isSimulated);
-                await host.StartAsync(cancellationToken).ConfigureAwait(false);
-
-                // Plain lines on standard output: programs that start this one read them.
-                foreach (Endpoint endpoint in host.Services.GetRequiredService<FastPortServer>().Endpoints)
-                {
-                    Console.WriteLine($"listening on {endpoint}");
-                }
-
-                foreach (Endpoint endpoint in host.Services.GetService<OpcUaServer>()?.Endpoints ?? [])
-                {
-                    Console.WriteLine($"listening on {endpoint}");
-                }
-
-                if (isSimulated)
-                {
-                    Console.WriteLine("No endpoint is configured: 2,000 simulated tags are bridged. In another terminal:");
-                    Console.WriteLine($"  {Client} tags browse simulation");
-                    Console.WriteLine($"  {Client} tags watch simulation/Int32.0 simulation/String.0");
-                }
-
-                await host.WaitForShutdownAsync(CancellationToken.None).ConfigureAwait(false);
-                return ExitCode.Good;
+                return await HostRun.UntilStoppedAsync(host, () => Tell(host.Services, isSimulated), cancellationToken)
+                    .ConfigureAwait(false);
             },
             Console.Error);
+
+    // Plain lines on standard output: programs that start this one read them.
+    private static void Tell(IServiceProvider services, bool isSimulated)
+    {
+        foreach (Endpoint endpoint in services.GetRequiredService<FastPortServer>().Endpoints)
+        {
+            Console.WriteLine($"listening on {endpoint}");
+        }
+
+        foreach (Endpoint endpoint in services.GetService<OpcUaServer>()?.Endpoints ?? [])
+        {
+            Console.WriteLine($"listening on {endpoint}");
+        }
+
+        if (isSimulated)
+        {
+            Console.WriteLine("No endpoint is configured: 2,000 simulated tags are bridged. In another terminal:");
+            Console.WriteLine($"  {Client} tags browse simulation");
+            Console.WriteLine($"  {Client} tags watch simulation/Int32.0 simulation/String.0");
+        }
+    }
 
     private static IHost Build(string[] listen, TransportChoice transport, out bool isSimulated)
     {

@@ -19,7 +19,11 @@ internal sealed class BridgeService(
     OpcUaServer? own = null,
     PublishedNodes? published = null) : IHostedService
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
+    // An endpoint that has not answered then is taken to be away.
+    private static readonly TimeSpan ConnectPatience = TimeSpan.FromSeconds(3);
+
+    // One that has answered may take longer to list its tags. The bridge would listen without them.
+    private static readonly TimeSpan ListPatience = TimeSpan.FromSeconds(30);
 
     public async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -33,8 +37,8 @@ internal sealed class BridgeService(
             source.Start(settings.IsSimulated ? own!.Endpoints[0].ToString() : null);
         }
 
-        await Task.WhenAll(sources.Select(static source => source.Loaded))
-            .WaitAsync(Patience, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await WaitAsync(sources, ConnectPatience, cancellationToken).ConfigureAwait(false);
+        await WaitAsync(sources.Where(static source => source.HasAnswered), ListPatience, cancellationToken).ConfigureAwait(false);
 
         // A server that is away now is asked later; then the second node is left out, and logged.
         string[] problems = [.. sources.SelectMany(static source => source.NamesTwice)];
@@ -51,5 +55,12 @@ internal sealed class BridgeService(
         {
             await source.DisposeAsync().ConfigureAwait(false);
         }
+    }
+
+    private static async Task WaitAsync(IEnumerable<OpcUaTagSource> sources, TimeSpan patience, CancellationToken cancellationToken)
+    {
+        await Task.WhenAll(sources.Select(static source => source.Loaded))
+            .WaitAsync(patience, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        cancellationToken.ThrowIfCancellationRequested();
     }
 }

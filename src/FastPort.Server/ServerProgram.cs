@@ -21,15 +21,17 @@ internal static class ServerProgram
         async () =>
         {
             using IHost host = Build(listen, queuedEcho, transport);
-            await host.StartAsync(cancellationToken).ConfigureAwait(false);
-            foreach (Endpoint endpoint in host.Services.GetRequiredService<FastPortServer>().Endpoints)
-            {
-                // Plain lines on standard output: programs that start this server read them.
-                Console.WriteLine($"listening on {endpoint}");
-            }
-
-            await host.WaitForShutdownAsync(CancellationToken.None).ConfigureAwait(false);
-            return ExitCode.Good;
+            return await HostRun.UntilStoppedAsync(
+                host,
+                () =>
+                {
+                    foreach (Endpoint endpoint in host.Services.GetRequiredService<FastPortServer>().Endpoints)
+                    {
+                        // Plain lines on standard output: programs that start this server read them.
+                        Console.WriteLine($"listening on {endpoint}");
+                    }
+                },
+                cancellationToken).ConfigureAwait(false);
         },
         Console.Error);
 

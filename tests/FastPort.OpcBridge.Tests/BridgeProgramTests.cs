@@ -1,5 +1,8 @@
+using System.Net;
+using System.Net.Sockets;
 using System.Text.Json;
 using FastPort.Core.Tests.Support;
+using FastPort.OpcBridge.Tests.Sources;
 using FastPort.OpcUa;
 using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Server;
@@ -64,6 +67,20 @@ public sealed class BridgeProgramTests
 
         Assert.Equal(TagStatus.BadNoCommunication, (await client.ReadAsync("speed")).Status);
         Assert.Equal(TagStatus.BadNodeIdUnknown, (await client.ReadAsync("nothing")).Status);
+    }
+
+    [Fact]
+    public async Task Asked_to_end_while_it_waits_for_a_server_at_its_start_it_ends_in_order()
+    {
+        using var silent = new TcpListener(IPAddress.Loopback, 0);
+        silent.Start();
+        await using var bridge = Start(
+            ("OpcBridge__Endpoints__plant__EndpointUrl", $"opc.tcp://{silent.LocalEndpoint}"),
+            ("OpcBridge__Endpoints__plant__Below__0", "i=85"));
+        using TcpClient asking = await silent.AcceptTcpClientAsync().WaitAsync(BridgeUnderTest.Soon);
+
+        Assert.Equal(0, await bridge.TerminateAsync());
+        Assert.Empty(bridge.Errors);
     }
 
     [Fact]

@@ -26,21 +26,22 @@ internal static class SimulationProgram
             using IHost host = Build(settings);
             try
             {
-                await host.StartAsync(cancellationToken).ConfigureAwait(false);
+                return await HostRun.UntilStoppedAsync(
+                    host,
+                    () =>
+                    {
+                        foreach (Endpoint endpoint in host.Services.GetRequiredService<OpcUaServer>().Endpoints)
+                        {
+                            // Plain lines on standard output: programs that start this server read them.
+                            Console.WriteLine($"listening on {endpoint}");
+                        }
+                    },
+                    cancellationToken).ConfigureAwait(false);
             }
             catch (Exception e) when (e is IOException or UnauthorizedAccessException)
             {
                 throw new SimulationFailedException($"The certificates cannot be used: {e.Message}", ExitCode.Failed, e);
             }
-
-            foreach (Endpoint endpoint in host.Services.GetRequiredService<OpcUaServer>().Endpoints)
-            {
-                // Plain lines on standard output: programs that start this server read them.
-                Console.WriteLine($"listening on {endpoint}");
-            }
-
-            await host.WaitForShutdownAsync(CancellationToken.None).ConfigureAwait(false);
-            return ExitCode.Good;
         },
         Console.Error);
 

@@ -59,6 +59,9 @@ internal sealed partial class OpcUaTagSource : ITagSource
     /// <summary>Completes when the tags have been known for the first time.</summary>
     public Task Loaded => _loaded.Task;
 
+    /// <summary>Whether a connection has been made.</summary>
+    public bool HasAnswered => _client is not null;
+
     /// <summary>What is wrong with the names that are known now; see <see cref="OpcUaTags.NamesTwice"/>.</summary>
     public IReadOnlyList<string> NamesTwice => _tags.NamesTwice;
 

@@ -6,8 +6,8 @@ namespace FastPort.Core.Tests.Support;
 /// <summary>Waits for the loops of sessions, so that a test which turns a fake clock sees what its ticks did.</summary>
 internal static class LoopWork
 {
-    // Longer than a busy machine keeps a loop from running: a loop that is not waited for to the end has not done its tick. Each loop that a
-    // handler holds up costs it once.
+    // Longer than a busy machine keeps a loop from running: a loop that is not waited for to the end has not done its tick. Each loop that
+    // a handler holds up costs it once.
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(3);
 
     // What a loop that a handler holds up has not done yet: it is not waited for again.
