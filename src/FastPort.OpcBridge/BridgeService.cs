@@ -22,7 +22,7 @@ internal sealed class BridgeService(
     // An endpoint that has not answered then is taken to be away.
     private static readonly TimeSpan ConnectPatience = TimeSpan.FromSeconds(3);
 
-    // One that has answered may take longer to list its tags. The bridge would listen without them.
+    // Listing the tags of an endpoint that has answered may take longer. After this time the bridge listens without them.
     private static readonly TimeSpan ListPatience = TimeSpan.FromSeconds(30);
 
     public async Task StartAsync(CancellationToken cancellationToken)

@@ -19,7 +19,7 @@ internal static class HostRun
         }
         catch (OperationCanceledException) when (stopping.IsCancellationRequested)
         {
-            // Of a part that has started already the stop is the same as later.
+            // The services that have started are stopped in order.
             await host.StopAsync(CancellationToken.None).ConfigureAwait(false);
             return ExitCode.Good;
         }

@@ -226,7 +226,7 @@ internal sealed class RequestQueue
 
                 if (now < request.ReceivedNanoseconds)
                 {
-                    // It has come since the last reading, which was the end of the request before.
+                    // The request came after the last reading of the clock, which was the end of the request before.
                     now = MonotonicClock.Nanoseconds;
                 }
 

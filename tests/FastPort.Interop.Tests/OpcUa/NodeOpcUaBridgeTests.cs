@@ -14,11 +14,7 @@ public sealed class NodeOpcUaBridgeTests(ITestOutputHelper output)
     public async Task Its_tags_are_browsed_read_written_called_and_watched_and_its_end_is_told()
     {
         RunningServer node = await StartAsync(null);
-        await using BridgeUnderTest bridge = await BridgeUnderTest.StartAsync(
-            mustLoad: true,
-            ("Endpoints:node:EndpointUrl", node.Url),
-            ("Endpoints:node:AllowWrite", "true"),
-            ("Endpoints:node:Below:0", $"nsu={node.NamespaceUri};i=90000"));
+        await using BridgeUnderTest bridge = await StartBridgeAsync(node);
         TagClient client = bridge.Client;
 
         // Its server reads 500 and writes 150 at a time.
@@ -77,11 +73,7 @@ public sealed class NodeOpcUaBridgeTests(ITestOutputHelper output)
     public async Task A_tag_that_disappears_and_a_type_that_changes_with_a_restart_are_told_and_come_back()
     {
         RunningServer node = await StartAsync(null);
-        await using BridgeUnderTest bridge = await BridgeUnderTest.StartAsync(
-            mustLoad: true,
-            ("Endpoints:node:EndpointUrl", node.Url),
-            ("Endpoints:node:AllowWrite", "true"),
-            ("Endpoints:node:Below:0", $"nsu={node.NamespaceUri};i=90000"));
+        await using BridgeUnderTest bridge = await StartBridgeAsync(node);
         TagClient client = bridge.Client;
         string[] names = ["node/Row", "node/v8", "node/v9"];
         TagList tags = await client.ResolveAsync(names);
@@ -116,6 +108,12 @@ public sealed class NodeOpcUaBridgeTests(ITestOutputHelper output)
         Assert.Equal(TagStatus.Good, await client.WriteAsync("node/Row", TagValue.FromArray([7])));
         await watch.UntilAsync("node/Row", TagStatus.Good, TagValue.FromArray([7]));
     }
+
+    private static Task<BridgeUnderTest> StartBridgeAsync(RunningServer node) => BridgeUnderTest.StartAsync(
+        mustLoad: true,
+        ("Endpoints:node:EndpointUrl", node.Url),
+        ("Endpoints:node:AllowWrite", "true"),
+        ("Endpoints:node:Below:0", $"nsu={node.NamespaceUri};i=90000"));
 
     private static Task<RunningServer> StartAsync(string? url) => StartAsync(url, []);
 

@@ -33,8 +33,8 @@ internal sealed class ServedSubscription : IDisposable
     private bool _isActive;
     private bool _isClosed;
 
-    // Whether somebody has the sender's role: a thread that sends, or the wait for room in the session. Who finds it taken leaves what is
-    // to be sent to its holder, who looks again when it gives the role up.
+    // Whether the sender's role is taken: by a thread that sends, or by the wait for room in the session. A thread that finds it taken
+    // sends nothing: the holder of the role looks again when it gives the role up.
     private bool _isSending;
 
     public ServedSubscription(Session session, uint id, TimeSpan interval, int queueSize, int maxQueueBytes, TimeProvider time)

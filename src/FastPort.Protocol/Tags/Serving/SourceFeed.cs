@@ -315,7 +315,7 @@ internal sealed class SourceFeed(ServedSource source, TimeSpan interval) : ITagF
                     bool isWanted;
                     lock (source.Gate)
                     {
-                        // If nobody waits any more, another one may have been opened meanwhile.
+                        // If this call was given up, another feed may have been opened meanwhile.
                         isWanted = !_isClosed && !token.IsCancellationRequested;
                         _feed = isWanted ? feed : _feed;
                     }

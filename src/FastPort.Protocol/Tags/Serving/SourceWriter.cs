@@ -65,7 +65,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
             ServedTag[] fixedTags = [.. items.Select(static item => item.Tag).Where(static tag => !tag.Info.IsWritable)];
             if (fixedTags.Length != 0)
             {
-                // It may be that they can be written since.
+                // The source may allow writes that it did not allow when the names were resolved.
                 await source.RefreshAsync(fixedTags).ConfigureAwait(false);
             }
 
@@ -97,7 +97,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
                 written[i].Request.End(written[i].Row, status.IsGood ? statuses[i] : status);
             }
 
-            // Those that have ended keep their status.
+            // Items that have a status keep it.
             items.ForEach(static item => item.Request.End(item.Row, TagStatus.BadNotWritable));
             items = Begin();
         }

@@ -14,7 +14,7 @@ internal sealed class WaitingSamples(int queueSize, long maxBytes)
     // Bytes of an object beside its content, about.
     private const int ObjectBytes = 24;
 
-    // An item for each of its samples, in order. One whose sample was dropped stays, and the item's next sample has it.
+    // The items, in the order of their samples. If a sample is dropped its place stays, for the item's next sample.
     private readonly Queue<SubscriptionItem> _places = new();
     private readonly TagSamples _one = new();
     private long _bytes;
