@@ -65,6 +65,7 @@ const charts = (() => {
     scale: "us",
     size: 64,
     splits: (_, __, low, high) => logSplits(low, high),
+    filter: (_, splits) => splits,
     values: (_, splits) => splits.map(timeTick),
     ...more,
   });

@@ -368,7 +368,7 @@
     }
 
     rows.push(["errors", count(before.errors), count(after.errors), changeText(change(before.errors, after.errors), false)]);
-    section("Before and after").append(table("Figures before and after, and the change in %", ["", "before", "after", "change"], rows));
+    section("Before and after").append(table("Figures before and after, and the change in %", ["figure", "before", "after", "change"], rows));
   };
 
   const figures = us => [...percentiles.map(([key]) => time(us[key])), number(us.p99_over_avg)];
@@ -377,16 +377,16 @@
     if (after.latencies.length) {
       section("Latencies").append(table(
         `All ${count(after.messages)} messages of ${number(after.seconds)} s`,
-        ["", ...percentiles.map(([, shown]) => shown), "P99/avg"],
+        ["latency", ...percentiles.map(([, shown]) => shown), "P99/avg"],
         after.latencies.map(latency => [latency.name, ...figures(latency.us)])));
     }
   };
 
-  const scopeTable = (title, caption, scopes) => {
+  const scopeTable = (title, heading, caption, scopes) => {
     if (scopes.length) {
       section(title).append(table(
         caption,
-        ["", "count", "per s", "errors", ...percentiles.map(([, shown]) => shown), "P99/avg"],
+        [heading, "count", "per s", "errors", ...percentiles.map(([, shown]) => shown), "P99/avg"],
         scopes.map(scope => [
           scope.name, count(scope.messages), number(scope.per_s), count(scope.errors),
           ...(scope.latencies.length ? figures(scope.latencies[0].us) : Array(percentiles.length + 1).fill("-")),
@@ -398,7 +398,7 @@
     const named = run => run.facts.map(([name]) => name);
     const names = [...new Set([...named(after), ...(before ? named(before) : [])])];
     const value = (run, name) => run.facts.find(fact => fact[0] === name)?.[1] ?? "-";
-    const made = table("Settings and environment", before ? ["", "before", "after"] : ["", "value"],
+    const made = table("Settings and environment", before ? ["setting", "before", "after"] : ["setting", "value"],
       names.map(name => before ? [name, value(before, name), value(after, name)] : [name, value(after, name)]));
     made.firstChild.classList.add("facts");
     section("Settings and environment").append(made);
@@ -420,8 +420,8 @@
   }
 
   const first = after.latencies[0]?.name ?? "latency";
-  scopeTable("Message types", `${first} by message type, and calls of operations`, after.types);
-  scopeTable("Worst sessions", `${first} of the ${count(after.sessions.length)} sessions with the highest P99, of ${count(after.sessions_measured)}`,
+  scopeTable("Message types", "type", `${first} by message type, and calls of operations`, after.types);
+  scopeTable("Worst sessions", "session", `${first} of the ${count(after.sessions.length)} sessions with the highest P99, of ${count(after.sessions_measured)}`,
     after.sessions);
   factTable();
   root.append(element("footer", {}, "Made by FastPort from its JSON. Charts: uPlot, MIT license."));

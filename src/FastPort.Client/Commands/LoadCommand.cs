@@ -98,7 +98,6 @@ internal sealed class LoadCommand
         Mode = result.GetValue(_mode),
         JsonPath = result.GetValue(_json),
         HtmlPath = result.GetValue(_html),
-        CommandLine = string.Join(' ', result.Tokens.Select(static token => token.Value)),
         Transport = _transport.Read(result),
         Progress = !result.GetValue(_noProgress),
     };

@@ -45,9 +45,6 @@ internal sealed record LoadSettings
     /// <summary>Path of the report as a page; null for none.</summary>
     public string? HtmlPath { get; init; }
 
-    /// <summary>The arguments of the program, for the result.</summary>
-    public string CommandLine { get; init; } = string.Empty;
-
     /// <summary>
     /// The transport of the connections. A server in this process reads it from the configuration, which the command line overrides.
     /// </summary>

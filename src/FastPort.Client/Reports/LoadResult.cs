@@ -91,7 +91,7 @@ internal sealed record LoadResult
             Environment = LoadEnvironment.Current,
             Transport = settings.Transport.ClientTransport,
             Started = DateTimeOffset.UtcNow - measured.Duration,
-            CommandLine = settings.CommandLine,
+            CommandLine = string.Join(' ', System.Environment.GetCommandLineArgs().Skip(1)),
             Latencies = measured.Latencies,
             PerConnection = settings.MeasuresSessions ? ConnectionFigures.From(measured.Latencies) : null,
         };

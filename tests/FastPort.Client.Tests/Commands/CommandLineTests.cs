@@ -40,7 +40,8 @@ public sealed class CommandLineTests
         await RunAsync(
             "load", "--server", "tcp://[::1]:7000", "--connections", "100000", "--in-flight", "1", "--size", "0", "--duration", "500ms",
             "--warmup", "0s",
-            "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--no-progress",
+            "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--html", "out.html",
+            "--no-progress",
             "--transport", "sockets", "--loops", "256", "--spin-us", "0", "--pin-loops");
 
         Assert.Equal(
@@ -55,6 +56,7 @@ public sealed class CommandLineTests
                 Rate = 1000.5,
                 Mode = LoadMode.Echo,
                 JsonPath = "out.json",
+                HtmlPath = "out.html",
                 Progress = false,
                 Transport = new TransportChoice { Kind = TransportKind.Sockets, Loops = 256, SpinMicroseconds = 0, PinLoops = true },
             },
@@ -124,9 +126,9 @@ public sealed class CommandLineTests
     [Fact]
     public async Task Reads_compare()
     {
-        Assert.Equal(8, await RunAsync("compare", "a.json", "b.json", "--markdown", "-"));
+        Assert.Equal(8, await RunAsync("compare", "a.json", "b.json", "--markdown", "-", "--html", "diff.html"));
 
-        Assert.Equal(new CompareSettings("a.json", "b.json", "-"), _commands.Compare);
+        Assert.Equal(new CompareSettings("a.json", "b.json", "-", "diff.html"), _commands.Compare);
     }
 
     private Task<int> RunAsync(params string[] args) => CommandLine.RunAsync(args, _commands, _error);
