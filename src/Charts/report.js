@@ -131,11 +131,12 @@
 
   const lines = ["c1", "c2", "c3", "c4"];
 
-  // The network time often covers the round trip: its dots let both be seen.
-  const dashes = [undefined, undefined, [2, 3]];
+  // The network time is often nearly the whole round trip: a broad pale line under it lets both be seen.
+  const pale = { width: 7, alpha: "66" };
 
   const curvesOf = run => (run?.latencies ?? []).map((latency, i) => ({
-    run, latency, color: lines[i], width: run === before ? 1.5 : i ? 2 : 3, dash: run === before ? [7, 4] : before ? undefined : dashes[i],
+    run, latency, color: lines[i], width: run === before ? 1.5 : 2, dash: run === before ? [7, 4] : undefined,
+    ...(i === 2 && !before ? pale : {}),
   })).filter(({ latency }) => latency.histogram?.counts.length);
 
   // Labels that do not touch each other; 50 % only where there is much room.
@@ -158,10 +159,10 @@
         charts.latencyAxis(),
       ],
       series: [
-        { label: "percentile", value: (_, x) => x == null ? "-" : `${+(100 * (1 - 10 ** -x)).toFixed(Math.max(1, Math.ceil(x) - 1))} %` },
+        { label: "percentile", value: (_, x) => x == null ? "" : `${+(100 * (1 - 10 ** -x)).toFixed(Math.max(1, Math.ceil(x) - 1))} %` },
         ...drawn.map((one, i) => ({
-          label: labels[i], scale: "us", stroke: () => color(one.color), width: one.width, dash: one.dash,
-          points: { show: false }, value: (_, us) => time(us),
+          label: labels[i], scale: "us", stroke: () => color(one.color) + (one.alpha ?? ""), width: one.width, dash: one.dash,
+          points: { show: false }, value: (_, us) => us == null ? "" : time(us),
         })),
       ],
     }, [xs, ...drawn.map(({ latency }) => curve(latency.histogram)(xs))]);
@@ -183,7 +184,7 @@
     const made = section("Latency by percentile", "Each step to the right is ten times rarer: one message in 10, in 100, in 1,000."
       + (before ? " Dashed: before." : ""));
     if (!before) {
-      percentileChart(made, drawn);
+      percentileChart(made, drawn.reverse());
       return;
     }
 
@@ -204,7 +205,7 @@
 
   const stepped = uPlot.paths.stepped({ align: 1 });
   const seconds = charts.axis({ values: (_, splits) => splits.map(split => `${split} s`) });
-  const secondsSeries = { label: "time", value: (_, x) => x == null ? "-" : `${number(x)} s` };
+  const secondsSeries = { label: "time", value: (_, x) => x == null ? "" : `${number(x)} s` };
   const cursor = { sync: { key: "time" } };
 
   const empty = values => values.map(value => value > 0 ? value : null);
@@ -250,7 +251,7 @@
       charts.draw(chartIn(made, "P50, P99 and maximum over time"), 260, {
         cursor, scales: { x: { time: false }, us: charts.latencyScale },
         axes: [seconds, charts.latencyAxis()],
-        series: [secondsSeries, ...timeSeries(latencies, () => ({ scale: "us", value: (_, us) => time(us) }))],
+        series: [secondsSeries, ...timeSeries(latencies, () => ({ scale: "us", value: (_, us) => us == null ? "" : time(us) }))],
       }, overTime(latencies));
     }
 
@@ -261,7 +262,7 @@
         charts.axis({ size: 64, values: (_, splits) => splits.map(compact) }),
       ],
       series: [secondsSeries, ...timeSeries(throughput, (one, run) => ({
-        scale: one.scale ?? "y", value: (_, value) => value == null ? "-" : count(value),
+        scale: one.scale ?? "y", value: (_, value) => value == null ? "" : count(value),
         fill: one.scale || run === before ? undefined : () => `${color("c3")}22`,
       }))],
     }, overTime(throughput));
