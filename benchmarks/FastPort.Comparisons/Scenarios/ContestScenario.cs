@@ -20,9 +20,11 @@ internal abstract class ContestScenario : IScenario
     {
         var arena = new Arena(context.Options, context.Progress);
         var reports = new List<WorkloadReport>();
-        foreach (Workload workload in Workloads(context).Where(workload => context.Options.Selects(workload.Title)))
+        Workload[] workloads = [.. Workloads(context).Where(workload => context.Options.Selects(workload.Title))];
+        foreach (Workload workload in workloads)
         {
             reports.Add(await arena.RunAsync(workload, cancellation));
+            context.EndPart(reports.Count, workloads.Length);
         }
 
         var tables = new List<ReportTable>();
