@@ -99,7 +99,8 @@ internal static class BridgeProgram
                 {
                     handlers.MapPublishedTags(published);
                 }
-            });
+            })
+            .MapStatus(builder.Configuration);
         return builder.Build();
     }
 

@@ -55,7 +55,8 @@ internal static class ServerProgram
                         QueuedEchoType, Echo.Parser, static (echo, _) =>
                             new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Borrowed);
                 }
-            });
+            })
+            .MapStatus(builder.Configuration);
         if (!builder.Configuration.GetSection(LatencyStatsOptions.SectionName).Exists())
         {
             // This program reports latencies even if its appsettings.json does not have the section.

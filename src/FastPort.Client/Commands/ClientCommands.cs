@@ -3,11 +3,13 @@ using FastPort.Client.Hosting;
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
 using FastPort.Client.Tags;
+using FastPort.Client.Top;
 using FastPort.Programs;
 using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Configuration;
 using Serilog;
 using Serilog.Extensions.Logging;
+using Spectre.Console;
 
 namespace FastPort.Client.Commands;
 
@@ -64,6 +66,14 @@ internal sealed class ClientCommands : ICommands
         {
             using var interruption = new Interruption();
             return await new TagRun(settings, Console.Out).RunAsync(command, interruption.Token).ConfigureAwait(false);
+        },
+        Console.Error);
+
+    public Task<int> TopAsync(TopSettings settings) => ProgramRun.ReportAsync(
+        async () =>
+        {
+            using var interruption = new Interruption();
+            return await new TopRun(settings, AnsiConsole.Console, TimeProvider.System).RunAsync(interruption.Token).ConfigureAwait(false);
         },
         Console.Error);
 

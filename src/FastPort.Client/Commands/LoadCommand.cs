@@ -15,7 +15,7 @@ internal sealed class LoadCommand
         Description =
             "The server, for example tcp://127.0.0.1:6628 or unix:///run/fastport.sock. Without it a server is hosted inside this process.",
         HelpName = "URI",
-        CustomParser = OptionParsers.Endpoint,
+        CustomParser = OptionParsers.Endpoint("--server"),
     };
 
     private readonly Option<int> _connections = WholeNumberOption.Create(

@@ -1,6 +1,7 @@
 using FastPort.Client.Commands;
 using FastPort.Client.Load;
 using FastPort.Client.Tags;
+using FastPort.Client.Top;
 using FastPort.Programs;
 using FastPort.Transports;
 using Xunit;
@@ -124,6 +125,17 @@ public sealed class CommandLineTests
     }
 
     [Fact]
+    public async Task Reads_top()
+    {
+        Assert.Equal(10, await RunAsync("top"));
+        Assert.Equal(new TopSettings(), _commands.Top);
+
+        Assert.Equal(10, await RunAsync("top", "tcp://[::1]:7000", "--interval", "250", "--count", "3"));
+        Assert.Equal(
+            new TopSettings { Endpoint = "tcp://[::1]:7000", Interval = TimeSpan.FromMilliseconds(250), Count = 3 }, _commands.Top);
+    }
+
+    [Fact]
     public async Task Reads_compare()
     {
         Assert.Equal(8, await RunAsync("compare", "a.json", "b.json", "--markdown", "-", "--html", "diff.html"));
@@ -160,6 +172,14 @@ public sealed class CommandLineTests
         }
 
         public (string Command, TagSettings Settings)? Tags { get; private set; }
+
+        public TopSettings? Top { get; private set; }
+
+        public Task<int> TopAsync(TopSettings settings)
+        {
+            Top = settings;
+            return Task.FromResult(10);
+        }
 
         public Task<int> TagsAsync(string command, TagSettings settings)
         {

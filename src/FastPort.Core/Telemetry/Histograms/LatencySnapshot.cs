@@ -1,11 +1,5 @@
 namespace FastPort.Telemetry.Histograms;
 
-/// <summary>One filled bucket of a <see cref="LatencySnapshot"/>, for plots and exports.</summary>
-/// <param name="Lowest">Lowest value of the bucket in nanoseconds, inclusive.</param>
-/// <param name="Highest">Highest value of the bucket in nanoseconds, inclusive.</param>
-/// <param name="Count">Values recorded in it.</param>
-internal readonly record struct LatencyBucket(long Lowest, long Highest, long Count);
-
 /// <summary>The contents of a histogram at one moment. Immutable, so thread-safe. All values are nanoseconds.</summary>
 /// <remarks>Holds 12 bytes per filled bucket.</remarks>
 public sealed class LatencySnapshot
@@ -69,14 +63,14 @@ public sealed class LatencySnapshot
     /// <summary>99.99 % of the values are at most this; meaningful above 100,000 values.</summary>
     public long P9999 => GetPercentile(99.99);
 
-    /// <summary>The filled buckets, lowest first.</summary>
-    internal IEnumerable<LatencyBucket> Buckets
+    /// <summary>The filled buckets, lowest first, for plots and exports: their lowest and highest value in nanoseconds, both inclusive.</summary>
+    public IEnumerable<(long Lowest, long Highest, long Count)> Buckets
     {
         get
         {
             foreach (var (bucket, count) in NumberedCounts())
             {
-                yield return new LatencyBucket(LatencyBuckets.LowEdge(bucket), LatencyBuckets.HighEdge(bucket, Coarseness), count);
+                yield return (LatencyBuckets.LowEdge(bucket), LatencyBuckets.HighEdge(bucket, Coarseness), count);
             }
         }
     }
