@@ -5,10 +5,13 @@ namespace FastPort.Protocol;
 
 /// <summary>A Protocol Buffers message as a frame body: its size is computed once, and it is encoded in place in the send ring.</summary>
 /// <param name="message">The message; do not change it until it has been written.</param>
-public readonly struct ProtobufBody(IMessage message) : IFrameBody
+public readonly struct ProtobufBody(IMessage message) : INamedBody
 {
     /// <inheritdoc/>
     public int Size { get; } = message.CalculateSize();
+
+    /// <inheritdoc/>
+    public string Name => message.Descriptor.Name;
 
     /// <inheritdoc/>
     public void Write(Span<byte> destination) => message.WriteTo(destination);

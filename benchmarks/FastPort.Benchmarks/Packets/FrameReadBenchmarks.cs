@@ -53,7 +53,7 @@ public class FrameReadBenchmarks
         {
             _ring.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
             if (FrameReader.TryRead(
-                first, second, FrameLimits.Default, expectsTiming: false, out FrameHeader header) != FrameReadStatus.Complete)
+                first, second, FrameLimits.Default, FrameBlocks.None, out FrameHeader header) != FrameReadStatus.Complete)
             {
                 return sum;
             }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Sessions;
@@ -20,6 +21,9 @@ public sealed partial class FastPortClient
     {
         // The caller's thread holds the lock.
         await Task.Yield();
+
+        // The connecting goes on for as long as the client lives; what its first caller does is no cause of it.
+        Activity.Current = null;
         Session session;
         try
         {

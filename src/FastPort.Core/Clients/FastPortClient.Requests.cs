@@ -1,6 +1,8 @@
 using System.Buffers;
+using System.Diagnostics;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Sessions.Tracing;
 
 namespace FastPort.Clients;
 
@@ -17,8 +19,35 @@ public sealed partial class FastPortClient
     /// <param name="cancellationToken">Cancels the request; the client sends Cancel to the server.</param>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came; the exception says which.</exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public async Task<TResult> RequestAsync<TBody, TResult>(
+    public Task<TResult> RequestAsync<TBody, TResult>(
         ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => Traces.IsOn
+            ? RequestTracedAsync(type, body, reader, timeout, cancellationToken)
+            : RequestCoreAsync(type, body, reader, timeout, cancellationToken);
+
+    // The activity covers the wait for a connection and a second attempt, too: what the caller waits for.
+    private async Task<TResult> RequestTracedAsync<TBody, TResult>(
+        ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout, CancellationToken cancellationToken)
+        where TBody : IFrameBody
+    {
+        using Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Client);
+        try
+        {
+            return await RequestCoreAsync(type, body, reader, timeout, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            Traces.SetFailed(activity, e);
+            throw;
+        }
+        finally
+        {
+            Traces.SetPeer(activity, Session?.RemoteEndPoint);
+        }
+    }
+
+    private async Task<TResult> RequestCoreAsync<TBody, TResult>(
+        ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(reader);

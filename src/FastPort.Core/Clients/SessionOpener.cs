@@ -44,8 +44,8 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
 
     private Task<WelcomeBody> SayHello(FrameProtocol protocol)
     {
-        var pending = new AwaitedReply<WelcomeBody>(ReadWelcome);
-        var hello = new HelloBody(options.RoutingId, options.Token, options.ClientName);
+        var pending = new AwaitedReply<WelcomeBody>((scoped in InboundReply reply) => ReadWelcome(protocol, in reply));
+        var hello = new HelloBody(options.RoutingId, options.Token, options.ClientName, Extensions.Known);
         return protocol.TryRequest(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _) switch
         {
             SendStatus.Queued => pending.Task,
@@ -57,12 +57,21 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         };
     }
 
-    private static WelcomeBody ReadWelcome(scoped in InboundReply reply)
+    // On the loop, before it looks at the next frame: what both sides have agreed on holds from that one on.
+    private static WelcomeBody ReadWelcome(FrameProtocol protocol, scoped in InboundReply reply)
     {
         byte[] body = reply.Body.ToArray();
-        return WelcomeBody.TryRead(body, out WelcomeBody welcome)
-            ? welcome
-            : throw new RequestFailedException(ErrorCode.MalformedBody, "The server's Welcome is malformed.");
+        if (!WelcomeBody.TryRead(body, out WelcomeBody welcome))
+        {
+            throw new RequestFailedException(ErrorCode.MalformedBody, "The server's Welcome is malformed.");
+        }
+
+        if ((welcome.Extensions & Extensions.Trace) != 0)
+        {
+            protocol.CarryTraces();
+        }
+
+        return welcome;
     }
 
     private static async Task AbortAsync(Connection? connection)

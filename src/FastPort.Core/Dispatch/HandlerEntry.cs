@@ -18,7 +18,7 @@ public delegate ValueTask QueuedHandler(RequestContext context);
 internal delegate bool AddressReader(in ReadOnlySequence<byte> body, ref AuthorizationRequest request);
 
 /// <summary>The handler of one message type: exactly one of the two delegates is set.</summary>
-internal sealed class HandlerEntry(ushort type, string name, InlineHandler? inline, QueuedHandler? queued)
+internal class HandlerEntry(ushort type, string name, InlineHandler? inline, QueuedHandler? queued)
 {
     public ushort Type { get; } = type;
 

@@ -54,7 +54,7 @@ public ref struct InlineRequest
 
     /// <summary>The body: one segment, or two if it wraps around the end of the ring. Valid until the handler returns.</summary>
     public readonly ReadOnlySequence<byte> Body =>
-        _deferred is null ? _input!.GetReadableSequence(FrameHeader.Size, _header.BodySize) : new ReadOnlySequence<byte>(_deferred.Body);
+        _deferred is null ? _input!.GetReadableSequence(_header.BodyOffset, _header.BodySize) : new ReadOnlySequence<byte>(_deferred.Body);
 
     /// <summary>Size of the body in bytes.</summary>
     public readonly int BodySize => _header.BodySize;
@@ -65,6 +65,9 @@ public ref struct InlineRequest
     /// <summary>Whether the request has been answered (always true for one-way messages).</summary>
     public bool Answered { get; private set; }
 
+    /// <summary>The code with which the request failed; None if it has not. For its activity.</summary>
+    internal ErrorCode Failure { readonly get; set; }
+
     /// <summary>
     /// Gets the body in one piece, which is the fastest access; false if it wraps around the end of the ring: use <see cref="Body"/> then.
     /// </summary>
@@ -73,7 +76,7 @@ public ref struct InlineRequest
     {
         if (_deferred is null)
         {
-            return _input!.TryGetReadableSpan(FrameHeader.Size, _header.BodySize, out body);
+            return _input!.TryGetReadableSpan(_header.BodyOffset, _header.BodySize, out body);
         }
 
         body = _deferred.Body.Span;
@@ -86,7 +89,7 @@ public ref struct InlineRequest
     {
         if (_deferred is null)
         {
-            return _input!.TryGetReadableMemory(FrameHeader.Size, _header.BodySize, out body);
+            return _input!.TryGetReadableMemory(_header.BodyOffset, _header.BodySize, out body);
         }
 
         body = _deferred.Body;
@@ -104,7 +107,7 @@ public ref struct InlineRequest
         if (MayAnswer())
         {
             // After the call: if the body throws, the request is still unanswered.
-            _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
+            Failure = _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
             Answered = true;
         }
     }
@@ -116,7 +119,7 @@ public ref struct InlineRequest
     {
         if (MayAnswer())
         {
-            _protocol.Replies.Reply(_header, ReceivedNanoseconds, new RawBody(body));
+            Failure = _protocol.Replies.Reply(_header, ReceivedNanoseconds, new RawBody(body));
             Answered = true;
         }
     }
@@ -148,7 +151,7 @@ public ref struct InlineRequest
 
         // Before the call: if the release callback throws, it has been called and the request has been answered.
         Answered = true;
-        _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
+        Failure = _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
     }
 
     /// <summary>Answers with an error. For a one-way message the error is only counted.</summary>
@@ -160,11 +163,13 @@ public ref struct InlineRequest
         if (_header.IsOneWay)
         {
             _protocol.Replies.CountOneWayFailure(code);
+            Failure = code;
         }
         else if (MayAnswer())
         {
             _protocol.Replies.Error(_header, ReceivedNanoseconds, code, message);
             Answered = true;
+            Failure = code;
         }
     }
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using FastPort.Connections;
 
 namespace FastPort.Dispatch;
@@ -10,6 +11,9 @@ internal class Postponement(Task until, TimeSpan timeout)
     private long _overdueAt = ConnectionClock.Never;
 
     public Task Until { get; } = until;
+
+    /// <summary>The request's activity, which goes on; null if it is not traced.</summary>
+    public Activity? Activity { get; set; }
 
     /// <summary>Whether a part of the request has been done, so that it cannot be refused any more.</summary>
     public virtual bool HasBegun => false;

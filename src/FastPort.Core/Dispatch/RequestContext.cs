@@ -2,6 +2,7 @@ using FastPort.Buffers;
 using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Tracing;
 
 namespace FastPort.Dispatch;
 
@@ -73,6 +74,7 @@ public sealed class RequestContext
         }
     }
 
+    /// <summary>The handler; a <see cref="TracedEntry"/> if the request is traced.</summary>
     internal HandlerEntry Handler { get; }
 
     /// <summary>Neighbors in the queue's <see cref="RequestTable"/>; guarded by the queue's lock.</summary>
@@ -98,8 +100,13 @@ public sealed class RequestContext
         if (MayAnswer())
         {
             // After the call: if the body throws, the request is still unanswered.
-            _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
+            ErrorCode failure = _protocol.Replies.Reply(_header, ReceivedNanoseconds, in body);
             _answered = true;
+            if (failure != ErrorCode.None)
+            {
+                Failed(failure);
+            }
+
             FlushIfDetached();
         }
     }
@@ -136,7 +143,12 @@ public sealed class RequestContext
 
         // Before the call: if the release callback throws, it has been called and the request has been answered.
         _answered = true;
-        _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
+        ErrorCode failure = _protocol.Replies.ReplyBorrowed(_header, ReceivedNanoseconds, body, release, state);
+        if (failure != ErrorCode.None)
+        {
+            Failed(failure);
+        }
+
         FlushIfDetached();
     }
 
@@ -149,11 +161,13 @@ public sealed class RequestContext
         if (_header.IsOneWay)
         {
             _protocol.Replies.CountOneWayFailure(code);
+            Failed(code);
         }
         else if (MayAnswer())
         {
             _protocol.Replies.Error(_header, ReceivedNanoseconds, code, message);
             _answered = true;
+            Failed(code);
             FlushIfDetached();
         }
     }
@@ -212,9 +226,22 @@ public sealed class RequestContext
         }
     }
 
+    /// <summary>The request has failed with this code: marks its activity.</summary>
+    internal void Failed(ErrorCode code) => (Handler as TracedEntry)?.Failed(code);
+
     /// <summary>Releases the body: the handler has ended or will not start.</summary>
     internal void End()
     {
+        if (Handler is TracedEntry traced)
+        {
+            if (_aborted && !_answered)
+            {
+                Traces.SetFailed(traced.Activity, nameof(RequestFailure.Canceled));
+            }
+
+            traced.End();
+        }
+
         _ended = true;
         Interlocked.CompareExchange(ref _abort, EndedMark, null);
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Framing;
@@ -5,6 +6,7 @@ using FastPort.Sessions;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;
+using FastPort.Sessions.Tracing;
 using FastPort.Telemetry;
 
 namespace FastPort.Dispatch;
@@ -58,7 +60,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         HandlerEntry? handler = Find(header.Type);
         if (handler is null || (protocol.Shutdown.RefusesRequests && postponed is not { HasBegun: true }))
         {
-            _postponed = null;
+            EndPostponed(nameof(ErrorCode.ShuttingDown));
             Refuse(header, received, isKnown: handler is not null);
             return true;
         }
@@ -72,7 +74,10 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         {
             var request = new InlineRequest(protocol, header, input, received);
             _watch.Handling(handler);
-            if (Invoke(handler, ref request) is { } again)
+            Postponement? again = Traces.IsOn || postponed is not null
+                ? InvokeTraced(handler, ref request, header, input, postponed)
+                : Invoke(handler, ref request);
+            if (again is not null)
             {
                 PauseUntil(again, postponed);
                 return false;
@@ -106,9 +111,10 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
 
         protocol.Shutdown.BeginWork();
+        HandlerEntry entry = Traces.IsOn && Trace(handler, header, input) is { } activity ? new TracedEntry(handler, activity) : handler;
         var queued = new RequestContext(
-            protocol, handler, header, RentedBuffer.CopyOf(
-                input.GetReadableSequence(FrameHeader.Size, header.BodySize), _settings.Options.Pool), received);
+            protocol, entry, header, RentedBuffer.CopyOf(
+                input.GetReadableSequence(header.BodyOffset, header.BodySize), _settings.Options.Pool), received);
         if (handler.BeginsOnLoop)
         {
             _watch.Handling(handler);
@@ -131,7 +137,20 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     public void RunDeferred(RequestContext deferred)
     {
         var request = new InlineRequest(protocol, deferred);
-        _ = Invoke(deferred.Handler, ref request);
+        if (deferred.Handler is not TracedEntry traced)
+        {
+            _ = Invoke(deferred.Handler, ref request);
+            return;
+        }
+
+        Activity? outer = Activity.Current;
+        Activity.Current = traced.Activity;
+        _ = Invoke(traced, ref request);
+        Activity.Current = outer;
+        if (request.Failure != ErrorCode.None)
+        {
+            traced.Failed(request.Failure);
+        }
     }
 
     /// <summary>Handles an exception of a queued handler. Any thread.</summary>
@@ -150,13 +169,13 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
 
         SessionLog.HandlerFailed(_settings.Logger, protocol.Session, request.Handler.Name, exception);
-        if (request.IsOneWay)
-        {
-            _replies.CountOneWayFailure(ErrorCode.Internal);
-        }
-        else if (!request.Answered)
+        if (request.IsOneWay || !request.Answered)
         {
             request.Fail(ErrorCode.Internal, "The request failed inside the server.");
+        }
+        else
+        {
+            request.Failed(ErrorCode.Internal);
         }
     }
 
@@ -175,6 +194,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         _queue?.Complete();
         _gate?.OnClosed();
+        EndPostponed(nameof(RequestFailure.Canceled));
     }
 
     // Consecutive messages often have the same type.
@@ -211,7 +231,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         refused = true;
         var request = new AuthorizationRequest(protocol.Session, header.Type);
         if (handler.ReadAddress is { } readAddress && gate.AsksNext
-            && !readAddress(input.GetReadableSequence(FrameHeader.Size, header.BodySize), ref request))
+            && !readAddress(input.GetReadableSequence(header.BodyOffset, header.BodySize), ref request))
         {
             // The handler cannot read the address either, and refuses the message.
             return true;
@@ -276,16 +296,69 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         {
             SessionLog.HandlerFailed(_settings.Logger, protocol.Session, handler.Name, e);
             handler.Series?.RecordError();
-            if (request.IsOneWay)
-            {
-                _replies.CountOneWayFailure(ErrorCode.Internal);
-            }
-            else if (!request.Answered)
+            if (request.IsOneWay || !request.Answered)
             {
                 request.Fail(ErrorCode.Internal, "The request failed inside the server.");
+            }
+            else
+            {
+                request.Failure = ErrorCode.Internal;
             }
         }
 
         return request.PostponedUntil;
+    }
+
+    // As Invoke, within the request's activity: begun here, or with the first attempt of a postponed request.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Postponement? InvokeTraced(
+        HandlerEntry handler, ref InlineRequest request, in FrameHeader header, ArrayPoolCircularBuffer input, Postponement? postponed)
+    {
+        Activity? activity = postponed is null ? Trace(handler, header, input) : postponed.Activity;
+        if (activity is null)
+        {
+            return Invoke(handler, ref request);
+        }
+
+        Activity? outer = Activity.Current;
+        Activity.Current = activity;
+        Postponement? again = Invoke(handler, ref request);
+        if (again is not null)
+        {
+            again.Activity = activity;
+        }
+        else
+        {
+            if (request.Failure != ErrorCode.None)
+            {
+                Traces.SetFailed(activity, request.Failure.ToString());
+            }
+
+            activity.Stop();
+        }
+
+        // Whatever the handler has left there: this thread serves other requests next.
+        Activity.Current = outer;
+        return again;
+    }
+
+    private Activity? Trace(HandlerEntry handler, in FrameHeader header, ArrayPoolCircularBuffer input)
+    {
+        Activity? activity = Traces.StartIncoming(
+            handler.Type, handler.Name, header.IsOneWay, header.TraceSize == 0 ? default : TraceBlock.Read(input));
+        Traces.SetPeer(activity, protocol.Session.RemoteEndPoint);
+        return activity;
+    }
+
+    // A postponed request will not be handled.
+    private void EndPostponed(string errorType)
+    {
+        if (_postponed?.Activity is { } activity)
+        {
+            Traces.SetFailed(activity, errorType);
+            activity.Stop();
+        }
+
+        _postponed = null;
     }
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Threading.Channels;
 using FastPort.Connections;
 using FastPort.Framing;
@@ -285,6 +286,12 @@ internal sealed class RequestQueue
     // Never throws: in every case the request is answered once and completed. Returns when it ended.
     private async ValueTask<long> RunQueuedAsync(RequestContext request, long started)
     {
+        if (request.Handler is TracedEntry traced)
+        {
+            // In this method and what it calls only: an async method's changes end at its first await for the thread that called it.
+            Activity.Current = traced.Activity;
+        }
+
         try
         {
             await request.Handler.Queued!(request).ConfigureAwait(false);

@@ -1,20 +1,23 @@
 namespace FastPort.Framing;
 
 /// <summary>Body of Hello (type 1): the peer's identity.</summary>
-internal readonly record struct HelloBody(string RoutingId, string Token, string ClientName) : IFrameBody
+internal readonly record struct HelloBody(string RoutingId, string Token, string ClientName, uint Extensions = 0) : IFrameBody
 {
-    public int Size => ProtoBody.FieldSize(RoutingId) + ProtoBody.FieldSize(Token) + ProtoBody.FieldSize(ClientName);
+    public int Size => ProtoBody.FieldSize(RoutingId) + ProtoBody.FieldSize(Token) + ProtoBody.FieldSize(ClientName)
+        + ProtoBody.FieldSize(Extensions);
 
     public void Write(Span<byte> destination)
     {
         int at = ProtoBody.WriteField(destination, 1, RoutingId);
         at += ProtoBody.WriteField(destination[at..], 2, Token);
-        ProtoBody.WriteField(destination[at..], 3, ClientName);
+        at += ProtoBody.WriteField(destination[at..], 3, ClientName);
+        ProtoBody.WriteField(destination[at..], 4, Extensions);
     }
 
     public static bool TryRead(ReadOnlySpan<byte> body, out HelloBody hello)
     {
         string routingId = string.Empty, token = string.Empty, clientName = string.Empty;
+        uint extensions = 0;
         var reader = new ProtoBodyReader(body);
         while (reader.Read())
         {
@@ -29,33 +32,38 @@ internal readonly record struct HelloBody(string RoutingId, string Token, string
                 case 3:
                     clientName = reader.ReadString();
                     break;
+                case 4:
+                    extensions = (uint)reader.Value;
+                    break;
             }
         }
 
-        hello = new HelloBody(routingId, token, clientName);
+        hello = new HelloBody(routingId, token, clientName, extensions);
         return !reader.Malformed;
     }
 }
 
 /// <summary>Reply body of Hello.</summary>
-internal readonly record struct WelcomeBody(ulong SessionId, string ServerName, uint MaxFrameBytes, uint HeartbeatMilliseconds) : IFrameBody
+internal readonly record struct WelcomeBody(
+    ulong SessionId, string ServerName, uint MaxFrameBytes, uint HeartbeatMilliseconds, uint Extensions = 0) : IFrameBody
 {
     public int Size => ProtoBody.FieldSize(SessionId) + ProtoBody.FieldSize(ServerName)
-        + ProtoBody.FieldSize(MaxFrameBytes) + ProtoBody.FieldSize(HeartbeatMilliseconds);
+        + ProtoBody.FieldSize(MaxFrameBytes) + ProtoBody.FieldSize(HeartbeatMilliseconds) + ProtoBody.FieldSize(Extensions);
 
     public void Write(Span<byte> destination)
     {
         int at = ProtoBody.WriteField(destination, 1, SessionId);
         at += ProtoBody.WriteField(destination[at..], 2, ServerName);
         at += ProtoBody.WriteField(destination[at..], 3, MaxFrameBytes);
-        ProtoBody.WriteField(destination[at..], 4, HeartbeatMilliseconds);
+        at += ProtoBody.WriteField(destination[at..], 4, HeartbeatMilliseconds);
+        ProtoBody.WriteField(destination[at..], 5, Extensions);
     }
 
     public static bool TryRead(ReadOnlySpan<byte> body, out WelcomeBody welcome)
     {
         ulong sessionId = 0;
         string serverName = string.Empty;
-        uint maxFrame = 0, heartbeat = 0;
+        uint maxFrame = 0, heartbeat = 0, extensions = 0;
         var reader = new ProtoBodyReader(body);
         while (reader.Read())
         {
@@ -73,10 +81,13 @@ internal readonly record struct WelcomeBody(ulong SessionId, string ServerName, 
                 case 4:
                     heartbeat = (uint)reader.Value;
                     break;
+                case 5:
+                    extensions = (uint)reader.Value;
+                    break;
             }
         }
 
-        welcome = new WelcomeBody(sessionId, serverName, maxFrame, heartbeat);
+        welcome = new WelcomeBody(sessionId, serverName, maxFrame, heartbeat, extensions);
         return !reader.Malformed;
     }
 }

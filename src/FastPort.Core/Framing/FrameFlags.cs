@@ -1,6 +1,6 @@
 namespace FastPort.Framing;
 
-/// <summary>The flag bits of a frame header (wire protocol, byte 6). Bits 4 to 7 must be 0.</summary>
+/// <summary>The flag bits of a frame header (wire protocol, byte 6). Bits 5 to 7 must be 0.</summary>
 [Flags]
 public enum FrameFlags : byte
 {
@@ -19,6 +19,11 @@ public enum FrameFlags : byte
     /// <summary>On a request: asks for a timing block in the reply. On a reply: the frame has a timing block.</summary>
     Timing = 8,
 
+    /// <summary>
+    /// On a request or one-way frame: a trace block follows the header. Only where both sides have agreed on it in Hello and Welcome.
+    /// </summary>
+    Trace = 16,
+
     /// <summary>All bits that this version knows.</summary>
-    Known = Reply | Error | OneWay | Timing,
+    Known = Reply | Error | OneWay | Timing | Trace,
 }

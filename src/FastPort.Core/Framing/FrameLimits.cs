@@ -1,6 +1,6 @@
 namespace FastPort.Framing;
 
-/// <summary>Bounds of the frame limit, which applies to a frame's length without its timing block.</summary>
+/// <summary>Bounds of the frame limit, which applies to a frame's length without its timing or trace block.</summary>
 public static class FrameLimits
 {
     /// <summary>Smallest allowed limit: 1 KiB.</summary>

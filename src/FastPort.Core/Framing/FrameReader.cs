@@ -29,27 +29,27 @@ internal static class FrameReader
     /// <summary>Examines the frame at the head of the unread bytes; consumes nothing.</summary>
     /// <param name="first">Unread bytes up to the wrap of their ring.</param>
     /// <param name="second">Unread bytes after the wrap; empty if they do not wrap.</param>
-    /// <param name="limit">Frame limit in bytes: the largest allowed length without the timing block.</param>
-    /// <param name="expectsTiming">
-    /// Whether this side has asked for timing blocks. Only then may a length exceed <paramref name="limit"/> by the 16 bytes of the block;
-    /// otherwise 4 bytes are enough to refuse an oversized frame.
+    /// <param name="limit">Frame limit in bytes: the largest allowed length without blocks.</param>
+    /// <param name="expected">
+    /// The blocks that may come. Only by the bytes of such a block may a length exceed <paramref name="limit"/>; otherwise 4 bytes are
+    /// enough to refuse an oversized frame.
     /// </param>
     /// <param name="header">The header: complete if 12 bytes are available, otherwise only its length.</param>
     public static FrameReadStatus TryRead(
-        ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, bool expectsTiming, out FrameHeader header)
+        ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, FrameBlocks expected, out FrameHeader header)
     {
         if (first.Length >= FrameHeader.Size)
         {
             header = FrameHeader.Read(first);
-            return Judge(header, first.Length + (long)second.Length, limit, expectsTiming);
+            return Judge(header, first.Length + (long)second.Length, limit, expected);
         }
 
-        return TryReadSplit(first, second, limit, expectsTiming, out header);
+        return TryReadSplit(first, second, limit, expected, out header);
     }
 
     /// <summary>As <see cref="TryRead"/>, for the unread bytes of a ring.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal static FrameReadStatus TryReadHead(ArrayPoolCircularBuffer unread, int limit, bool expectsTiming, out FrameHeader header)
+    internal static FrameReadStatus TryReadHead(ArrayPoolCircularBuffer unread, int limit, FrameBlocks expected, out FrameHeader header)
     {
         ReadOnlySpan<byte> first = unread.FirstReadableSpan;
         if (first.Length >= FrameHeader.Size)
@@ -57,11 +57,11 @@ internal static class FrameReader
             header = FrameHeader.Read(first);
             return header.IsPlain && header.Length <= (uint)limit && header.Length >= FrameHeader.MinimumLength
                 ? unread.Length < header.FrameSize ? FrameReadStatus.Incomplete : FrameReadStatus.Complete
-                : Judge(header, unread.Length, limit, expectsTiming);
+                : Judge(header, unread.Length, limit, expected);
         }
 
         unread.GetReadableSpans(out first, out ReadOnlySpan<byte> second);
-        return TryReadSplit(first, second, limit, expectsTiming, out header);
+        return TryReadSplit(first, second, limit, expected, out header);
     }
 
     /// <summary>Copies a timing block, which may wrap.</summary>
@@ -74,7 +74,7 @@ internal static class FrameReader
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static FrameReadStatus TryReadSplit(
-        ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, bool expectsTiming, out FrameHeader header)
+        ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int limit, FrameBlocks expected, out FrameHeader header)
     {
         Span<byte> bytes = stackalloc byte[FrameHeader.Size];
         first.CopyTo(bytes);
@@ -83,7 +83,7 @@ internal static class FrameReader
         if (available >= FrameHeader.Size)
         {
             header = FrameHeader.Read(bytes);
-            return Judge(header, available, limit, expectsTiming);
+            return Judge(header, available, limit, expected);
         }
 
         header = default;
@@ -99,13 +99,17 @@ internal static class FrameReader
             return FrameReadStatus.Malformed;
         }
 
-        return length > (uint)limit + (expectsTiming ? FrameTiming.Size : 0u) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
+        // The flags have not come yet; no frame has both blocks, and the trace block is the larger one.
+        uint largest = (expected & FrameBlocks.Trace) != 0 ? TraceBlock.Size : (expected & FrameBlocks.Timing) != 0 ? FrameTiming.Size : 0u;
+        return length > (uint)limit + largest ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
     }
 
-    private static FrameReadStatus Judge(in FrameHeader header, long available, int limit, bool expectsTiming)
+    private static FrameReadStatus Judge(in FrameHeader header, long available, int limit, FrameBlocks expected)
     {
-        uint allowance = expectsTiming ? (uint)header.TimingSize : 0u;
-        if (header.Length < FrameHeader.MinimumLength + (uint)header.TimingSize)
+        bool traces = (expected & FrameBlocks.Trace) != 0;
+        uint allowance = (traces ? (uint)header.TraceSize : 0u)
+            + ((expected & FrameBlocks.Timing) != 0 ? (uint)header.TimingSize : 0u);
+        if (header.Length < FrameHeader.MinimumLength + (uint)header.BlockSize)
         {
             return FrameReadStatus.Malformed;
         }
@@ -118,6 +122,7 @@ internal static class FrameReader
         if (header.Version != FrameHeader.CurrentVersion
             || (header.Flags & ~FrameFlags.Known) != 0
             || (header.Flags & (FrameFlags.Error | FrameFlags.Reply)) == FrameFlags.Error
+            || ((header.Flags & FrameFlags.Trace) != 0 && (!traces || header.IsReply))
             || (header.Correlation == 0 && (header.Flags & (FrameFlags.Reply | FrameFlags.OneWay)) == 0))
         {
             return FrameReadStatus.Malformed;

@@ -9,11 +9,16 @@ internal static class FrameWriter
     /// <summary>Whether a body of this size is within the limit.</summary>
     public static bool Fits(int bodySize, int limit) => (uint)bodySize <= (uint)FrameLimits.MaxBodyBytes(limit);
 
+    /// <summary>As <see cref="Fits(int, int)"/>, for a body that may begin with a trace block, which does not count.</summary>
+    public static bool Fits(int bodySize, int limit, FrameFlags flags) =>
+        Fits((flags & FrameFlags.Trace) == 0 ? bodySize : bodySize - TraceBlock.Size, limit);
+
     /// <summary>Appends one frame. If the body throws, the ring is unchanged.</summary>
     /// <param name="output">Ring to append to.</param>
     /// <param name="type">Message type.</param>
     /// <param name="flags">
     /// Flags; with both <see cref="FrameFlags.Reply"/> and <see cref="FrameFlags.Timing"/> the frame has a timing block.
+    /// With <see cref="FrameFlags.Trace"/> the body is a <see cref="TracedBody{TBody}"/>.
     /// </param>
     /// <param name="correlation">Correlation.</param>
     /// <param name="received">When the request was in memory, in nanoseconds; used only for a timing block.</param>

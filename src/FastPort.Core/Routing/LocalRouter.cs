@@ -22,7 +22,7 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
                 return SendStatus.NotFound;
             }
 
-            SendStatus status = session.TrySend(type, in body);
+            SendStatus status = session.TrySendOutOfContext(type, in body);
             if (status != SendStatus.Closed)
             {
                 return status;

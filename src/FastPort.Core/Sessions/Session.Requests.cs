@@ -1,6 +1,8 @@
 using System.Buffers;
+using System.Diagnostics;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Sessions.Tracing;
 
 namespace FastPort.Sessions;
 
@@ -23,8 +25,31 @@ public sealed partial class Session
     /// <exception cref="RequestFailedException">The peer answered with an error, or no reply arrived; the exception says which.</exception>
     /// <exception cref="ArgumentException">The body exceeds the frame limit.</exception>
     /// <exception cref="OperationCanceledException">Canceled.</exception>
-    public async Task<TResult> RequestAsync<TBody, TResult>(
+    public Task<TResult> RequestAsync<TBody, TResult>(
         ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+        where TBody : IFrameBody => Traces.IsOn
+            ? RequestTracedAsync(type, body, reader, timeout, cancellationToken)
+            : RequestCoreAsync(type, body, reader, timeout, cancellationToken);
+
+    private async Task<TResult> RequestTracedAsync<TBody, TResult>(
+        ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout, CancellationToken cancellationToken)
+        where TBody : IFrameBody
+    {
+        using Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Client);
+        Traces.SetPeer(activity, RemoteEndPoint);
+        try
+        {
+            return await RequestCoreAsync(type, body, reader, timeout, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            Traces.SetFailed(activity, e);
+            throw;
+        }
+    }
+
+    private async Task<TResult> RequestCoreAsync<TBody, TResult>(
+        ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
         ArgumentNullException.ThrowIfNull(reader);

@@ -1,8 +1,10 @@
+using System.Diagnostics;
 using System.Net;
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions.Receiving;
+using FastPort.Sessions.Tracing;
 
 namespace FastPort.Sessions;
 
@@ -135,9 +137,9 @@ public sealed partial class Session
     /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
     /// <returns>Queued, Dropped, Closed, TooLarge or NotReady.</returns>
     public ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
-        where TBody : IFrameBody => _protocol.Output.CanSendUnsolicited
-            ? TrySendSolicitedAsync(type, body, cancellationToken)
-            : new ValueTask<SendStatus>(NotReady);
+        where TBody : IFrameBody => !_protocol.Output.CanSendUnsolicited ? new ValueTask<SendStatus>(NotReady)
+            : Traces.IsOn ? TrySendTracedAsync(type, body, cancellationToken)
+            : TrySendSolicitedAsync(type, body, cancellationToken);
 
     /// <inheritdoc cref="TrySendAsync{TBody}"/>
     public ValueTask<SendStatus> TrySendAsync(ushort type, ReadOnlyMemory<byte> body, CancellationToken cancellationToken = default) =>
@@ -209,9 +211,14 @@ public sealed partial class Session
     /// <summary>The objects that are notified when the session has ended.</summary>
     internal ref SessionHolders Holders => ref _holders;
 
+    /// <summary>As <see cref="TrySend{TBody}"/>, for messages of others, which do not take part in this thread's trace.</summary>
+    internal SendStatus TrySendOutOfContext<TBody>(ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct =>
+        _protocol.Output.CanSendUnsolicited ? _protocol.Output.TrySendOneWay(type, in body) : NotReady;
+
     /// <summary>As <see cref="TrySend{TBody}"/>, for messages that the peer's request asked for.</summary>
     internal SendStatus TrySendSolicited<TBody>(ushort type, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct => _protocol.Output.TrySendOneWay(type, in body);
+        where TBody : IFrameBody, allows ref struct => _protocol.Output.TrySendInContext(type, in body);
 
     /// <summary>As <see cref="TrySendAsync{TBody}"/>, for messages that the peer's request asked for.</summary>
     internal ValueTask<SendStatus> TrySendSolicitedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
@@ -219,6 +226,28 @@ public sealed partial class Session
     {
         SendStatus status = TrySendSolicited(type, in body);
         return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
+    }
+
+    private async ValueTask<SendStatus> TrySendTracedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
+        where TBody : IFrameBody
+    {
+        using Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Producer);
+        Traces.SetPeer(activity, RemoteEndPoint);
+        try
+        {
+            SendStatus status = await TrySendSolicitedAsync(type, body, cancellationToken).ConfigureAwait(false);
+            if (status != SendStatus.Queued)
+            {
+                Traces.SetFailed(activity, status.ToString());
+            }
+
+            return status;
+        }
+        catch (Exception e)
+        {
+            Traces.SetFailed(activity, e);
+            throw;
+        }
     }
 
     private async Task<CloseReason> AbortIfCanceledAsync(CancellationToken cancellationToken)

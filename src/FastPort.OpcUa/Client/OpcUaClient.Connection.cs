@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using FastPort.Clients;
 using FastPort.Connections;
@@ -180,10 +181,36 @@ public sealed partial class OpcUaClient
     /// if node ids mean the same there.
     /// </summary>
     /// <exception cref="OpcUaException">The request failed as a whole.</exception>
+    private ValueTask<ServiceResult<TResponse>> InvokeAsync<TRequest, TResponse>(
+        in TRequest request, Stack<PendingRequest<TResponse>> pool, string service, CancellationToken cancellationToken,
+        RequestTerms terms = default, in TResponse into = default, NamespaceTable? namespaces = null)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage => OpcUaTraces.IsOn
+            ? InvokeTracedAsync(request, pool, service, terms, into, namespaces, cancellationToken)
+            : InvokeCoreAsync(request, pool, service, terms, into, namespaces, cancellationToken);
+
+    private async ValueTask<ServiceResult<TResponse>> InvokeTracedAsync<TRequest, TResponse>(
+        TRequest request, Stack<PendingRequest<TResponse>> pool, string service, RequestTerms terms, TResponse into,
+        NamespaceTable? namespaces, CancellationToken cancellationToken)
+        where TRequest : struct, IServiceMessage
+        where TResponse : struct, IServiceMessage
+    {
+        using Activity? activity = OpcUaTraces.Start(service, _endpointUrl);
+        try
+        {
+            return await InvokeCoreAsync(request, pool, service, terms, into, namespaces, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            OpcUaTraces.SetFailed(activity, e);
+            throw;
+        }
+    }
+
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    private async ValueTask<ServiceResult<TResponse>> InvokeAsync<TRequest, TResponse>(
-        TRequest request, Stack<PendingRequest<TResponse>> pool, string service, CancellationToken cancellationToken,
-        RequestTerms terms = default, TResponse into = default, NamespaceTable? namespaces = null)
+    private async ValueTask<ServiceResult<TResponse>> InvokeCoreAsync<TRequest, TResponse>(
+        TRequest request, Stack<PendingRequest<TResponse>> pool, string service, RequestTerms terms, TResponse into,
+        NamespaceTable? namespaces, CancellationToken cancellationToken)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {

@@ -84,6 +84,8 @@ internal sealed class ScriptedPeer(Socket socket) : IDisposable
         await _stream.WriteAsync(frame).InTimeAsync();
     }
 
+    public async Task WriteRawAsync(byte[] bytes) => await _stream.WriteAsync(bytes).InTimeAsync();
+
     public Task ReplyAsync(in ScriptedFrame request, params byte[] body) =>
         WriteAsync(request.Header.Type, FrameFlags.Reply, request.Header.Correlation, body);
 

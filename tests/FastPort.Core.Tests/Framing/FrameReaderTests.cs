@@ -17,20 +17,20 @@ public sealed class FrameReaderTests
         for (int i = 0; i < 150_000; i++)
         {
             byte[] bytes = Hostile(random);
-            bool expectsTiming = random.Next(2) == 0;
+            var blocks = (FrameBlocks)random.Next(4);
             int split = random.Next(bytes.Length + 1);
 
             // The two parts lie in arrays of exactly their size: a read outside throws.
             byte[] first = bytes[..split];
             byte[] second = bytes[split..];
 
-            FrameReadStatus status = FrameReader.TryRead(first, second, Limit, expectsTiming, out FrameHeader header);
+            FrameReadStatus status = FrameReader.TryRead(first, second, Limit, blocks, out FrameHeader header);
 
-            FrameReadStatus expected = Model(bytes, expectsTiming);
-            Assert.Equal((status, header), InRing(bytes, split, expectsTiming));
+            FrameReadStatus expected = Model(bytes, blocks);
+            Assert.Equal((status, header), InRing(bytes, split, blocks));
             Assert.True(
                 status == expected,
-                $"Buffer {i}: {Convert.ToHexString(bytes)} split at {split}, timing {expectsTiming}: {status}, expected {expected}.");
+                $"Buffer {i}: {Convert.ToHexString(bytes)} split at {split}, blocks {blocks}: {status}, expected {expected}.");
             if (status == FrameReadStatus.Complete)
             {
                 Assert.InRange(header.FrameSize, FrameHeader.Size, bytes.Length);
@@ -44,7 +44,7 @@ public sealed class FrameReaderTests
     }
 
     // The same bytes as unread ones of a ring that wraps behind the first part, as far as a ring can.
-    private static (FrameReadStatus Status, FrameHeader Header) InRing(byte[] bytes, int split, bool expectsTiming)
+    private static (FrameReadStatus Status, FrameHeader Header) InRing(byte[] bytes, int split, FrameBlocks blocks)
     {
         using var ring = new ArrayPoolCircularBuffer(64, 4096);
         if (bytes.Length <= 64 && split != 0)
@@ -59,7 +59,7 @@ public sealed class FrameReaderTests
             ring.Write(bytes);
         }
 
-        return (FrameReader.TryReadHead(ring, Limit, expectsTiming, out FrameHeader header), header);
+        return (FrameReader.TryReadHead(ring, Limit, blocks, out FrameHeader header), header);
     }
 
     [Fact]
@@ -85,7 +85,7 @@ public sealed class FrameReaderTests
                 }
 
                 ring.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
-                FrameReadStatus status = FrameReader.TryRead(first, second, Limit, expectsTiming: true, out FrameHeader header);
+                FrameReadStatus status = FrameReader.TryRead(first, second, Limit, FrameBlocks.Timing, out FrameHeader header);
                 bool whole = cut == frame.Length - 1;
                 Assert.Equal(whole ? FrameReadStatus.Complete : FrameReadStatus.Incomplete, status);
                 if (whole)
@@ -112,8 +112,8 @@ public sealed class FrameReaderTests
     {
         byte[] bytes = BitConverter.GetBytes((uint)length);
 
-        Assert.Equal(FrameReadStatus.Incomplete, FrameReader.TryRead(bytes.AsSpan(0, 3), default, Limit, expectsTiming: false, out _));
-        Assert.Equal(expected, $"{FrameReader.TryRead(bytes, default, Limit, expectsTiming: false, out FrameHeader header)}");
+        Assert.Equal(FrameReadStatus.Incomplete, FrameReader.TryRead(bytes.AsSpan(0, 3), default, Limit, FrameBlocks.None, out _));
+        Assert.Equal(expected, $"{FrameReader.TryRead(bytes, default, Limit, FrameBlocks.None, out FrameHeader header)}");
         Assert.Equal((uint)length, header.Length);
     }
 
@@ -131,7 +131,7 @@ public sealed class FrameReaderTests
     {
         byte[] header = Wire.Frame(5, flags, 1, [], length: (uint)length);
 
-        Assert.Equal(expected, $"{FrameReader.TryRead(header, default, Limit, expectsTiming, out _)}");
+        Assert.Equal(expected, $"{FrameReader.TryRead(header, default, Limit, expectsTiming ? FrameBlocks.Timing : FrameBlocks.None, out _)}");
     }
 
     private static void Append(ArrayPoolCircularBuffer ring, byte value)
@@ -142,8 +142,9 @@ public sealed class FrameReaderTests
     }
 
     // The protocol page in the plainest words.
-    private static FrameReadStatus Model(byte[] bytes, bool expectsTiming)
+    private static FrameReadStatus Model(byte[] bytes, FrameBlocks blocks)
     {
+        bool timing = (blocks & FrameBlocks.Timing) != 0, tracing = (blocks & FrameBlocks.Trace) != 0;
         if (bytes.Length < 4)
         {
             return FrameReadStatus.Incomplete;
@@ -157,25 +158,26 @@ public sealed class FrameReaderTests
 
         if (bytes.Length < 12)
         {
-            return length > Limit + (expectsTiming ? 16 : 0) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
+            return length > Limit + (tracing ? 25 : timing ? 16 : 0) ? FrameReadStatus.TooLarge : FrameReadStatus.Incomplete;
         }
 
         bool reply = (bytes[6] & 1) != 0;
         bool error = (bytes[6] & 2) != 0;
         bool oneWay = (bytes[6] & 4) != 0;
         bool timed = reply && (bytes[6] & 8) != 0;
-        if (timed && length < 24)
+        bool traced = !reply && (bytes[6] & 16) != 0;
+        if ((timed && length < 24) || (traced && length < 33))
         {
             return FrameReadStatus.Malformed;
         }
 
-        if (length > Limit + (timed && expectsTiming ? 16 : 0))
+        if (length > Limit + (timed && timing ? 16 : 0) + (traced && tracing ? 25 : 0))
         {
             return FrameReadStatus.TooLarge;
         }
 
         bool noCorrelation = bytes[8] == 0 && bytes[9] == 0 && bytes[10] == 0 && bytes[11] == 0;
-        if (bytes[6] >= 16 || bytes[7] != 1 || (error && !reply) || (noCorrelation && !reply && !oneWay))
+        if (bytes[6] >= 32 || (bytes[6] >= 16 && (reply || !tracing)) || bytes[7] != 1 || (error && !reply) || (noCorrelation && !reply && !oneWay))
         {
             return FrameReadStatus.Malformed;
         }
@@ -195,13 +197,13 @@ public sealed class FrameReaderTests
         // Nearly right: each field is made valid, or nearly, most of the time.
         uint length = random.Next(6) switch
         {
-            0 => (uint)random.Next(0, 30),
-            1 => (uint)(Limit + random.Next(-3, 20)),
+            0 => (uint)random.Next(0, 40),
+            1 => (uint)(Limit + random.Next(-3, 30)),
             2 => uint.MaxValue - (uint)random.Next(30),
             _ => (uint)(bytes.Length - 4 + random.Next(-1, 2)),
         };
         BitConverter.TryWriteBytes(bytes, length);
-        bytes[6] = random.Next(8) == 0 ? bytes[6] : (byte)(bytes[6] & 15);
+        bytes[6] = random.Next(8) == 0 ? bytes[6] : (byte)(bytes[6] & (random.Next(4) == 0 ? 31 : 15));
         bytes[7] = random.Next(8) == 0 ? bytes[7] : (byte)1;
         if (random.Next(4) == 0)
         {

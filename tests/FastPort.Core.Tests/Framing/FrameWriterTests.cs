@@ -52,7 +52,7 @@ public sealed class FrameWriterTests
             {
                 ring.GetReadableSpans(out ReadOnlySpan<byte> first, out ReadOnlySpan<byte> second);
                 Assert.Equal(
-                    FrameReadStatus.Complete, FrameReader.TryRead(first, second, 4096, expectsTiming: true, out FrameHeader header));
+                    FrameReadStatus.Complete, FrameReader.TryRead(first, second, 4096, FrameBlocks.Timing, out FrameHeader header));
                 Assert.Equal(expected.Header, header);
                 byte[] body = new byte[header.BodySize];
                 ring.CopyTo(FrameHeader.Size + header.TimingSize, body);

@@ -120,12 +120,17 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         TimeSpan heartbeat = protocol.Settings.Options.HeartbeatInterval;
         if (!header.IsOneWay)
         {
+            uint extensions = hello.Extensions & Extensions.Known;
             protocol.Replies.Reply(
                 header,
                 received,
                 new WelcomeBody(
                     (ulong)session.Id, settings.ServerName, (uint)protocol.Settings.Options.MaxFrameBytes,
-                    (uint)heartbeat.TotalMilliseconds));
+                    (uint)heartbeat.TotalMilliseconds, extensions));
+            if ((extensions & Extensions.Trace) != 0)
+            {
+                protocol.CarryTraces();
+            }
         }
 
         // After the Welcome, so that no unsolicited message precedes it.

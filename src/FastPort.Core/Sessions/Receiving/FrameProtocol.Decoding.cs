@@ -29,7 +29,7 @@ internal sealed partial class FrameProtocol
             }
 
             FrameReadStatus status = FrameReader.TryReadHead(
-                input, _settings.Options.MaxFrameBytes, Requests.ExpectsTiming, out FrameHeader header);
+                input, _settings.Options.MaxFrameBytes, Requests.Expected, out FrameHeader header);
             switch (status)
             {
                 case FrameReadStatus.Complete:
@@ -126,7 +126,7 @@ internal sealed partial class FrameProtocol
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool DispatchControl(in FrameHeader header, ArrayPoolCircularBuffer input, long received)
     {
-        ReadOnlySequence<byte> body = input.GetReadableSequence(FrameHeader.Size, header.BodySize);
+        ReadOnlySequence<byte> body = input.GetReadableSequence(header.BodyOffset, header.BodySize);
         switch (header.Type)
         {
             case ControlType.Hello when _handshake is not null:

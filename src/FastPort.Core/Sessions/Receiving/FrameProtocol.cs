@@ -252,6 +252,16 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     /// <summary>Sends no more requests, and closes when the requests in flight have their replies. Any thread.</summary>
     public void Leave(CloseReason reason) => OnLoop(protocol => protocol._shutdown.Leave(reason));
 
+    /// <summary>
+    /// Both sides have set the trace extension's bit: from the next frame on, in both directions. On the loop, which has just sent or read
+    /// the Welcome.
+    /// </summary>
+    public void CarryTraces()
+    {
+        Requests.Expect(FrameBlocks.Trace);
+        Output.CarriesTraces = true;
+    }
+
     /// <summary>Applies the peer's limit and heartbeat from its Welcome.</summary>
     public void Welcomed(in WelcomeBody welcome)
     {

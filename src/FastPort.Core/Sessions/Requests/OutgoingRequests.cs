@@ -1,4 +1,6 @@
 using System.Buffers;
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using FastPort.Buffers;
 using FastPort.Connections;
 using FastPort.Framing;
@@ -6,6 +8,7 @@ using FastPort.Sessions.Lifecycle;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Sending;
+using FastPort.Sessions.Tracing;
 
 namespace FastPort.Sessions.Requests;
 
@@ -24,12 +27,23 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
     // Loop only.
     private uint _heartbeat;
 
-    // Set before the first request with Timing is written, and never reset. From then on replies may exceed the limit by a timing block.
-    private volatile bool _expectsTiming;
+    // Bits of FrameBlocks. Set before the first frame is written that lets the peer send such a block, and never reset. From then on the
+    // peer's frames may exceed the limit by a block.
+    private int _expected;
 
     public OutstandingRequests Outstanding { get; } = new();
 
-    public bool ExpectsTiming => _expectsTiming;
+    /// <summary>The blocks that the peer's frames may have.</summary>
+    public FrameBlocks Expected => (FrameBlocks)Volatile.Read(ref _expected);
+
+    /// <summary>Allows a block in the peer's frames from now on. Any thread.</summary>
+    public void Expect(FrameBlocks block)
+    {
+        if ((Expected & block) == 0)
+        {
+            Interlocked.Or(ref _expected, (int)block);
+        }
+    }
 
     /// <summary>Sends a request if there is room. For a request that was not sent, the returned status is the only notice.</summary>
     public SendStatus TrySend<TBody>(
@@ -65,16 +79,29 @@ internal sealed class OutgoingRequests(FrameProtocol protocol, Connection connec
         pending.StartedNanoseconds = MonotonicClock.Nanoseconds;
         if (timing)
         {
-            _expectsTiming = true;
+            Expect(FrameBlocks.Timing);
         }
 
-        SendStatus status = output.WriteRequest(type, timing, in body, pending, Outstanding, out correlation);
+        FrameFlags flags = timing ? FrameFlags.Timing : FrameFlags.None;
+        SendStatus status = Traces.IsOn && output.CarriesTraces && Traces.TryGetContext(out ActivityContext context)
+            ? WriteTraced(type, flags, context, in body, pending, out correlation)
+            : output.WriteRequest(type, flags, in body, pending, Outstanding, out correlation);
         if (status == SendStatus.Queued)
         {
             output.FlushUnlessDeferred();
         }
 
         return status;
+    }
+
+    // Separate, so that requests without a trace have nothing of it on their stack.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private SendStatus WriteTraced<TBody>(
+        ushort type, FrameFlags flags, in ActivityContext context, scoped in TBody body, PendingReply pending, out uint correlation)
+        where TBody : IFrameBody, allows ref struct
+    {
+        var traced = new TracedBody<TBody>(context, in body);
+        return output.WriteRequest(type, flags | FrameFlags.Trace, in traced, pending, Outstanding, out correlation);
     }
 
     public bool Cancel(uint correlation)

@@ -115,12 +115,12 @@ internal sealed partial class FrameOutput
     /// outstanding: the end of the session does not report it as lost, and a session that waits to leave does not count it.
     /// </summary>
     public SendStatus WriteRequest<TBody>(
-        ushort type, bool timing, scoped in TBody body, PendingReply pending, OutstandingRequests outstanding, out uint correlation)
+        ushort type, FrameFlags flags, scoped in TBody body, PendingReply pending, OutstandingRequests outstanding, out uint correlation)
         where TBody : IFrameBody, allows ref struct
     {
         correlation = 0;
         int size = body.Size;
-        if (!FrameWriter.Fits(size, Limit))
+        if (!FrameWriter.Fits(size, Limit, flags))
         {
             return SendStatus.TooLarge;
         }
@@ -145,8 +145,7 @@ internal sealed partial class FrameOutput
             {
                 // If the body throws, FrameWriter removes what it has written.
                 status = SendStatus.Closed;
-                FrameWriter.Write(
-                    ring, type, timing ? FrameFlags.Timing : FrameFlags.None, correlation, 0, ref Unsafe.AsRef(in body), size);
+                FrameWriter.Write(ring, type, flags, correlation, 0, ref Unsafe.AsRef(in body), size);
                 status = SendStatus.Queued;
             }
         }
@@ -276,7 +275,7 @@ internal sealed partial class FrameOutput
         ushort type, FrameFlags flags, uint correlation, long received, scoped in TBody body, int size, FrameKind kind)
         where TBody : IFrameBody, allows ref struct
     {
-        if (!FrameWriter.Fits(size, Limit))
+        if (!FrameWriter.Fits(size, Limit, flags))
         {
             return SendStatus.TooLarge;
         }

@@ -7,31 +7,28 @@ namespace FastPort.Sessions.Sending;
 /// </summary>
 internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
 {
-    /// <summary>Answers a request. A reply that exceeds the frame limit becomes an error.</summary>
-    public void Reply<TBody>(in FrameHeader request, long received, scoped in TBody body)
+    /// <summary>Answers a request. A reply that exceeds the frame limit becomes an error, whose code is returned; else None.</summary>
+    public ErrorCode Reply<TBody>(in FrameHeader request, long received, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct
     {
-        if (output.Write(request.Type, FlagsFor(request), request.Correlation, received, in body) == SendStatus.TooLarge)
-        {
-            TooLarge(request, received, body.Size);
-        }
+        return output.Write(request.Type, FlagsFor(request), request.Correlation, received, in body) == SendStatus.TooLarge
+            ? TooLarge(request, received, body.Size)
+            : ErrorCode.None;
     }
 
-    /// <summary>Answers without copying the body. The body is released exactly once in every case.</summary>
-    public void ReplyBorrowed(in FrameHeader request, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
+    /// <summary>As <see cref="Reply"/>, without copying the body. The body is released exactly once in every case.</summary>
+    public ErrorCode ReplyBorrowed(
+        in FrameHeader request, long received, ReadOnlyMemory<byte> body, Action<object?>? release, object? state)
     {
         SendStatus status = output.WriteBorrowedReply(request.Type, FlagsFor(request), request.Correlation, received, body, release, state);
         if (status == SendStatus.Queued)
         {
-            return;
+            return ErrorCode.None;
         }
 
-        if (status == SendStatus.TooLarge)
-        {
-            TooLarge(request, received, body.Length);
-        }
-
+        ErrorCode failure = status == SendStatus.TooLarge ? TooLarge(request, received, body.Length) : ErrorCode.None;
         release?.Invoke(state);
+        return failure;
     }
 
     public void Error(in FrameHeader request, long received, ErrorCode code, string message)
@@ -69,7 +66,11 @@ internal sealed class Replies(FrameOutput output, SessionTelemetry telemetry)
 
     private static FrameFlags FlagsFor(in FrameHeader request) => FrameFlags.Reply | (request.Flags & FrameFlags.Timing);
 
-    private void TooLarge(in FrameHeader request, long received, int size) => Error(
-        request, received, ErrorCode.ReplyTooLarge,
-        $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(output.Limit)}.");
+    private ErrorCode TooLarge(in FrameHeader request, long received, int size)
+    {
+        Error(
+            request, received, ErrorCode.ReplyTooLarge,
+            $"The reply's body has {size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(output.Limit)}.");
+        return ErrorCode.ReplyTooLarge;
+    }
 }

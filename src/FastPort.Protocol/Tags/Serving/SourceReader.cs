@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace FastPort.Protocol.Tags.Serving;
 
 /// <summary>
@@ -81,6 +83,8 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
                 samples = _samples.Count == 0 ? new TagSamples() : _samples.Pop();
             }
 
+            // Other requests' calls follow in this flow, each under the activity of its own first request.
+            Activity.Current = batch.Cause;
             samples.Clear();
             (TagStatus status, bool isAbandoned) = await source.CallAsync(
                 token => source.Source.ReadAsync(batch.Keys, samples, token), "Read").ConfigureAwait(false);

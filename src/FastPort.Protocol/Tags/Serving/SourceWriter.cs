@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace FastPort.Protocol.Tags.Serving;
 
 /// <summary>
@@ -62,6 +64,8 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
     {
         while (items is not null)
         {
+            // Other requests' writes follow in this flow. Those written with one call are under the activity of the first.
+            Activity.Current = items[0].Request.Cause;
             ServedTag[] fixedTags = [.. items.Select(static item => item.Tag).Where(static tag => !tag.Info.IsWritable)];
             if (fixedTags.Length != 0)
             {

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using FastPort.Dispatch;
 using FastPort.Framing;
@@ -223,6 +224,10 @@ public sealed partial class TagServer
             if (Batches.Count == 0 || (Batches[^1] != batch && !Batches.Contains(batch)))
             {
                 Batches.Add(batch);
+                if (batch.Cause is { } cause && Activity.Current is { IsAllDataRequested: true } own && own != cause)
+                {
+                    own.AddLink(new ActivityLink(cause.Context));
+                }
             }
         }
     }

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace FastPort.Protocol.Tags.Serving;
 
 /// <summary>A tag of a Write request.</summary>
@@ -11,6 +13,9 @@ internal sealed class WriteRequest(TagSamples samples, int count)
     private readonly TagStatus[] _statuses = new TagStatus[count];
     private readonly bool[] _ended = new bool[count];
     private int _left = count;
+
+    /// <summary>The activity of the requester, null for none: it is the parent of the source's.</summary>
+    public Activity? Cause { get; } = Activity.Current;
 
     /// <summary>The rows to write.</summary>
     public TagSamples Samples => samples;

@@ -12,11 +12,13 @@ internal readonly struct TagSamplesBody(TagSamples samples) : IFrameBody
 }
 
 /// <summary>The message ReadTags.</summary>
-internal readonly struct ReadTagsBody(ReadOnlyMemory<uint> handles, uint maxAge, uint timeout) : IFrameBody
+internal readonly struct ReadTagsBody(ReadOnlyMemory<uint> handles, uint maxAge, uint timeout) : INamedBody
 {
     public int Size { get; } = WireWriter.BytesSize(1, handles.Length * sizeof(uint))
         + WireWriter.NumberSize(2, maxAge)
         + WireWriter.NumberSize(3, timeout);
+
+    public string Name => "ReadTags";
 
     public void Write(Span<byte> destination)
     {
@@ -28,13 +30,15 @@ internal readonly struct ReadTagsBody(ReadOnlyMemory<uint> handles, uint maxAge,
 }
 
 /// <summary>The message WriteTags.</summary>
-internal readonly struct WriteTagsBody(ReadOnlyMemory<uint> handles, TagSamples samples, uint timeout) : IFrameBody
+internal readonly struct WriteTagsBody(ReadOnlyMemory<uint> handles, TagSamples samples, uint timeout) : INamedBody
 {
     private readonly int _samplesSize = samples.Size;
 
     public int Size => WireWriter.BytesSize(1, handles.Length * sizeof(uint))
         + WireWriter.BytesSize(2, _samplesSize)
         + WireWriter.NumberSize(3, timeout);
+
+    public string Name => "WriteTags";
 
     public void Write(Span<byte> destination)
     {

@@ -1,0 +1,30 @@
+using System.Diagnostics;
+using FastPort.Framing;
+using FastPort.Sessions.Tracing;
+
+namespace FastPort.Dispatch;
+
+/// <summary>
+/// The handler of one traced request, with the request's activity. It takes the handler's own place, so that a request that is not traced
+/// is not larger for it.
+/// </summary>
+internal sealed class TracedEntry : HandlerEntry
+{
+    public TracedEntry(HandlerEntry handler, Activity activity)
+        : base(handler.Type, handler.Name, handler.Inline, handler.Queued)
+    {
+        StaysOnLoop = handler.StaysOnLoop;
+        BeginsOnLoop = handler.BeginsOnLoop;
+        ReadAddress = handler.ReadAddress;
+        Series = handler.Series;
+        Activity = activity;
+    }
+
+    public Activity Activity { get; }
+
+    /// <summary>The request failed with this code. Any thread, before <see cref="End"/>.</summary>
+    public void Failed(ErrorCode code) => Traces.SetFailed(Activity, code.ToString());
+
+    /// <summary>The request's reply has been written, or it will never be handled.</summary>
+    public void End() => Activity.Stop();
+}

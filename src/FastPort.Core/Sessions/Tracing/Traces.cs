@@ -1,0 +1,149 @@
+using System.Diagnostics;
+using System.Net;
+using System.Runtime.CompilerServices;
+using FastPort.Framing;
+
+namespace FastPort.Sessions.Tracing;
+
+/// <summary>
+/// The <see cref="ActivitySource"/> named <c>FastPort</c>: names and tags of its activities. While nobody listens to it, a request costs
+/// one look at <see cref="IsOn"/>.
+/// </summary>
+internal static class Traces
+{
+    private const string SystemName = "fastport";
+
+    private static readonly ActivitySource Source = new("FastPort", typeof(Traces).Assembly.GetName().Version?.ToString(3));
+
+    /// <summary>Whether anybody listens.</summary>
+    public static bool IsOn
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Source.HasListeners();
+    }
+
+    /// <summary>
+    /// Gets the context that a message sent now passes on: that of <see cref="Activity.Current"/>. An activity that has ended is no cause
+    /// any more: it is current in flows that outlive it, such as a reconnecting client's.
+    /// </summary>
+    public static bool TryGetContext(out ActivityContext context)
+    {
+        if (Activity.Current is { IdFormat: ActivityIdFormat.W3C, IsStopped: false } current)
+        {
+            context = current.Context;
+            return true;
+        }
+
+        context = default;
+        return false;
+    }
+
+    /// <summary>Starts the activity of a message to the peer, and makes it current; null if nobody samples it.</summary>
+    /// <param name="type">Message type.</param>
+    /// <param name="name">The message's name; null for none.</param>
+    /// <param name="kind">Client for a request, Producer for a one-way message.</param>
+    public static Activity? StartOutgoing(ushort type, string? name, ActivityKind kind)
+    {
+        if (Activity.Current is { IsStopped: true })
+        {
+            Activity.Current = null;
+        }
+
+        return Describe(Source.StartActivity(name ?? ControlType.NameOf(type) ?? $"0x{type:X4}", kind), type);
+    }
+
+    /// <summary>
+    /// Starts the activity of a message from the peer; null if nobody samples it. The thread's current activity stays as it is: an event
+    /// loop or pump has none of its own, and what it inherited has nothing to do with the message.
+    /// </summary>
+    public static Activity? StartIncoming(ushort type, string name, bool isOneWay, in ActivityContext parent)
+    {
+        Activity? outer = Activity.Current;
+        if (outer is not null)
+        {
+            Activity.Current = null;
+        }
+
+        try
+        {
+            return Describe(Source.StartActivity(name, isOneWay ? ActivityKind.Consumer : ActivityKind.Server, parent), type);
+        }
+        finally
+        {
+            Activity.Current = outer;
+        }
+    }
+
+    /// <summary>Names the peer: the server of a request, or where a message came from.</summary>
+    public static void SetPeer(Activity? activity, EndPoint? peer)
+    {
+        if (activity is not { IsAllDataRequested: true })
+        {
+            return;
+        }
+
+        bool isServer = activity.Kind is ActivityKind.Client or ActivityKind.Producer;
+        switch (peer)
+        {
+            case IPEndPoint address:
+                activity.SetTag(isServer ? "server.address" : "network.peer.address", address.Address.ToString());
+                activity.SetTag(isServer ? "server.port" : "network.peer.port", address.Port);
+                break;
+            case DnsEndPoint name:
+                activity.SetTag("server.address", name.Host);
+                activity.SetTag("server.port", name.Port);
+                break;
+            case not null:
+                activity.SetTag(isServer ? "server.address" : "network.peer.address", peer.ToString());
+                break;
+        }
+    }
+
+    /// <summary>Marks an activity as failed.</summary>
+    /// <param name="activity">The activity.</param>
+    /// <param name="errorType">The code's name, or what else went wrong.</param>
+    /// <param name="message">A sentence about it. Defaults to none.</param>
+    public static void SetFailed(Activity? activity, string errorType, string? message = null)
+    {
+        if (activity is { IsAllDataRequested: true })
+        {
+            activity.SetTag("error.type", errorType);
+            activity.SetStatus(ActivityStatusCode.Error, message);
+        }
+    }
+
+    /// <summary>Marks the activity of a request or one-way message that has thrown.</summary>
+    public static void SetFailed(Activity? activity, Exception exception) => SetFailed(
+        activity,
+        exception switch
+        {
+            RequestFailedException { Failure: { } failure } => failure.ToString(),
+            RequestFailedException failed => failed.Code.ToString(),
+            OperationCanceledException => nameof(RequestFailure.Canceled),
+            _ => exception.GetType().FullName!,
+        },
+        exception.Message);
+
+    // OpenTelemetry's conventions: a request is an RPC, a one-way message a message without a broker.
+    private static Activity? Describe(Activity? activity, ushort type)
+    {
+        if (activity is not { IsAllDataRequested: true })
+        {
+            return activity;
+        }
+
+        if (activity.Kind is ActivityKind.Client or ActivityKind.Server)
+        {
+            activity.SetTag("rpc.system", SystemName);
+            activity.SetTag("rpc.method", activity.OperationName);
+        }
+        else
+        {
+            activity.SetTag("messaging.system", SystemName);
+            activity.SetTag("messaging.operation.type", activity.Kind == ActivityKind.Producer ? "send" : "process");
+            activity.SetTag("messaging.operation.name", activity.OperationName);
+        }
+
+        return activity.SetTag("fastport.message.type", (int)type);
+    }
+}
