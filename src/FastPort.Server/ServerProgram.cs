@@ -16,11 +16,12 @@ internal static class ServerProgram
 {
     private const ushort QueuedEchoType = 0x1001;
 
-    public static Task<int> RunAsync(string[] listen, bool queuedEcho, TransportChoice transport, CancellationToken cancellationToken) =>
+    public static Task<int> RunAsync(
+        string[] listen, bool queuedEcho, string? dashboard, TransportChoice transport, CancellationToken cancellationToken) =>
         ProgramRun.ReportAsync(
         async () =>
         {
-            using IHost host = Build(listen, queuedEcho, transport);
+            using IHost host = Build(listen, queuedEcho, dashboard, transport);
             return await HostRun.UntilStoppedAsync(
                 host,
                 () =>
@@ -30,12 +31,14 @@ internal static class ServerProgram
                         // Plain lines on standard output: programs that start this server read them.
                         Console.WriteLine($"listening on {endpoint}");
                     }
+
+                    DashboardOption.Tell(host.Services);
                 },
                 cancellationToken).ConfigureAwait(false);
         },
         Console.Error);
 
-    private static IHost Build(string[] listen, bool queuedEcho, TransportChoice transport)
+    private static IHost Build(string[] listen, bool queuedEcho, string? dashboard, TransportChoice transport)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
@@ -43,6 +46,7 @@ internal static class ServerProgram
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
         builder.Services.AddSerilog();
         builder.Services.AddMetrics();
+        DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
 
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)
