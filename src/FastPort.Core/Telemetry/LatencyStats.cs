@@ -64,9 +64,6 @@ public sealed class LatencyStats
     /// <summary>The clock of start times, rates and sample timestamps.</summary>
     public TimeProvider Time { get; }
 
-    /// <summary>Publishes the durations of handled messages while a listener is attached; null to publish none.</summary>
-    internal FastPortMeter? Meter { get; set; }
-
     /// <summary>When this object was created.</summary>
     public DateTimeOffset Started { get; }
 

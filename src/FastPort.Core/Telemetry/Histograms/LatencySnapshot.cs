@@ -107,6 +107,32 @@ public sealed class LatencySnapshot
     }
 
     /// <summary>
+    /// How many values are at most this, for cumulative histograms with bounds of the caller's. Values of the bucket that the bound lies in
+    /// are left out: none if the bound is 1 below a power of two, divided by up to 512, else up to 0.2 % of the bound.
+    /// </summary>
+    /// <param name="nanoseconds">The bound, inclusive.</param>
+    public long CountAtMost(long nanoseconds)
+    {
+        // The first bucket that ends above the bound.
+        int first = 0;
+        int end = _buckets.Length;
+        while (first < end)
+        {
+            int middle = (first + end) >>> 1;
+            if (LatencyBuckets.HighEdge(_buckets[middle], Coarseness) <= nanoseconds)
+            {
+                first = middle + 1;
+            }
+            else
+            {
+                end = middle;
+            }
+        }
+
+        return first == 0 ? 0 : _cumulative[first - 1];
+    }
+
+    /// <summary>
     /// The values recorded after an earlier snapshot of the same histogram: the interval of a reader that does not cut intervals. Count,
     /// mean and percentiles keep their accuracy; <see cref="Min"/> and <see cref="Max"/> are within 0.1 %, because a bucket does not
     /// distinguish earlier values from later ones. If the histogram was reset in between, returns all values since the reset.
