@@ -58,7 +58,9 @@ public sealed class AccessibilityTests(Chromium chromium) : IClassFixture<Chromi
     private static async Task NoViolationsAsync(BrowserPage page)
     {
         AxeResult result = await page.Page.RunAxe();
-        Assert.Equal(string.Empty, string.Join('\n', result.Violations.Select(static one =>
-            $"{one.Id}: {one.Help} {string.Join(' ', one.Nodes.Select(static node => $"{node.Html} {node.Any.FirstOrDefault()?.Message}"))}")));
+        Assert.Equal(string.Empty, string.Join('\n', result.Violations.Select(static one => $"{one.Id}: {one.Help} {Where(one)}")));
+
+        static string Where(AxeResultItem violation) =>
+            string.Join(' ', violation.Nodes.Select(static node => $"{node.Html} {node.Any.FirstOrDefault()?.Message}"));
     }
 }

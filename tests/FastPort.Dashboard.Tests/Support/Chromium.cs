@@ -28,13 +28,16 @@ public sealed class Chromium : IAsyncLifetime
 
         Assert.True(Program is not null, "Chromium is not on the path, and with CI=true the tests need it: install package chromium.");
         _playwright = await Playwright.CreateAsync();
-        _browser = await _playwright.Chromium.LaunchAsync(new BrowserTypeLaunchOptions { ExecutablePath = Program, Args = ["--no-sandbox"] });
+        _browser = await _playwright.Chromium.LaunchAsync(
+            new BrowserTypeLaunchOptions { ExecutablePath = Program, Args = ["--no-sandbox"] });
     }
 
     /// <summary>Skips the test where there is no browser.</summary>
     internal static void Require() => Assert.SkipUnless(SkipReason is null, SkipReason ?? string.Empty);
 
-    /// <summary>Opens a page that nothing is remembered in. What the browser complains about fails the test when the page is disposed.</summary>
+    /// <summary>
+    /// Opens a page that nothing is remembered in. What the browser complains about fails the test when the page is disposed.
+    /// </summary>
     internal async Task<BrowserPage> OpenAsync(Uri url, int width = 1280, ColorScheme colors = ColorScheme.Light)
     {
         IBrowserContext context = await _browser!.NewContextAsync(new BrowserNewContextOptions
