@@ -123,10 +123,13 @@ internal sealed class LiveFeed(
         try
         {
             LiveFigures figures = sampler.Take(ReadersDropped);
-            byte[] bytes = Event("figures", figures, DashboardJson.Default.LiveFigures);
             lock (_gate)
             {
-                Add(figures, bytes);
+                Add(figures);
+                if (_readers.Count != 0)
+                {
+                    Send(Event("figures", figures, DashboardJson.Default.LiveFigures));
+                }
             }
         }
         catch (Exception e)
@@ -136,7 +139,7 @@ internal sealed class LiveFeed(
         }
     }
 
-    private void Add(LiveFigures figures, byte[] bytes)
+    private void Add(LiveFigures figures)
     {
         _latest = figures;
         if (_history.Count == HistorySeconds)
@@ -156,6 +159,10 @@ internal sealed class LiveFeed(
         }
 
         Volatile.Write(ref _samples, _samples + 1);
+    }
+
+    private void Send(byte[] bytes)
+    {
         for (int i = _readers.Count - 1; i >= 0; i--)
         {
             if (!_readers[i].TryAdd(bytes))
