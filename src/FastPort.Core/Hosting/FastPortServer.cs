@@ -80,6 +80,9 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Number of open connections.</summary>
     public int ConnectionCount => _connections.ConnectionCount;
 
+    /// <summary>The present load. Its time is that of a walk over all connections; for code that reads it every second or so.</summary>
+    public ServerLoad ReadLoad() => _connections.ReadLoad();
+
     /// <summary>The session with this routing id; null if there is none.</summary>
     /// <param name="routingId">The id.</param>
     public Session? FindSession(string routingId) => Routing.Find(routingId);

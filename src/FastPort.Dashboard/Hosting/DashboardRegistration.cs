@@ -1,8 +1,17 @@
 using FastPort.Configuration;
 using FastPort.Dashboard;
+using FastPort.Dashboard.Actions;
+using FastPort.Dashboard.Hosting;
+using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Pages;
+using FastPort.Dashboard.Security;
+using FastPort.Dashboard.Sessions;
+using FastPort.Hosting;
+using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
 namespace Microsoft.Extensions.DependencyInjection;
@@ -11,9 +20,9 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class DashboardRegistration
 {
     /// <summary>
-    /// Adds the dashboard of a FastPort server. Its <see cref="DashboardOptions"/> come from configuration section <c>Dashboard</c>; without
-    /// a <see cref="DashboardOptions.Url"/> it does nothing. If keys are unknown or values out of range, the host does not start; the
-    /// <see cref="OptionsValidationException"/> names all of them.
+    /// Adds the dashboard of a FastPort server. Its <see cref="DashboardOptions"/> come from configuration section <c>Dashboard</c>;
+    /// without a <see cref="DashboardOptions.Url"/> it does nothing. If keys are unknown or values out of range, the host does not start;
+    /// the <see cref="OptionsValidationException"/> names all of them.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root).</param>
@@ -33,13 +42,72 @@ public static class DashboardRegistration
             options.Configure(configure);
         }
 
-        services.AddSingleton<IDashboardEndpoints, PageEndpoints>();
-        services.AddSingleton(provider => new DashboardServer(
-            provider.GetRequiredService<IOptions<DashboardOptions>>().Value,
-            configuration,
-            provider.GetServices<IDashboardEndpoints>(),
-            NamedServices.LoggerFactory(provider)));
+        services.AddSingleton<IValidateOptions<DashboardOptions>, ShownServerCheck>();
+        services.TryAddSingleton(TimeProvider.System);
+        services.AddSingleton(provider => new DashboardServer(Dashboard(provider), provider, configuration));
         services.AddSingleton<IHostedService>(static provider => provider.GetRequiredService<DashboardServer>());
+        AddSecurity(services);
+        AddFigures(services);
+        services.AddSingleton<IDashboardEndpoints, PageEndpoints>();
+        services.AddSingleton<IDashboardEndpoints, LoginEndpoints>();
+        services.AddSingleton<IDashboardEndpoints, LiveEndpoints>();
+        services.AddSingleton<IDashboardEndpoints, SessionEndpoints>();
+        services.AddSingleton<IDashboardEndpoints>(static provider => new ActionEndpoints(
+            Dashboard(provider),
+            Server(provider),
+            provider.GetRequiredService<IHostApplicationLifetime>(),
+            Logger(provider),
+            provider.GetService<IDashboardLogLevel>()));
         return services;
     }
+
+    private static void AddSecurity(IServiceCollection services)
+    {
+        services.AddSingleton<WrongTokens>();
+        services.AddSingleton(static provider => new Gatekeeper(
+            Dashboard(provider), provider.GetRequiredService<WrongTokens>(), Logger(provider)));
+    }
+
+    private static void AddFigures(IServiceCollection services)
+    {
+        // A dashboard shows latencies, whether they are reported or not.
+        services.AddSingleton<IPostConfigureOptions<LatencyStatsOptions>>(static provider =>
+        {
+            DashboardOptions dashboard = Dashboard(provider);
+            return new PostConfigureOptions<LatencyStatsOptions>(
+                dashboard.ServerName, stats => stats.MeasureAlways = stats.MeasureAlways || dashboard.IsEnabled);
+        });
+        services.AddSingleton<HostState>();
+        services.AddSingleton<RecentWarnings>();
+        services.AddSingleton<ILoggerProvider>(static provider => provider.GetRequiredService<RecentWarnings>());
+        services.AddSingleton(static provider => new SessionDirectory(Server(provider), Time(provider)));
+        services.AddSingleton(static provider => new LiveSampler(
+            Server(provider),
+            new LatencySampler(NamedServices.Get<LatencyStats>(provider, Dashboard(provider).ServerName)),
+            new ServerReasons(Server(provider)),
+            provider.GetRequiredService<RecentWarnings>(),
+            provider.GetRequiredService<WrongTokens>(),
+            provider.GetRequiredService<HostState>(),
+            Time(provider)));
+        services.AddSingleton(static provider => new LiveFeed(
+            provider.GetRequiredService<LiveSampler>(),
+            new ServerDescription(
+                Server(provider),
+                NamedServices.Options<FastPortServerOptions>(provider, Dashboard(provider).ServerName).ServerName,
+                Dashboard(provider).AllowActions,
+                provider.GetService<IDashboardLogLevel>()),
+            Time(provider),
+            Logger(provider)));
+    }
+
+    private static DashboardOptions Dashboard(IServiceProvider provider) =>
+        provider.GetRequiredService<IOptions<DashboardOptions>>().Value;
+
+    private static FastPortServer Server(IServiceProvider provider) =>
+        NamedServices.Get<FastPortServer>(provider, Dashboard(provider).ServerName);
+
+    private static TimeProvider Time(IServiceProvider provider) => provider.GetRequiredService<TimeProvider>();
+
+    private static ILogger<DashboardServer> Logger(IServiceProvider provider) =>
+        NamedServices.LoggerFactory(provider).CreateLogger<DashboardServer>();
 }
