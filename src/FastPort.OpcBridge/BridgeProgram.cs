@@ -68,6 +68,7 @@ internal static class BridgeProgram
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
         builder.Services.AddSerilog();
         builder.Services.AddMetrics();
+        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
         DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
         var settings = BridgeSettings.Read(builder.Configuration);
         isSimulated = settings.Endpoints.Count == 0;

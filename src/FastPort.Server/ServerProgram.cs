@@ -46,6 +46,7 @@ internal static class ServerProgram
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
         builder.Services.AddSerilog();
         builder.Services.AddMetrics();
+        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.Server");
         DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
 
         builder.Services

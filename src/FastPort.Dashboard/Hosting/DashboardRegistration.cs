@@ -1,5 +1,6 @@
 using FastPort.Configuration;
 using FastPort.Dashboard;
+using FastPort.Dashboard.Metrics;
 using FastPort.Dashboard.Pages;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
@@ -34,6 +35,7 @@ public static class DashboardRegistration
         }
 
         services.AddSingleton<IDashboardEndpoints, PageEndpoints>();
+        services.AddSingleton<IDashboardEndpoints, MetricsEndpoint>();
         services.AddSingleton(provider => new DashboardServer(
             provider.GetRequiredService<IOptions<DashboardOptions>>().Value,
             configuration,
