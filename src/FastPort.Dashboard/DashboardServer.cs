@@ -1,8 +1,12 @@
+using FastPort.Configuration;
 using FastPort.Dashboard.Hosting;
+using FastPort.Dashboard.Live;
+using FastPort.Dashboard.Security;
 using FastPort.Transports;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
@@ -15,18 +19,16 @@ namespace FastPort.Dashboard;
 public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
 {
     private readonly DashboardOptions _options;
+    private readonly IServiceProvider _services;
     private readonly IConfiguration _configuration;
-    private readonly IEnumerable<IDashboardEndpoints> _endpoints;
-    private readonly ILoggerFactory _loggers;
     private WebApplication? _application;
+    private LiveFeed? _feed;
 
-    internal DashboardServer(
-        DashboardOptions options, IConfiguration configuration, IEnumerable<IDashboardEndpoints> endpoints, ILoggerFactory loggers)
+    internal DashboardServer(DashboardOptions options, IServiceProvider services, IConfiguration configuration)
     {
         _options = options;
+        _services = services;
         _configuration = configuration;
-        _endpoints = endpoints;
-        _loggers = loggers;
     }
 
     /// <summary>Where the dashboard listens, with the bound port; null when it does not.</summary>
@@ -35,6 +37,11 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _feed, null) is { } feed)
+        {
+            await feed.StopAsync().ConfigureAwait(false);
+        }
+
         if (Interlocked.Exchange(ref _application, null) is { } application)
         {
             Url = null;
@@ -50,7 +57,13 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
             return;
         }
 
-        _application = WebHost.Create(url, _options, _configuration, _endpoints, _loggers);
+        // Asked for only now: without a URL nothing of it is made.
+        _application = WebHost.Create(
+            url,
+            _configuration,
+            _services.GetRequiredService<Gatekeeper>(),
+            _services.GetServices<IDashboardEndpoints>(),
+            NamedServices.LoggerFactory(_services));
         try
         {
             await _application.StartAsync(cancellationToken).ConfigureAwait(false);
@@ -61,6 +74,10 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
         }
 
         Url = new Uri(_application.Urls.First());
+        _feed = _services.GetRequiredService<LiveFeed>();
+        _feed.Start();
+        DashboardLog.Listening(
+            NamedServices.LoggerFactory(_services).CreateLogger<DashboardServer>(), Url.GetLeftPart(UriPartial.Authority));
     }
 
     Task IHostedService.StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -74,6 +91,12 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
     // Last: after every hosted service has stopped.
     async Task IHostedLifecycleService.StoppedAsync(CancellationToken cancellationToken)
     {
+        _services.GetRequiredService<HostState>().IsStopped = true;
+        if (_feed is { } feed)
+        {
+            await feed.StopAsync().ConfigureAwait(false);
+        }
+
         if (_application is { } application)
         {
             await application.StopAsync(CancellationToken.None).ConfigureAwait(false);

@@ -80,6 +80,12 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Number of open connections.</summary>
     public int ConnectionCount => _connections.ConnectionCount;
 
+    /// <summary>Whether a stop has begun: no connection is accepted any more.</summary>
+    public bool IsStopping => _connections.IsStopping;
+
+    /// <summary>The present load: memory and event loops. Cheap; for code that reads it every second or so.</summary>
+    public ServerLoad ReadLoad() => _connections.ReadLoad();
+
     /// <summary>The session with this routing id; null if there is none.</summary>
     /// <param name="routingId">The id.</param>
     public Session? FindSession(string routingId) => Routing.Find(routingId);

@@ -107,7 +107,7 @@ public static class FastPortServerRegistration
         }
 
         LatencyStatsOptions stats = NamedServices.Options<LatencyStatsOptions>(provider, builder.Name);
-        bool measures = builder.MeasuresLatencies || stats.EnableConsoleOutput || stats.EnableFileOutput;
+        bool measures = builder.MeasuresLatencies || stats.MeasureAlways || stats.EnableConsoleOutput || stats.EnableFileOutput;
         var components = new FastPortServerComponents
         {
             Time = provider.GetRequiredService<TimeProvider>(),

@@ -201,6 +201,19 @@ public sealed class LatencyStats
         }
     }
 
+    /// <summary>The present counts of the application, in the order in which they were added.</summary>
+    public IReadOnlyList<ApplicationCount> ReadCounts()
+    {
+        lock (_readers)
+        {
+            return
+            [
+                .. ReportedCount.ReportAll(_counts, cut: false).Select(static count =>
+                    new ApplicationCount(count.Owner, count.Name, count.Lifetime.Count, count.Lifetime.Per)),
+            ];
+        }
+    }
+
     /// <summary>The present figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
     internal LatencyReport CutInterval() => Report(cut: true);
 

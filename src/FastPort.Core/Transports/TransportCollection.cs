@@ -96,6 +96,9 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
     internal TransportCollection OrElse(Func<TransportCollection> others) =>
         Count != 0 ? this : new TransportCollection(others().Items, _aliases);
 
+    /// <summary>How long each event loop of these transports has had nothing to do, in nanoseconds.</summary>
+    internal IReadOnlyList<long> ReadIdle() => [.. this.OfType<EpollTransport>().SelectMany(static transport => transport.ReadIdle())];
+
     private ITransport Find(Endpoint endpoint, out SchemeAlias? alias)
     {
         ArgumentNullException.ThrowIfNull(endpoint);

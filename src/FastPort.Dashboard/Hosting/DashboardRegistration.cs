@@ -1,9 +1,19 @@
 using FastPort.Configuration;
 using FastPort.Dashboard;
+using FastPort.Dashboard.Actions;
+using FastPort.Dashboard.Health;
+using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Metrics;
 using FastPort.Dashboard.Pages;
+using FastPort.Dashboard.Security;
+using FastPort.Dashboard.Sessions;
+using FastPort.Hosting;
+using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
 namespace Microsoft.Extensions.DependencyInjection;
@@ -34,14 +44,93 @@ public static class DashboardRegistration
             options.Configure(configure);
         }
 
-        services.AddSingleton<IDashboardEndpoints, PageEndpoints>();
-        services.AddSingleton<IDashboardEndpoints, MetricsEndpoint>();
-        services.AddSingleton(provider => new DashboardServer(
-            provider.GetRequiredService<IOptions<DashboardOptions>>().Value,
-            configuration,
-            provider.GetServices<IDashboardEndpoints>(),
-            NamedServices.LoggerFactory(provider)));
+        services.TryAddSingleton(TimeProvider.System);
+        services.AddSingleton(provider => new DashboardServer(Dashboard(provider), provider, configuration));
         services.AddSingleton<IHostedService>(static provider => provider.GetRequiredService<DashboardServer>());
+        AddSecurity(services);
+        AddFigures(services);
+        services.AddSingleton<IDashboardEndpoints, PageEndpoints>();
+        services.AddSingleton<IDashboardEndpoints, LoginEndpoints>();
+        services.AddSingleton<IDashboardEndpoints, LiveEndpoints>();
+        services.AddSingleton<IDashboardEndpoints, MetricsEndpoint>();
+        AddHealth(services);
+        services.AddSingleton<IDashboardEndpoints, SessionEndpoints>();
+        services.AddSingleton<IDashboardEndpoints>(static provider => new ActionEndpoints(
+            Dashboard(provider),
+            Server(provider),
+            provider.GetRequiredService<IHostApplicationLifetime>(),
+            Logger(provider),
+            provider.GetService<IDashboardLogLevel>()));
         return services;
     }
+
+    // The server that is shown is checked, unless the application has said itself what is.
+    private static void AddHealth(IServiceCollection services)
+    {
+        services.AddHealthChecks();
+        services.AddSingleton<IDashboardEndpoints, HealthEndpoints>();
+        services.AddSingleton<IPostConfigureOptions<HealthCheckServiceOptions>>(static provider =>
+        {
+            string name = Dashboard(provider).ServerName;
+            return new PostConfigureOptions<HealthCheckServiceOptions>(Options.Options.DefaultName, checks =>
+            {
+                if (checks.Registrations.All(static one => one.Name != HealthCheckRegistrations.ServerCheck))
+                {
+                    checks.Registrations.Add(HealthCheckRegistrations.Server(HealthCheckRegistrations.ServerCheck, name));
+                }
+            });
+        });
+    }
+
+    private static void AddSecurity(IServiceCollection services)
+    {
+        services.AddSingleton<WrongTokens>();
+        services.AddSingleton(static provider => new Gatekeeper(
+            Dashboard(provider), provider.GetRequiredService<WrongTokens>(), Logger(provider)));
+    }
+
+    private static void AddFigures(IServiceCollection services)
+    {
+        // A dashboard shows latencies, whether they are reported or not.
+        services.AddSingleton<IPostConfigureOptions<LatencyStatsOptions>>(static provider =>
+        {
+            DashboardOptions dashboard = Dashboard(provider);
+            return new PostConfigureOptions<LatencyStatsOptions>(
+                dashboard.ServerName, stats => stats.MeasureAlways = stats.MeasureAlways || dashboard.IsEnabled);
+        });
+        services.AddSingleton<HostState>();
+        services.AddSingleton<RecentWarnings>();
+        services.AddSingleton<ILoggerProvider>(static provider => provider.GetRequiredService<RecentWarnings>());
+        services.AddSingleton(static provider => new SessionDirectory(Server(provider), Time(provider)));
+        services.AddSingleton(static provider => new LiveSampler(
+            Server(provider),
+            new LatencySampler(NamedServices.Get<LatencyStats>(provider, Dashboard(provider).ServerName)),
+            new ServerReasons(Server(provider)),
+            provider.GetRequiredService<SessionDirectory>(),
+            provider.GetRequiredService<RecentWarnings>(),
+            provider.GetRequiredService<WrongTokens>(),
+            provider.GetRequiredService<HostState>(),
+            Time(provider)));
+        services.AddSingleton(static provider => new LiveFeed(
+            provider.GetRequiredService<LiveSampler>(),
+            provider.GetRequiredService<RecentWarnings>(),
+            new ServerDescription(
+                Server(provider),
+                NamedServices.Options<FastPortServerOptions>(provider, Dashboard(provider).ServerName).ServerName,
+                Dashboard(provider).AllowActions,
+                provider.GetService<IDashboardLogLevel>()),
+            Time(provider),
+            Logger(provider)));
+    }
+
+    private static DashboardOptions Dashboard(IServiceProvider provider) =>
+        provider.GetRequiredService<IOptions<DashboardOptions>>().Value;
+
+    private static FastPortServer Server(IServiceProvider provider) =>
+        NamedServices.Get<FastPortServer>(provider, Dashboard(provider).ServerName);
+
+    private static TimeProvider Time(IServiceProvider provider) => provider.GetRequiredService<TimeProvider>();
+
+    private static ILogger<DashboardServer> Logger(IServiceProvider provider) =>
+        NamedServices.LoggerFactory(provider).CreateLogger<DashboardServer>();
 }

@@ -1,3 +1,4 @@
+using FastPort.Dashboard.Security;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.Extensions.Configuration;
@@ -19,8 +20,8 @@ internal static class WebHost
 
     public static WebApplication Create(
         DashboardUrl url,
-        DashboardOptions options,
         IConfiguration configuration,
+        Gatekeeper gatekeeper,
         IEnumerable<IDashboardEndpoints> endpoints,
         ILoggerFactory loggers)
     {
@@ -49,6 +50,8 @@ internal static class WebHost
         }
 
         WebApplication application = builder.Build();
+        application.UseRouting();
+        application.Use(next => context => gatekeeper.InvokeAsync(context, next));
         foreach (IDashboardEndpoints feature in endpoints)
         {
             feature.Map(application);

@@ -1,5 +1,5 @@
+using FastPort.Dashboard.Security;
 using Microsoft.AspNetCore.Builder;
-using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 
 namespace FastPort.Dashboard.Pages;
@@ -7,6 +7,17 @@ namespace FastPort.Dashboard.Pages;
 /// <summary>The page and what it is made of.</summary>
 internal sealed class PageEndpoints : IDashboardEndpoints
 {
-    public void Map(IEndpointRouteBuilder routes) =>
-        routes.MapGet("/", static context => context.Response.WriteAsync("FastPort dashboard"));
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapGet("/", PageResources.Index.WriteAsync);
+        foreach ((string path, PageResource file) in PageResources.Guarded)
+        {
+            routes.MapGet(path, file.WriteAsync);
+        }
+
+        foreach ((string path, PageResource file) in PageResources.Common)
+        {
+            routes.MapGet(path, file.WriteAsync).WithMetadata(LoginRoute.Instance);
+        }
+    }
 }

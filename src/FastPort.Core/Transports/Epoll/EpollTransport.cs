@@ -54,6 +54,9 @@ public sealed class EpollTransport : ITransport
         return endpoint.Scheme == "unix" ? new UnixConnector(endpoint, settings, Connect) : new TcpConnector(endpoint, settings, Connect);
     }
 
+    /// <summary>How long each loop has had nothing to do since it started, in nanoseconds; empty while no loop runs.</summary>
+    internal IReadOnlyList<long> ReadIdle() => _group.ReadIdle();
+
     private ValueTask<Connection> Connect(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken) =>
         EpollConnect.RunAsync(address, _group, settings, cancellationToken);
 }

@@ -33,6 +33,7 @@ internal sealed class EpollLoop
     private readonly LoopSlots _slots = new();
     private readonly LoopInbox _inbox = new();
     private readonly LoopWaiting _waiting;
+    private readonly LoopIdleTime _idle = new();
     private readonly Thread _thread;
     private readonly Queue<EpollConnection> _written = new();
     private List<EpollConnection> _unfinished = [];
@@ -79,6 +80,9 @@ internal sealed class EpollLoop
 
     /// <summary>How often the loop has spun before or instead of sleeping.</summary>
     public long Spins => Volatile.Read(ref _spins);
+
+    /// <summary>How long the loop has had nothing to do since it started, in nanoseconds.</summary>
+    public long IdleNanoseconds => _idle.Nanoseconds;
 
     /// <summary>
     /// Posts a task, from any thread. One system call when the loop sleeps and no other thread has woken it yet, else none.
@@ -167,6 +171,16 @@ internal sealed class EpollLoop
             return _events.Wait(_epoll, 0);
         }
 
+        // Only a loop without work comes here: no message waits for these two readings of the clock.
+        _idle.Begin();
+        int count = WaitIdle();
+        _idle.End();
+        return count;
+    }
+
+    // Spins or sleeps until there is work.
+    private int WaitIdle()
+    {
         if (_waiting.TryBegin())
         {
             bool hasWork = Spin(out int found);

@@ -44,6 +44,15 @@ internal sealed class EpollLoopGroup(EpollOptions options)
         }
     }
 
+    /// <summary>How long each loop has had nothing to do since it started, in nanoseconds; empty while no loop runs.</summary>
+    public IReadOnlyList<long> ReadIdle()
+    {
+        lock (_gate)
+        {
+            return [.. _loops.Select(static loop => loop.IdleNanoseconds)];
+        }
+    }
+
     public void Release(EpollLoop loop)
     {
         EpollLoop[] ended;

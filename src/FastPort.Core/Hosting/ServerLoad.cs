@@ -1,0 +1,13 @@
+namespace FastPort.Hosting;
+
+/// <summary>How much of what a server may use it uses at one moment. Immutable.</summary>
+/// <param name="BufferedBytes">
+/// Bytes that count against <see cref="ServerOptions.MaxBufferedMegabytes"/>; of all servers of the process without a limit of their own.
+/// </param>
+/// <param name="MaxBufferedBytes">The limit of <paramref name="BufferedBytes"/>.</param>
+/// <param name="LoopIdleTimes">
+/// How long each event loop has had nothing to do since it started, by loop; spinning for work counts. The busy share of a loop is one
+/// less the growth of its time between two readings, divided by the time between them. Empty while no loop runs, and always on transports
+/// without event loops.
+/// </param>
+public sealed record ServerLoad(long BufferedBytes, long MaxBufferedBytes, IReadOnlyList<TimeSpan> LoopIdleTimes);

@@ -1,0 +1,21 @@
+using System.Net;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Dashboard;
+
+/// <summary>Log messages of the dashboard: event ids 9000 to 9099. The id of a message never changes.</summary>
+internal static partial class DashboardLog
+{
+    [LoggerMessage(9000, LogLevel.Warning, "The dashboard's figures could not be read; tried again in a second")]
+    internal static partial void SampleFailed(ILogger logger, Exception error);
+
+    [LoggerMessage(9001, LogLevel.Warning, "A wrong dashboard token came from {Address}; {Count} so far")]
+    internal static partial void WrongToken(ILogger logger, IPAddress address, long count);
+
+    // Warnings, so that no change of the log level hides them.
+    [LoggerMessage(9002, LogLevel.Warning, "Dashboard action by {Address}: {Action}")]
+    internal static partial void Acted(ILogger logger, IPAddress address, string action);
+
+    [LoggerMessage(9003, LogLevel.Information, "Dashboard on {Url}")]
+    internal static partial void Listening(ILogger logger, string url);
+}

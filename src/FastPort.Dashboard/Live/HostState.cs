@@ -1,0 +1,17 @@
+using Microsoft.Extensions.Hosting;
+
+namespace FastPort.Dashboard.Live;
+
+/// <summary>Where the host is between its start and its end, in the words of the page.</summary>
+internal sealed class HostState(IHostApplicationLifetime lifetime)
+{
+    /// <summary>starting, running, draining or stopped.</summary>
+    public string Name =>
+        lifetime.ApplicationStopped.IsCancellationRequested || IsStopped ? "stopped"
+        : lifetime.ApplicationStopping.IsCancellationRequested ? "draining"
+        : lifetime.ApplicationStarted.IsCancellationRequested ? "running"
+        : "starting";
+
+    /// <summary>Set when every server has stopped; only the dashboard is left.</summary>
+    public bool IsStopped { get; set; }
+}

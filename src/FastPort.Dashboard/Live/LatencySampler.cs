@@ -1,0 +1,91 @@
+using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
+
+namespace FastPort.Dashboard.Live;
+
+/// <summary>Reads the latencies and counts of a server once a second. Used by one thread at a time.</summary>
+internal sealed class LatencySampler(LatencyStats stats)
+{
+    // Message types are few, but a program may have thousands: charts and history have those that came first.
+    private const int MaxSeries = 24;
+
+    private readonly Dictionary<string, LatencyWindow> _windows = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, LatencyWindow> _operations = new(StringComparer.Ordinal);
+    private readonly Dictionary<(string, string), long> _counts = [];
+    private readonly List<string> _series = [];
+
+    /// <summary>Names of the series, all messages first, in the order in which they first had messages.</summary>
+    public IReadOnlyList<string> Series => _series;
+
+    /// <summary>Reads all message types. Returns the tables' rows and the points of the charts.</summary>
+    public (IReadOnlyList<LiveLatency> Types, IReadOnlyList<LiveLatency> Operations, double[]?[] Points) Read(TimeSpan now, TimeSpan elapsed)
+    {
+        LatencyReport report = stats.ReadTotals();
+        var points = new List<double[]?>();
+        List<LiveLatency> types = [];
+        foreach (LatencyScopeReport scope in (IEnumerable<LatencyScopeReport>)[report.All, .. report.Types])
+        {
+            if (_windows.Count == MaxSeries && !_windows.ContainsKey(scope.Name))
+            {
+                continue;
+            }
+
+            types.Add(Read(_windows, scope, now, elapsed, out double[]? point));
+            int index = _series.IndexOf(scope.Name);
+            if (index < 0)
+            {
+                index = _series.Count;
+                _series.Add(scope.Name);
+            }
+
+            while (points.Count <= index)
+            {
+                points.Add(null);
+            }
+
+            points[index] = point;
+        }
+
+        return (types, [.. report.Operations.Take(200).Select(one => Read(_operations, one, now, elapsed, out _))], [.. points]);
+    }
+
+    /// <summary>Reads the counts of the application.</summary>
+    public IReadOnlyList<LiveCount> ReadCounts(TimeSpan elapsed)
+    {
+        List<LiveCount> counts = [];
+        foreach (ApplicationCount count in stats.ReadCounts().Take(2000))
+        {
+            if (count.Per is { } per)
+            {
+                counts.Add(new LiveCount(count.Owner, count.Name, count.Count, null, per > 0 ? Math.Round((double)count.Count / per, 4) : null));
+                continue;
+            }
+
+            double? rate = _counts.TryGetValue((count.Owner, count.Name), out long before) && elapsed > TimeSpan.Zero
+                ? Math.Round((count.Count - before) / elapsed.TotalSeconds, 1) : null;
+            _counts[(count.Owner, count.Name)] = count.Count;
+            counts.Add(new LiveCount(count.Owner, count.Name, count.Count, rate, null));
+        }
+
+        return counts;
+    }
+
+    private static LiveLatency Read(
+        Dictionary<string, LatencyWindow> windows, LatencyScopeReport scope, TimeSpan now, TimeSpan elapsed, out double[]? point)
+    {
+        if (!windows.TryGetValue(scope.Name, out LatencyWindow? window))
+        {
+            windows[scope.Name] = window = new LatencyWindow();
+        }
+
+        point = window.Add(now, scope.Metrics[0].Lifetime) is { } second && elapsed > TimeSpan.Zero
+            ? [
+                Math.Round(second.Count / elapsed.TotalSeconds, 1),
+                LatencyWindow.Microseconds(second.P50),
+                LatencyWindow.Microseconds(second.P99),
+                LatencyWindow.Microseconds(second.Max),
+            ]
+            : null;
+        return window.Describe(now, scope);
+    }
+}

@@ -1,0 +1,63 @@
+using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry.Reports;
+
+namespace FastPort.Dashboard.Live;
+
+/// <summary>
+/// The latencies of one message type or operation in the last second and the last minute, from lifetime snapshots: intervals are cut by the
+/// latency report alone. Used by one thread at a time.
+/// </summary>
+internal sealed class LatencyWindow
+{
+    // The snapshots that begin a window are this far apart, so a minute is one of 60 to 70 seconds. Each holds some KB.
+    private static readonly TimeSpan Step = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan Length = TimeSpan.FromSeconds(60);
+
+    private readonly Queue<(TimeSpan At, LatencySnapshot Snapshot)> _starts = new();
+    private LatencySnapshot _last = LatencySnapshot.Empty;
+    private TimeSpan _stepped = TimeSpan.MinValue;
+
+    /// <summary>Adds the present figures. Returns those of the time since the call before; null if there are none.</summary>
+    /// <param name="now">The time since the sampler's start.</param>
+    /// <param name="lifetime">The present lifetime snapshot.</param>
+    public LatencySnapshot? Add(TimeSpan now, LatencySnapshot lifetime)
+    {
+        // A new series begins with nothing.
+        if (_starts.Count == 0 || now - _stepped >= Step)
+        {
+            _starts.Enqueue(_starts.Count == 0 ? (now, _last) : (now, lifetime));
+            _stepped = now;
+            while (_starts.Count > 1 && now - _starts.ElementAt(1).At >= Length)
+            {
+                _starts.Dequeue();
+            }
+        }
+
+        LatencySnapshot? second = lifetime.Count == _last.Count ? null : lifetime.Since(_last);
+        _last = lifetime;
+        return second;
+    }
+
+    /// <summary>The figures of a series for the page.</summary>
+    public LiveLatency Describe(TimeSpan now, LatencyScopeReport report)
+    {
+        (TimeSpan at, LatencySnapshot start) = _starts.Peek();
+        return new LiveLatency(
+            report.Name,
+            report.LifetimeErrors,
+            Quantiles(_last.Count == start.Count ? LatencySnapshot.Empty : _last.Since(start), (now - at).TotalSeconds),
+            Quantiles(_last, report.Lifetime.TotalSeconds));
+    }
+
+    /// <summary>Nanoseconds as microseconds with three decimals, which is what the histograms distinguish.</summary>
+    public static double Microseconds(long nanoseconds) => nanoseconds / 1000.0;
+
+    private static LiveQuantiles Quantiles(LatencySnapshot snapshot, double seconds) => new(
+        snapshot.Count,
+        seconds > 0 ? Math.Round(snapshot.Count / seconds, 1) : 0,
+        Microseconds(snapshot.P50),
+        Microseconds(snapshot.P90),
+        Microseconds(snapshot.P99),
+        Microseconds(snapshot.P999),
+        Microseconds(snapshot.Max));
+}

@@ -1,0 +1,80 @@
+using FastPort.Dashboard.Security;
+using FastPort.Dashboard.Sessions;
+using FastPort.Hosting;
+using FastPort.Telemetry.Counters;
+
+namespace FastPort.Dashboard.Live;
+
+/// <summary>Takes the figures of one second. Used by one thread at a time.</summary>
+internal sealed class LiveSampler(
+    FastPortServer server,
+    LatencySampler latencies,
+    ServerReasons reasons,
+    SessionDirectory sessions,
+    RecentWarnings warnings,
+    WrongTokens wrongTokens,
+    HostState state,
+    TimeProvider time)
+{
+    private readonly LoadSampler _load = new();
+    private readonly long _started = time.GetTimestamp();
+    private ServerCountersSnapshot? _before;
+    private long _taken;
+    private long _warningsSeen;
+
+    /// <summary>Takes the figures. The first ones have no rates.</summary>
+    /// <param name="isWatched">Whether somebody reads them: what takes a walk over all sessions is left out otherwise.</param>
+    /// <param name="readersDropped">Readers that were dropped so far.</param>
+    public LiveFigures Take(bool isWatched, long readersDropped)
+    {
+        long now = time.GetTimestamp();
+        TimeSpan uptime = time.GetElapsedTime(_started, now);
+        TimeSpan elapsed = _before is null ? TimeSpan.Zero : time.GetElapsedTime(_taken, now);
+        ServerCountersSnapshot counters = server.Counters.Snapshot();
+        ServerLoad load = server.ReadLoad();
+        IReadOnlyList<double> loops = _load.BusyLoops(load, elapsed);
+        SessionSnapshot? table = isWatched ? sessions.Read() : null;
+        (IReadOnlyList<LiveLatency> types, IReadOnlyList<LiveLatency> operations, double[]?[] points) = latencies.Read(uptime, elapsed);
+        var figures = new LiveFigures
+        {
+            Point = new LivePoint(
+                time.GetUtcNow().ToUnixTimeMilliseconds(),
+                [
+                    Rate(counters.MessagesIn, _before?.MessagesIn, elapsed),
+                    Rate(counters.MessagesOut, _before?.MessagesOut, elapsed),
+                    Rate(counters.BytesIn, _before?.BytesIn, elapsed),
+                    Rate(counters.BytesOut, _before?.BytesOut, elapsed),
+                    counters.ConnectionsOpen,
+                    counters.SessionsOpen,
+                    loops.Count == 0 ? null : Math.Round(loops.Average(), 3),
+                    _load.Processors(elapsed),
+                    table?.PendingBytes,
+                    table?.SlowConsumers,
+                ],
+                points),
+            State = state.Name,
+            UptimeSeconds = Math.Round(uptime.TotalSeconds),
+            Totals = new LiveTotals(
+                counters.ConnectionsOpen, counters.SessionsOpen, counters.ConnectionsAccepted, counters.ConnectionsClosed,
+                counters.ConnectionsRejected, counters.MessagesIn, counters.MessagesOut, counters.BytesIn, counters.BytesOut),
+            Loops = loops,
+            BufferedBytes = load.BufferedBytes,
+            MaxBufferedBytes = load.MaxBufferedBytes,
+            WorkingSetBytes = Environment.WorkingSet,
+            Series = [.. latencies.Series],
+            Latencies = types,
+            Operations = operations,
+            Counts = latencies.ReadCounts(elapsed),
+            Reasons = reasons.Read(counters),
+            Warnings = warnings.ReadSince(ref _warningsSeen),
+            ReadersDropped = readersDropped,
+            WrongTokens = wrongTokens.Count,
+        };
+        _before = counters;
+        _taken = now;
+        return figures;
+    }
+
+    private static double? Rate(long now, long? before, TimeSpan elapsed) =>
+        before is null || elapsed <= TimeSpan.Zero ? null : Math.Round((now - before.Value) / elapsed.TotalSeconds, 1);
+}

@@ -1,0 +1,36 @@
+namespace FastPort.Dashboard.Pages;
+
+/// <summary>The files of the page, read once.</summary>
+internal static class PageResources
+{
+    private const string Html = "text/html; charset=utf-8";
+    private const string Script = "text/javascript; charset=utf-8";
+    private const string Style = "text/css; charset=utf-8";
+    private const string Message = "<!--message-->";
+
+    public static PageResource Index { get; } = PageResource.Read("index.html", Html);
+
+    public static PageResource Login { get; } = PageResource.Read("login.html", Html);
+
+    public static PageResource LoginWrong { get; } = PageResource.Read(
+        "login.html", Html, (Message, "<p role=\"alert\">This token is wrong. It is the one in Dashboard:Token of the configuration.</p>"));
+
+    public static PageResource LoginTooMany { get; } = PageResource.Read(
+        "login.html", Html, (Message, "<p role=\"alert\">Too many wrong tokens came from this address. Try again in a minute.</p>"));
+
+    /// <summary>What only readers with the token get, by path.</summary>
+    public static IReadOnlyDictionary<string, PageResource> Guarded { get; } = new[]
+    {
+        "format.js", "charts.js", "tables.js", "sessions.js", "actions.js", "stream.js", "dashboard.js",
+    }.Select(static name => KeyValuePair.Create($"/{name}", PageResource.Read(name, Script)))
+        .Append(KeyValuePair.Create("/uplot.js", PageResource.Read("uPlot.iife.min.js", Script)))
+        .Append(KeyValuePair.Create("/uplot.css", PageResource.Read("uPlot.min.css", Style)))
+        .ToDictionary(StringComparer.Ordinal);
+
+    /// <summary>What the login page is made of, too, by path.</summary>
+    public static IReadOnlyDictionary<string, PageResource> Common { get; } = new Dictionary<string, PageResource>(StringComparer.Ordinal)
+    {
+        ["/dashboard.css"] = PageResource.Read("dashboard.css", Style),
+        ["/icon.svg"] = PageResource.Read("icon.svg", "image/svg+xml"),
+    };
+}

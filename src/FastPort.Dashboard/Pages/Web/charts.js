@@ -1,0 +1,226 @@
+// The charts: arrays of a fixed length, a point a second, drawn by uPlot.
+
+import { bytes, compact, duration, percent, time } from "./format.js";
+import { byId, setText } from "./tables.js";
+
+const HEIGHT = 168;
+
+// Widths and dashes tell the lines apart, too, not colors alone.
+const dashes = [[], [8, 5], [2, 4]];
+
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+class Chart {
+  constructor(definition, times) {
+    this.definition = definition;
+    this.data = [times, ...definition.lines.map(() => [])];
+    this.range = 600;
+    const figure = document.createElement("figure");
+    const caption = document.createElement("figcaption");
+    const title = document.createElement("h3");
+    title.textContent = definition.title;
+    title.id = `chart-${definition.id}`;
+    figure.setAttribute("aria-labelledby", title.id);
+    caption.append(title);
+    this.plotElement = document.createElement("div");
+    this.plotElement.className = "plot";
+    this.plotElement.setAttribute("aria-hidden", "true");
+    this.values = this.makeLegend();
+    figure.append(caption, this.plotElement, this.values.list);
+    this.caption = caption;
+    this.figure = figure;
+  }
+
+  makeLegend() {
+    const list = document.createElement("ul");
+    list.className = "legend";
+    const values = this.definition.lines.map((line, i) => {
+      const item = document.createElement("li");
+      const key = document.createElement("span");
+      key.className = `key k${i + 1}`;
+      const value = document.createElement("b");
+      value.dataset.figure = `${this.definition.id}-${line.name}`;
+      item.append(key, `${line.title} `, value);
+      list.append(item);
+      return value;
+    });
+    return { list, values };
+  }
+
+  // Again when the colors change.
+  draw() {
+    this.plot?.destroy();
+    const { unit, log, max } = this.definition;
+    const muted = style("--muted");
+    const grid = { stroke: style("--line"), width: 1 };
+    const font = "12px system-ui, sans-serif";
+    this.plot = new uPlot({
+      width: Math.max(this.plotElement.clientWidth, 200),
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { y: false, sync: { key: "time" }, points: { size: 6 }, drag: { x: false, y: false } },
+      scales: {
+        x: { range: () => this.window() },
+        y: log
+          ? { distr: 3, range: (_, low, high) => low > 0 ? uPlot.rangeLog(low, high, 10, true) : [1, 1000] }
+          : { range: (_, low, high) => [0, Math.max(high ?? 0, max ?? 1) * 1.05] },
+      },
+      axes: [
+        { stroke: muted, grid, font, ticks: { show: false }, size: 26, space: 70, values: (_, splits) => splits.map((s) => time(s * 1000)) },
+        {
+          stroke: muted, grid, font, ticks: { show: false }, size: 62, space: 32,
+          values: (_, splits) => splits.map((s) => s === null ? "" : unit(s)),
+          ...(log ? { filter: (u, splits) => splits.map((s) => Math.abs(Math.log10(s) % 1) < 1e-9 ? s : null) } : {}),
+        },
+      ],
+      series: [
+        {},
+        ...this.definition.lines.map((_, i) => ({
+          stroke: style(`--series-${i + 1}`), width: 2, dash: dashes[i], points: { show: false }, spanGaps: false,
+          ...(this.definition.lines.length === 1 ? { fill: `${style("--series-1")}22` } : {}),
+        })),
+      ],
+      hooks: { setCursor: [(u) => this.showAt(u.cursor.idx)] },
+    }, this.data, this.plotElement);
+  }
+
+  window() {
+    const last = this.data[0].at(-1) ?? Date.now() / 1000;
+    return [last - this.range, last];
+  }
+
+  update() {
+    this.plot.setData(this.data);
+    this.showAt(this.plot.cursor.idx);
+  }
+
+  // The values under the cursor; without one the latest.
+  showAt(index) {
+    const at = index ?? this.data[0].length - 1;
+    this.values.values.forEach((element, i) => setText(element, this.definition.unit(this.data[i + 1][at])));
+  }
+
+  resize() {
+    const width = this.plotElement.clientWidth;
+    if (this.plot && width > 0 && width !== this.plot.width) {
+      this.plot.setSize({ width, height: HEIGHT });
+    }
+  }
+}
+
+const definitions = [
+  {
+    id: "messages", title: "Messages per second", unit: compact,
+    lines: [{ name: "messagesIn", title: "in" }, { name: "messagesOut", title: "out" }],
+  },
+  {
+    id: "latency", title: "Latency", unit: duration, log: true, latency: true,
+    lines: [{ name: "p50", title: "P50" }, { name: "p99", title: "P99" }, { name: "max", title: "max" }],
+  },
+  {
+    id: "busy", title: "Busy", unit: percent, max: 1,
+    lines: [{ name: "loops", title: "event loops" }, { name: "cpu", title: "processors" }],
+  },
+  {
+    id: "bytes", title: "Bytes per second", unit: bytes,
+    lines: [{ name: "bytesIn", title: "received" }, { name: "bytesOut", title: "sent" }],
+  },
+  {
+    id: "connections", title: "Connections", unit: compact, max: 4,
+    lines: [{ name: "connections", title: "connections" }, { name: "sessions", title: "sessions" }],
+  },
+  {
+    id: "queues", title: "Waiting to be sent", unit: bytes, max: 1024,
+    lines: [{ name: "pendingBytes", title: "send queues" }],
+  },
+];
+
+export class Charts {
+  constructor() {
+    this.times = [];
+    this.columns = [];
+    this.points = [];
+    this.series = ["all"];
+    this.shown = 0;
+    this.charts = definitions.map((definition) => new Chart(definition, this.times));
+    byId("charts").append(...this.charts.map((chart) => chart.figure));
+    this.addSeriesChoice();
+    byId("range").addEventListener("change", (e) => {
+      this.charts.forEach((chart) => {
+        chart.range = Number(e.target.value);
+        chart.update();
+      });
+    });
+    const colors = matchMedia("(prefers-color-scheme: dark)");
+    colors.addEventListener("change", () => this.draw());
+    new ResizeObserver(() => this.charts.forEach((chart) => chart.resize())).observe(byId("charts"));
+    this.draw();
+  }
+
+  draw() {
+    this.charts.forEach((chart) => chart.draw());
+  }
+
+  // Replaces everything: a server that has come back has its own history.
+  start(history) {
+    this.seconds = history.seconds;
+    this.columns = history.columns;
+    this.processors = history.processors;
+    this.points = history.points.slice(-this.seconds);
+    this.rebuild();
+  }
+
+  add(point, series) {
+    this.points.push(point);
+    while (this.points.length > this.seconds) {
+      this.points.shift();
+    }
+
+    if (series.length !== this.series.length || series.some((name, i) => name !== this.series[i])) {
+      this.series = series;
+      this.fillSeriesChoice();
+    }
+
+    this.rebuild();
+  }
+
+  // 600 points of a few numbers: rebuilt faster than kept in step.
+  rebuild() {
+    this.times.length = 0;
+    this.points.forEach((point) => this.times.push(point.at / 1000));
+    for (const chart of this.charts) {
+      chart.definition.lines.forEach((line, i) => {
+        const values = chart.data[i + 1];
+        values.length = 0;
+        this.points.forEach((point) => values.push(this.value(chart.definition, line.name, point)));
+      });
+      chart.update();
+    }
+  }
+
+  value(definition, name, point) {
+    if (definition.latency) {
+      return point.latencies[this.shown]?.[["rate", "p50", "p99", "max"].indexOf(name)] ?? null;
+    }
+
+    const value = point.values[this.columns.indexOf(name)] ?? null;
+    return name === "cpu" && value !== null ? value / this.processors : value;
+  }
+
+  addSeriesChoice() {
+    const label = document.createElement("label");
+    this.choice = document.createElement("select");
+    this.choice.id = "series";
+    label.append("of ", this.choice);
+    this.choice.addEventListener("change", () => {
+      this.shown = Number(this.choice.value);
+      this.rebuild();
+    });
+    this.charts.find((chart) => chart.definition.latency).caption.append(label);
+    this.fillSeriesChoice();
+  }
+
+  fillSeriesChoice() {
+    this.choice.replaceChildren(...this.series.map((name, i) => new Option(name === "all" ? "all messages" : name, i, false, i === this.shown)));
+  }
+}

@@ -1,0 +1,188 @@
+// The page: takes the figures of each second from the stream and shows them in place.
+
+import { Actions, kick } from "./actions.js";
+import { Charts } from "./charts.js";
+import { bytes, compact, count, duration, microseconds, percent, rate, span, time, words } from "./format.js";
+import { Sessions } from "./sessions.js";
+import { Stream } from "./stream.js";
+import { byId, fill, setText, show } from "./tables.js";
+
+const MAX_WARNINGS = 100;
+
+const charts = new Charts();
+const sessions = new Sessions(kick);
+const actions = new Actions();
+let version = null;
+let columns = [];
+let processors = 1;
+let latest = null;
+
+const setState = (state, text) => {
+  byId("state").dataset.state = state;
+  show("state-text", text);
+  document.body.classList.toggle("old", state === "stopped");
+};
+
+const onHistory = (history) => {
+  if (version !== null && version !== history.version) {
+    // A newer server has a newer page.
+    location.reload();
+    return;
+  }
+
+  ({ version, columns, processors } = history);
+  document.title = `${history.server} · FastPort`;
+  show("server", history.server);
+  show("endpoints", history.endpoints.join(", ") || "-");
+  show("version", history.version);
+  show("process", `${history.processId}`);
+  show("runtime", history.runtime);
+  byId("warnings").replaceChildren();
+  addWarnings(history.warnings);
+  charts.start(history);
+  sessions.allowKick(history.actions);
+  actions.start(history);
+};
+
+const onFigures = (figures) => {
+  latest = figures;
+  setState(figures.state, figures.state);
+  show("uptime", span(figures.uptimeSeconds));
+  showTiles(figures);
+  charts.add(figures.point, figures.series);
+  showLatencies();
+  showSources(figures);
+  showReasons(figures);
+  addWarnings(figures.warnings);
+  sessions.refresh();
+};
+
+const showTiles = (figures) => {
+  const value = (name) => figures.point.values[columns.indexOf(name)] ?? null;
+  const all = figures.point.latencies[0];
+  show("connections", count(figures.totals.connections));
+  show("sessions-open", `${count(figures.totals.sessions)} sessions, ${compact(figures.totals.accepted)} accepted`);
+  show("messages-in", `${compact(value("messagesIn"))}/s`);
+  show("messages-out", `${compact(value("messagesOut"))}/s`);
+  show("bytes-in", `${bytes(value("bytesIn"))}/s`);
+  show("bytes-out", `${bytes(value("bytesOut"))}/s`);
+  show("p99", all ? duration(all[2]) : "-");
+  show("p50", all ? `P50 ${duration(all[1])}, max ${duration(all[3])}` : "no messages in this second");
+  show("loops", percent(value("loops")));
+  show("loops-each", figures.loops.length === 0 ? "no event loops on this transport" : `each ${figures.loops.map(percent).join(", ")}`);
+  show("cpu", value("cpu") === null ? "-" : value("cpu").toFixed(2));
+  show("cpu-of", `of ${processors}, ${bytes(figures.workingSetBytes)} memory`);
+  show("pending", bytes(value("pendingBytes")));
+  const slow = value("slowConsumers") ?? 0;
+  show("slow", `${count(slow)} slow consumers`);
+  byId("slow").closest(".tile").classList.toggle("attention", slow > 0);
+  show("buffered", bytes(figures.bufferedBytes));
+  show("memory", `of ${bytes(figures.maxBufferedBytes)} budget`);
+  show("counts", `${count(figures.totals.messagesIn)} messages in and ${count(figures.totals.messagesOut)} out since the start; `
+    + `${count(figures.readersDropped)} slow pages dropped, ${count(figures.wrongTokens)} wrong tokens`);
+};
+
+const latencyCells = (window) => (row) => {
+  const of = row[window];
+  return [
+    row.name === "all" ? "All messages" : row.name, count(of.count), rate(of.rate),
+    ...[of.p50, of.p90, of.p99, of.p999, of.max].map((us) => of.count === 0 ? "-" : microseconds(us)), count(row.errors),
+  ];
+};
+
+const showLatencies = () => {
+  if (latest) {
+    const window = document.querySelector("input[name=window]:checked").value;
+    fill(byId("latency").tBodies[0], latest.latencies, latencyCells(window));
+    byId("operations-section").hidden = latest.operations.length === 0;
+    fill(byId("operations").tBodies[0], latest.operations, latencyCells(window));
+  }
+};
+
+// A row for each owner, a column for each name.
+const showSources = ({ counts }) => {
+  byId("sources-section").hidden = counts.length === 0;
+  if (counts.length === 0) {
+    return;
+  }
+
+  const names = [...new Set(counts.map((one) => one.name))];
+  const owners = Map.groupBy ? Map.groupBy(counts, (one) => one.owner) : group(counts);
+  const head = byId("sources").tHead;
+  if (head.dataset.names !== names.join()) {
+    head.dataset.names = names.join();
+    const line = document.createElement("tr");
+    for (const name of ["Source", ...names.map(words)]) {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      cell.className = name === "Source" ? "" : "n";
+      cell.textContent = name;
+      line.append(cell);
+    }
+
+    head.replaceChildren(line);
+  }
+
+  fill(byId("sources").tBodies[0], [...owners], ([owner, own]) => [owner, ...names.map((name) => sourceText(own.find((one) => one.name === name)))]);
+};
+
+const group = (counts) => {
+  const owners = new Map();
+  counts.forEach((one) => owners.set(one.owner, [...owners.get(one.owner) ?? [], one]));
+  return owners;
+};
+
+const sourceText = (one) => {
+  if (!one) {
+    return "-";
+  }
+
+  if (one.rate === null) {
+    return one.ratio === null ? "-" : one.name.endsWith("_rate") ? percent(one.ratio) : one.ratio.toFixed(2);
+  }
+
+  return one.rate === 0 ? count(one.count) : `${count(one.count)} (${compact(one.rate)}/s)`;
+};
+
+const kinds = {
+  closed: "Session closed", rejected: "Connection rejected", dropped: "Message dropped", timeouts: "Deadline passed",
+  relays: "Relay failed", errors: "Error sent", oneWay: "One-way message failed", accepts: "Accept failed", replies: "Reply to nothing",
+};
+
+const showReasons = ({ reasons }) => fill(
+  byId("reasons").tBodies[0], reasons, (one) => [kinds[one.kind] ?? one.kind, words(one.reason), count(one.count)], { numbersFrom: 2, none: "Nothing yet." });
+
+const addWarnings = (warnings) => {
+  const list = byId("warnings");
+  if (warnings.length !== 0) {
+    list.querySelector(".none")?.remove();
+  }
+
+  for (const warning of warnings) {
+    const line = document.createElement("li");
+    const at = document.createElement("time");
+    at.dateTime = new Date(warning.at).toISOString();
+    at.textContent = time(warning.at);
+    const level = document.createElement("span");
+    level.className = warning.level === "Warning" ? "badge" : "badge error";
+    level.textContent = warning.level;
+    line.append(at, level, warning.text);
+    line.title = warning.source;
+    list.prepend(line);
+  }
+
+  while (list.children.length > MAX_WARNINGS) {
+    list.lastElementChild.remove();
+  }
+
+  if (list.children.length === 0) {
+    const line = document.createElement("li");
+    line.className = "none";
+    setText(line, "None.");
+    list.append(line);
+  }
+};
+
+document.querySelectorAll("input[name=window]").forEach((input) => input.addEventListener("change", showLatencies));
+
+new Stream({ onHistory, onFigures, onLost: () => setState("stopped", "server stopped, reconnecting") });

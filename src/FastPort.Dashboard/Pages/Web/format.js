@@ -1,0 +1,70 @@
+// How figures are shown. Texts of peers are only ever set as text, never as markup.
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const tenths = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+const percents = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 0 });
+const significant = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+
+const isNone = (value) => value === null || value === undefined;
+
+export const count = (value) => isNone(value) ? "-" : whole.format(value);
+
+export const compact = (value) => isNone(value) ? "-" : value < 10000 ? whole.format(value) : short.format(value);
+
+export const rate = (value) => isNone(value) ? "-" : value < 10 && value !== 0 ? tenths.format(value) : whole.format(value);
+
+export const percent = (value) => isNone(value) ? "-" : percents.format(value);
+
+export const time = (milliseconds) => clock.format(new Date(milliseconds));
+
+// Microseconds as the latency reports show them.
+export const microseconds = (value) => isNone(value) ? "-"
+  : value < 1 ? value.toFixed(3) : value < 100 ? value.toFixed(2) : tenths.format(value);
+
+// A duration with its unit.
+export const duration = (us) => isNone(us) ? "-"
+  : us < 1 ? `${significant.format(us * 1000)} ns`
+  : us < 1000 ? `${significant.format(us)} µs`
+  : us < 1e6 ? `${significant.format(us / 1000)} ms`
+  : `${significant.format(us / 1e6)} s`;
+
+export const bytes = (value) => {
+  if (isNone(value)) {
+    return "-";
+  }
+
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+
+  return `${unit === 0 ? whole.format(value) : significant.format(value)} ${units[unit]}`;
+};
+
+// Seconds as the two largest units.
+export const span = (seconds) => {
+  const parts = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const first = parts.findIndex(([length]) => seconds >= length);
+  if (first < 0) {
+    return "0 s";
+  }
+
+  const shown = [];
+  let left = seconds;
+  for (const [length, name] of parts.slice(first, first + 2)) {
+    const n = Math.floor(left / length);
+    left -= n * length;
+    if (n > 0 || shown.length === 0) {
+      shown.push(`${n} ${name}`);
+    }
+  }
+
+  return shown.join(" ");
+};
+
+// "wordsTogether" as "words together", and "with_lines" as "with lines".
+export const words = (name) => name.replace(/_/g, " ").replace(/([a-z])([A-Z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`);

@@ -1,0 +1,42 @@
+using System.Security.Cryptography;
+using System.Text;
+using Microsoft.AspNetCore.Http;
+
+namespace FastPort.Dashboard.Security;
+
+/// <summary>
+/// The token, and the cookie that a browser gets for it. The cookie's value is made of the token, so that it is still good when the server
+/// comes back, and the token cannot be made of it. Immutable.
+/// </summary>
+internal sealed class AccessToken
+{
+    /// <summary>Name of the cookie.</summary>
+    public const string CookieName = "fastport-dashboard";
+
+    private const string Scheme = "Bearer ";
+
+    private readonly byte[] _tokenHash;
+
+    public AccessToken(string token)
+    {
+        byte[] bytes = Encoding.UTF8.GetBytes(token);
+        _tokenHash = SHA256.HashData(bytes);
+        Cookie = Convert.ToHexString(HMACSHA256.HashData(bytes, "FastPort dashboard cookie"u8));
+    }
+
+    /// <summary>The cookie's value.</summary>
+    public string Cookie { get; }
+
+    /// <summary>Whether a text is the token. Takes the same time for every text of a length.</summary>
+    public bool Is(string text) => CryptographicOperations.FixedTimeEquals(SHA256.HashData(Encoding.UTF8.GetBytes(text)), _tokenHash);
+
+    /// <summary>Whether a browser has sent the cookie.</summary>
+    public bool HasCookie(HttpRequest request) =>
+        request.Cookies.TryGetValue(CookieName, out string? value)
+        && CryptographicOperations.FixedTimeEquals(Encoding.UTF8.GetBytes(value), Encoding.UTF8.GetBytes(Cookie));
+
+    /// <summary>The token that a program has sent; null if it has sent none.</summary>
+    public static string? Sent(HttpRequest request) =>
+        request.Headers.Authorization is [{ } value] && value.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)
+            ? value[Scheme.Length..] : null;
+}

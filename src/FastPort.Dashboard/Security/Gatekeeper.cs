@@ -1,0 +1,135 @@
+using System.Globalization;
+using System.Net;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Dashboard.Security;
+
+/// <summary>What every request passes: limits, Host and Origin, then the token. Thread-safe.</summary>
+internal sealed class Gatekeeper(DashboardOptions options, WrongTokens wrongTokens, ILogger<DashboardServer> logger)
+{
+    private const int MaxQueryCharacters = 1024;
+
+    private readonly RequestOrigin _origin = new(options.AllowedHosts);
+    private readonly AccessToken? _token = options.Token.Length == 0 ? null : new AccessToken(options.Token);
+
+    public Task InvokeAsync(HttpContext context, RequestDelegate next)
+    {
+        SetHeaders(context.Response.Headers);
+        if (context.GetEndpoint()?.Metadata.GetMetadata<OpenRoute>() is not null)
+        {
+            return next(context);
+        }
+
+        HttpRequest request = context.Request;
+        if (request.QueryString.Value is { Length: > MaxQueryCharacters } query)
+        {
+            return RefuseAsync(
+                context, StatusCodes.Status400BadRequest, $"The query has {query.Length} characters; at most {MaxQueryCharacters} are read.");
+        }
+
+        if (!_origin.HasOwnHost(request))
+        {
+            return RefuseAsync(
+                context,
+                StatusCodes.Status400BadRequest,
+                "The Host header has a name that this dashboard does not know. Use its address, or add the name to Dashboard:AllowedHosts.");
+        }
+
+        if (!HttpMethods.IsGet(request.Method) && !HttpMethods.IsHead(request.Method) && !RequestOrigin.IsSameSite(request))
+        {
+            return RefuseAsync(
+                context,
+                StatusCodes.Status403Forbidden,
+                "Requests that change something come from the dashboard's own page, or carry the token as Authorization: Bearer.");
+        }
+
+        return _token is null || context.GetEndpoint()?.Metadata.GetMetadata<LoginRoute>() is not null || _token.HasCookie(request)
+            ? next(context)
+            : CheckTokenAsync(context, _token, next);
+    }
+
+    /// <summary>Whether a token is right. Otherwise it is counted, and the answer's status is 401 or 429.</summary>
+    public bool TryToken(HttpContext context, string? sent)
+    {
+        IPAddress address = context.Connection.RemoteIpAddress ?? IPAddress.None;
+        if (!wrongTokens.MayTry(address))
+        {
+            context.Response.StatusCode = StatusCodes.Status429TooManyRequests;
+            context.Response.Headers.RetryAfter = WrongTokens.Window.TotalSeconds.ToString(CultureInfo.InvariantCulture);
+            return false;
+        }
+
+        if (_token is null || (sent is not null && _token.Is(sent)))
+        {
+            return true;
+        }
+
+        wrongTokens.Add(address);
+        DashboardLog.WrongToken(logger, address, wrongTokens.Count);
+        context.Response.StatusCode = StatusCodes.Status401Unauthorized;
+        return false;
+    }
+
+    /// <summary>Gives a browser the cookie, which its event stream sends, too.</summary>
+    public void GiveCookie(HttpContext context)
+    {
+        if (_token is { } token)
+        {
+            context.Response.Cookies.Append(
+                AccessToken.CookieName,
+                token.Cookie,
+                new CookieOptions { HttpOnly = true, SameSite = SameSiteMode.Strict, Secure = context.Request.IsHttps, Path = "/" });
+        }
+    }
+
+    private Task CheckTokenAsync(HttpContext context, AccessToken token, RequestDelegate next)
+    {
+        if (AccessToken.Sent(context.Request) is not { } sent)
+        {
+            if (context.Request.Path == "/" && HttpMethods.IsGet(context.Request.Method))
+            {
+                context.Response.Redirect("/login");
+                return Task.CompletedTask;
+            }
+
+            context.Response.Headers.WWWAuthenticate = "Bearer";
+            return RefuseAsync(
+                context, StatusCodes.Status401Unauthorized, "This dashboard needs a token: log in at /login, or send Authorization: Bearer.");
+        }
+
+        if (TryToken(context, sent))
+        {
+            return next(context);
+        }
+
+        return RefuseAsync(
+            context,
+            context.Response.StatusCode,
+            context.Response.StatusCode == StatusCodes.Status401Unauthorized
+                ? "The token is wrong. It is the one in Dashboard:Token of the server's configuration."
+                : "Too many wrong tokens came from this address; try again in a minute.");
+    }
+
+    private static void SetHeaders(IHeaderDictionary headers)
+    {
+        headers.ContentSecurityPolicy =
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; "
+            + "base-uri 'none'; frame-ancestors 'none'";
+        headers.XContentTypeOptions = "nosniff";
+        headers.XFrameOptions = "DENY";
+        headers.CacheControl = "no-store";
+
+        // With no-referrer browsers would send Origin: null with the dashboard's own forms.
+        headers["Referrer-Policy"] = "same-origin";
+        headers["Cross-Origin-Opener-Policy"] = "same-origin";
+        headers["Cross-Origin-Resource-Policy"] = "same-origin";
+    }
+
+    private static Task RefuseAsync(HttpContext context, int status, string why)
+    {
+        context.Response.StatusCode = status;
+        context.Response.ContentType = "text/plain; charset=utf-8";
+        return context.Response.WriteAsync(why);
+    }
+}

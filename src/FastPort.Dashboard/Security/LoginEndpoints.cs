@@ -1,0 +1,57 @@
+using FastPort.Dashboard.Pages;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+
+namespace FastPort.Dashboard.Security;
+
+/// <summary>Where a browser posts the token once.</summary>
+internal sealed class LoginEndpoints(Gatekeeper gatekeeper) : IDashboardEndpoints
+{
+    private const int MaxFormBytes = 4096;
+
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapGet("/login", static context => PageResources.Login.WriteAsync(context)).WithMetadata(LoginRoute.Instance);
+        routes.MapPost("/login", LoginAsync).WithMetadata(LoginRoute.Instance);
+        routes.MapPost("/logout", static context =>
+        {
+            context.Response.Cookies.Delete(AccessToken.CookieName);
+            context.Response.Redirect("/login");
+            return Task.CompletedTask;
+        });
+    }
+
+    private async Task LoginAsync(HttpContext context)
+    {
+        if (!context.Request.HasFormContentType || context.Request.ContentLength is not (>= 0 and <= MaxFormBytes))
+        {
+            context.Response.StatusCode = StatusCodes.Status400BadRequest;
+            await context.Response.WriteAsync($"Post a form of at most {MaxFormBytes} bytes with the field token.").ConfigureAwait(false);
+            return;
+        }
+
+        IFormCollection form;
+        try
+        {
+            form = await context.Request.ReadFormAsync(context.RequestAborted).ConfigureAwait(false);
+        }
+        catch (InvalidDataException)
+        {
+            context.Response.StatusCode = StatusCodes.Status400BadRequest;
+            await context.Response.WriteAsync("The form cannot be read.").ConfigureAwait(false);
+            return;
+        }
+
+        if (gatekeeper.TryToken(context, form["token"]))
+        {
+            gatekeeper.GiveCookie(context);
+            context.Response.Redirect("/");
+            return;
+        }
+
+        PageResource page = context.Response.StatusCode == StatusCodes.Status401Unauthorized
+            ? PageResources.LoginWrong : PageResources.LoginTooMany;
+        await page.WriteAsync(context).ConfigureAwait(false);
+    }
+}

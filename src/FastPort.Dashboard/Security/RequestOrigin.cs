@@ -1,0 +1,24 @@
+using System.Net;
+using Microsoft.AspNetCore.Http;
+
+namespace FastPort.Dashboard.Security;
+
+/// <summary>
+/// Whether a request is meant for the dashboard. A page of another site can make a browser send requests: by a name of its own that resolves
+/// to this address (the Host header has that name), or across sites (the Origin header has that site). Immutable.
+/// </summary>
+internal sealed class RequestOrigin(IEnumerable<string> allowedHosts)
+{
+    private readonly HashSet<string> _allowed = new(allowedHosts, StringComparer.OrdinalIgnoreCase) { "localhost" };
+
+    /// <summary>Whether the Host header is an address, which no name was resolved for, or a name that was allowed.</summary>
+    public bool HasOwnHost(HttpRequest request) =>
+        request.Host.HasValue
+        && (_allowed.Contains(request.Host.Host) || IPAddress.TryParse(request.Host.Host.Trim('[', ']'), out _));
+
+    /// <summary>Whether a request that changes something comes from the dashboard's own page, or from a program with the token.</summary>
+    public static bool IsSameSite(HttpRequest request) =>
+        request.Headers.Origin is [{ } origin]
+            ? origin == $"{request.Scheme}://{request.Host}"
+            : request.Headers.Origin.Count == 0 && AccessToken.Sent(request) is not null;
+}
