@@ -1,5 +1,7 @@
+using FastPort.Dashboard;
 using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
+using FastPort.OpcBridge.Health;
 using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Simulation;
 using FastPort.OpcBridge.Sources;
@@ -92,6 +94,11 @@ internal static class BridgeProgram
             loggerFactory: provider.GetRequiredService<ILoggerFactory>(),
             latencies: provider.GetRequiredService<LatencyStats>()));
         builder.Services.AddSingleton<IHostedService, BridgeService>();
+
+        if (builder.Services.Any(static service => service.ServiceType == typeof(DashboardServer)))
+        {
+            builder.Services.AddHealthChecks().AddCheck<EndpointsHealthCheck>(EndpointsHealthCheck.Name);
+        }
 
         // Added last: the server starts when tags are known, and stops first.
         builder.Services
