@@ -76,6 +76,11 @@ public sealed class DashboardOptions : IDescribedOptions
             section.Add(nameof(AllowActions), "actions change the server and need a token; give one in Dashboard:Token.");
         }
 
+        if (DashboardUrl.TryParse(Url, out DashboardUrl? named) && named is { Host: "localhost", Port: 0 })
+        {
+            section.Add(nameof(Url), $"'{Url}' has a name and port 0; the system chooses ports of addresses only, as in http://127.0.0.1:0.");
+        }
+
         if (Token.Length == 0 && DashboardUrl.TryParse(Url, out DashboardUrl? url) && !url.IsLoopback)
         {
             section.Add(

@@ -67,11 +67,11 @@ internal static class BridgeProgram
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
         ProgramRun.AddSettings(builder.Configuration, transport);
-        Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
-        builder.Services.AddSerilog();
+        DashboardLogging? dashboardLog = DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
+        Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
+        builder.Services.AddSerilog(providers: dashboardLog?.Providers);
         builder.Services.AddMetrics();
         OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
-        DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
         var settings = BridgeSettings.Read(builder.Configuration);
         isSimulated = settings.Endpoints.Count == 0;
         if (isSimulated)

@@ -43,11 +43,11 @@ internal static class ServerProgram
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
         ProgramRun.AddSettings(builder.Configuration, transport);
-        Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
-        builder.Services.AddSerilog();
+        DashboardLogging? dashboardLog = DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
+        Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
+        builder.Services.AddSerilog(providers: dashboardLog?.Providers);
         builder.Services.AddMetrics();
         OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.Server");
-        DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
 
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)

@@ -125,8 +125,10 @@ internal static class ProgramRun
     /// Creates the logger of section <c>Serilog</c>. Without the host's own log: it would report a failed start with a stack trace, and the
     /// program reports it in a sentence.
     /// </summary>
+    /// <param name="configuration">The program's configuration.</param>
+    /// <param name="configure">Changes what the section says. Defaults to nothing.</param>
     /// <exception cref="FastPortOptionsException">The section cannot be used.</exception>
-    public static Logger CreateLogger(IConfiguration configuration)
+    public static Logger CreateLogger(IConfiguration configuration, Action<LoggerConfiguration>? configure = null)
     {
         try
         {
@@ -135,10 +137,11 @@ internal static class ProgramRun
             IEnumerable<IConfigurationSection> names = configuration.GetSection("Serilog:Using").GetChildren();
             Assembly[] named = [.. names.Select(static name => Assembly.Load(name.Value ?? string.Empty))];
             ConfigurationReaderOptions search = named.Length == 0 ? new() : new([typeof(Log).Assembly, .. named]);
-            return new LoggerConfiguration()
+            LoggerConfiguration logger = new LoggerConfiguration()
                 .ReadFrom.Configuration(configuration, search)
-                .MinimumLevel.Override("Microsoft.Extensions.Hosting.Internal.Host", LogEventLevel.Fatal)
-                .CreateLogger();
+                .MinimumLevel.Override("Microsoft.Extensions.Hosting.Internal.Host", LogEventLevel.Fatal);
+            configure?.Invoke(logger);
+            return logger.CreateLogger();
         }
         catch (Exception e)
         {

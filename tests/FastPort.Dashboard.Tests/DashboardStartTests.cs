@@ -1,5 +1,7 @@
 using System.Net;
+using FastPort.Dashboard.Tests.Support;
 using FastPort.Hosting;
+using FastPort.Telemetry;
 using FastPort.Transports;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -7,51 +9,52 @@ using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
 using Xunit;
 
-namespace FastPort.Dashboard;
+namespace FastPort.Dashboard.Tests;
 
 /// <summary>The dashboard starts and stops with its host, and says why if it cannot.</summary>
 public sealed class DashboardStartTests
 {
     [Fact]
-    public async Task ListensWhereItWasToldAndAnswers()
+    public async Task ListensWhereItWasToldAndStopsWithTheHost()
     {
-        using IHost host = Build(("Dashboard:Url", "http://127.0.0.1:0"));
+        await using DashboardHost host = await DashboardHost.StartAsync();
+        using (HttpResponseMessage answer = await host.Http.GetAsync("/", TestContext.Current.CancellationToken))
+        {
+            Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+            Assert.Equal("text/html", answer.Content.Headers.ContentType?.MediaType);
+        }
+
+        Assert.NotEqual(0, host.Url.Port);
+        await host.StopAsync();
+
+        Assert.Null(host.Services.GetRequiredService<DashboardServer>().Url);
+        await Assert.ThrowsAsync<HttpRequestException>(() => host.Http.GetAsync("/", TestContext.Current.CancellationToken));
+    }
+
+    [Fact]
+    public async Task WithoutAUrlNothingOfItIsMade()
+    {
+        using IHost host = DashboardHost.Build(null, ("Dashboard:Url", string.Empty));
         await host.StartAsync(TestContext.Current.CancellationToken);
-        Uri url = host.Services.GetRequiredService<DashboardServer>().Url!;
-        using var client = new HttpClient { BaseAddress = url };
 
-        using HttpResponseMessage answer = await client.GetAsync("/", TestContext.Current.CancellationToken);
-
-        Assert.NotEqual(0, url.Port);
-        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        Assert.Null(host.Services.GetRequiredService<DashboardServer>().Url);
+        Assert.False(host.Services.GetRequiredService<IOptions<LatencyStatsOptions>>().Value.MeasureAlways);
         await host.StopAsync(TestContext.Current.CancellationToken);
-        Assert.Null(host.Services.GetRequiredService<DashboardServer>().Url);
-        await Assert.ThrowsAsync<HttpRequestException>(() => client.GetAsync("/", TestContext.Current.CancellationToken));
     }
 
     [Fact]
-    public async Task WithoutAUrlThereIsNoDashboard()
+    public async Task APortInUseIsToldBeforeTheServerListens()
     {
-        using IHost host = Build();
-        await host.StartAsync(TestContext.Current.CancellationToken);
-
-        Assert.Null(host.Services.GetRequiredService<DashboardServer>().Url);
-    }
-
-    [Fact]
-    public async Task APortInUseIsTheFirstThingTold()
-    {
-        using IHost first = Build(("Dashboard:Url", "http://127.0.0.1:0"));
-        await first.StartAsync(TestContext.Current.CancellationToken);
-        string taken = first.Services.GetRequiredService<DashboardServer>().Url!.ToString();
-        using IHost second = Build(("Dashboard:Url", taken));
+        await using DashboardHost first = await DashboardHost.StartAsync();
+        string taken = first.Url.GetLeftPart(UriPartial.Authority);
+        using IHost second = DashboardHost.Build(null, ("Dashboard:Url", taken));
 
         EndpointException e = await Assert.ThrowsAsync<EndpointException>(
             () => second.StartAsync(TestContext.Current.CancellationToken));
 
         Assert.Equal(
-            $"The dashboard cannot listen on {taken.TrimEnd('/')}: another program listens there; stop it, or choose another port with "
-            + "--dashboard or Dashboard:Url.",
+            $"The dashboard cannot listen on {taken}: another program listens there; stop it, or choose another port with --dashboard or "
+            + "Dashboard:Url.",
             e.Message);
         Assert.Empty(second.Services.GetRequiredService<FastPortServer>().Endpoints);
     }
@@ -59,14 +62,19 @@ public sealed class DashboardStartTests
     [Theory]
     [InlineData("Dashboard:Url is 'ftp://127.0.0.1:1'; give http:// or https://, an address and a port", "Url", "ftp://127.0.0.1:1")]
     [InlineData("Dashboard:Url is 'http://127.0.0.1/x'; give http:// or https://, an address and a port", "Url", "http://127.0.0.1/x")]
+    [InlineData("Dashboard:Url is 'http://plant:6680'; give http:// or https://, an address and a port", "Url", "http://plant:6680")]
+    [InlineData("Dashboard:Url: 'http://localhost:0' has a name and port 0", "Url", "http://localhost:0")]
     [InlineData("Dashboard:Url: 'http://0.0.0.0:6680' can be reached from other machines, so the dashboard needs a token",
         "Url", "http://0.0.0.0:6680")]
+    [InlineData("Dashboard:Url: 'http://[::]:6680' can be reached from other machines, so the dashboard needs a token",
+        "Url", "http://[::]:6680")]
     [InlineData("Dashboard:Token is 'short'; give 16 to 256 visible ASCII characters", "Token", "short")]
     [InlineData("Dashboard:AllowActions: actions change the server and need a token", "AllowActions", "true")]
     [InlineData("Dashboard:Uri is no known key; known are Url, Token", "Uri", "http://127.0.0.1:6680")]
+    [InlineData("Dashboard:ServerName is 'other'; no server was added with that name.", "ServerName", "other")]
     public async Task WrongOptionsAreRefused(string expected, string key, string value)
     {
-        using IHost host = Build(($"Dashboard:{key}", value));
+        using IHost host = DashboardHost.Build(null, ($"Dashboard:{key}", value));
 
         OptionsValidationException e = await Assert.ThrowsAsync<OptionsValidationException>(
             () => host.StartAsync(TestContext.Current.CancellationToken));
@@ -74,13 +82,35 @@ public sealed class DashboardStartTests
         Assert.StartsWith(expected, Assert.Single(e.Failures), StringComparison.Ordinal);
     }
 
-    private static IHost Build(params (string Key, string Value)[] settings)
+    [Fact]
+    public async Task ShowsANamedServer()
     {
-        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
-        builder.Configuration.AddInMemoryCollection(
-            [.. settings.Select(static one => KeyValuePair.Create(one.Key, (string?)one.Value))]);
-        builder.Services.AddFastPort(builder.Configuration, static o => o.Endpoints = ["tcp://127.0.0.1:0"]);
-        builder.Services.AddFastPortDashboard(builder.Configuration);
-        return builder.Build();
+        await using DashboardHost host = await DashboardHost.StartAsync(
+            services => services.AddFastPort(
+                "machines",
+                new ConfigurationBuilder()
+                    .AddInMemoryCollection(new Dictionary<string, string?>
+                    {
+                        ["M:Endpoints:0"] = "inproc://dashboard-machines",
+                        ["M:ServerName"] = "Machines",
+                    })
+                    .Build().GetSection("M")),
+            ("Dashboard:ServerName", "machines"));
+        using EventStream events = await EventStream.OpenAsync(host.Http);
+
+        (string name, System.Text.Json.JsonElement history) = (await events.ReadAsync())!.Value;
+
+        Assert.Equal("history", name);
+        Assert.Equal("Machines", history.GetProperty("server").GetString());
+        Assert.Equal("inproc://dashboard-machines", history.GetProperty("endpoints")[0].GetString());
+    }
+
+    [Fact]
+    public async Task MeasuresLatenciesThoughNothingIsReported()
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync();
+        await DashboardHost.EchoAsync(await host.ConnectAsync(), 5);
+
+        Assert.Equal(5, host.Services.GetRequiredService<LatencyStats>().ReadTotals().All.LifetimeCount);
     }
 }

@@ -124,10 +124,6 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// <summary>Connections whose stages run, including stages that ignore their token.</summary>
     internal int ConnectionsInStages => Volatile.Read(ref _inStages);
 
-    /// <summary>The present load. For code that reads it every second or so.</summary>
-    internal ServerLoad ReadLoad() => new(
-        Memory.Used, Memory.Limit, [.. _transports.ReadIdle().Select(static idle => TimeSpan.FromTicks(idle / TimeSpan.NanosecondsPerTick))]);
-
     /// <summary>Number of open connections, including those in stages.</summary>
     public int ConnectionCount => _admission.Count;
 

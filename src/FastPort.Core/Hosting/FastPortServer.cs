@@ -83,7 +83,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Whether a stop has begun: no connection is accepted any more.</summary>
     public bool IsStopping => _connections.IsStopping;
 
-    /// <summary>The present load: memory and event loops. Cheap; for code that reads it every second or so.</summary>
+    /// <summary>The present load. Its time is that of a walk over all connections; for code that reads it every second or so.</summary>
     public ServerLoad ReadLoad() => _connections.ReadLoad();
 
     /// <summary>The session with this routing id; null if there is none.</summary>

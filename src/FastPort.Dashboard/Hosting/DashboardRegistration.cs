@@ -2,6 +2,7 @@ using FastPort.Configuration;
 using FastPort.Dashboard;
 using FastPort.Dashboard.Actions;
 using FastPort.Dashboard.Health;
+using FastPort.Dashboard.Hosting;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Metrics;
 using FastPort.Dashboard.Pages;
@@ -44,6 +45,7 @@ public static class DashboardRegistration
             options.Configure(configure);
         }
 
+        services.AddSingleton<IValidateOptions<DashboardOptions>, ShownServerCheck>();
         services.TryAddSingleton(TimeProvider.System);
         services.AddSingleton(provider => new DashboardServer(Dashboard(provider), provider, configuration));
         services.AddSingleton<IHostedService>(static provider => provider.GetRequiredService<DashboardServer>());
@@ -106,14 +108,12 @@ public static class DashboardRegistration
             Server(provider),
             new LatencySampler(NamedServices.Get<LatencyStats>(provider, Dashboard(provider).ServerName)),
             new ServerReasons(Server(provider)),
-            provider.GetRequiredService<SessionDirectory>(),
             provider.GetRequiredService<RecentWarnings>(),
             provider.GetRequiredService<WrongTokens>(),
             provider.GetRequiredService<HostState>(),
             Time(provider)));
         services.AddSingleton(static provider => new LiveFeed(
             provider.GetRequiredService<LiveSampler>(),
-            provider.GetRequiredService<RecentWarnings>(),
             new ServerDescription(
                 Server(provider),
                 NamedServices.Options<FastPortServerOptions>(provider, Dashboard(provider).ServerName).ServerName,

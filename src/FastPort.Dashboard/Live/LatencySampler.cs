@@ -9,10 +9,14 @@ internal sealed class LatencySampler(LatencyStats stats)
     // Message types are few, but a program may have thousands: charts and history have those that came first.
     private const int MaxSeries = 24;
 
+    // Snapshots that begin a window are this far apart. Each holds some KB.
+    private static readonly TimeSpan Step = TimeSpan.FromSeconds(10);
+
     private readonly Dictionary<string, LatencyWindow> _windows = new(StringComparer.Ordinal);
     private readonly Dictionary<string, LatencyWindow> _operations = new(StringComparer.Ordinal);
     private readonly Dictionary<(string, string), long> _counts = [];
     private readonly List<string> _series = [];
+    private TimeSpan _stepped;
 
     /// <summary>Names of the series, all messages first, in the order in which they first had messages.</summary>
     public IReadOnlyList<string> Series => _series;
@@ -21,6 +25,9 @@ internal sealed class LatencySampler(LatencyStats stats)
     public (IReadOnlyList<LiveLatency> Types, IReadOnlyList<LiveLatency> Operations, double[]?[] Points) Read(TimeSpan now, TimeSpan elapsed)
     {
         LatencyReport report = stats.ReadTotals();
+        bool isStart = now - _stepped >= Step;
+        _stepped = isStart ? now : _stepped;
+        TimeSpan start = _windows.TryGetValue(report.All.Name, out LatencyWindow? all) ? all.Start : now - elapsed;
         var points = new List<double[]?>();
         List<LiveLatency> types = [];
         foreach (LatencyScopeReport scope in (IEnumerable<LatencyScopeReport>)[report.All, .. report.Types])
@@ -30,7 +37,7 @@ internal sealed class LatencySampler(LatencyStats stats)
                 continue;
             }
 
-            types.Add(Read(_windows, scope, now, elapsed, out double[]? point));
+            types.Add(Read(_windows, scope, out double[]? point));
             int index = _series.IndexOf(scope.Name);
             if (index < 0)
             {
@@ -46,7 +53,25 @@ internal sealed class LatencySampler(LatencyStats stats)
             points[index] = point;
         }
 
-        return (types, [.. report.Operations.Take(200).Select(one => Read(_operations, one, now, elapsed, out _))], [.. points]);
+        return (types, [.. report.Operations.Take(200).Select(one => Read(_operations, one, out _))], [.. points]);
+
+        LiveLatency Read(Dictionary<string, LatencyWindow> windows, LatencyScopeReport scope, out double[]? point)
+        {
+            if (!windows.TryGetValue(scope.Name, out LatencyWindow? window))
+            {
+                windows[scope.Name] = window = new LatencyWindow(start);
+            }
+
+            point = window.Add(now, scope.Metrics[0].Lifetime, isStart) is { } second && elapsed > TimeSpan.Zero
+                ? [
+                    Math.Round(second.Count / elapsed.TotalSeconds, 1),
+                    LatencyWindow.Microseconds(second.P50),
+                    LatencyWindow.Microseconds(second.P99),
+                    LatencyWindow.Microseconds(second.Max),
+                ]
+                : null;
+            return window.Describe(now, scope);
+        }
     }
 
     /// <summary>Reads the counts of the application.</summary>
@@ -68,24 +93,5 @@ internal sealed class LatencySampler(LatencyStats stats)
         }
 
         return counts;
-    }
-
-    private static LiveLatency Read(
-        Dictionary<string, LatencyWindow> windows, LatencyScopeReport scope, TimeSpan now, TimeSpan elapsed, out double[]? point)
-    {
-        if (!windows.TryGetValue(scope.Name, out LatencyWindow? window))
-        {
-            windows[scope.Name] = window = new LatencyWindow();
-        }
-
-        point = window.Add(now, scope.Metrics[0].Lifetime) is { } second && elapsed > TimeSpan.Zero
-            ? [
-                Math.Round(second.Count / elapsed.TotalSeconds, 1),
-                LatencyWindow.Microseconds(second.P50),
-                LatencyWindow.Microseconds(second.P99),
-                LatencyWindow.Microseconds(second.Max),
-            ]
-            : null;
-        return window.Describe(now, scope);
     }
 }

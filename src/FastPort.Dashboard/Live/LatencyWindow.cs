@@ -9,24 +9,26 @@ namespace FastPort.Dashboard.Live;
 /// </summary>
 internal sealed class LatencyWindow
 {
-    // The snapshots that begin a window are this far apart, so a minute is one of 60 to 70 seconds. Each holds some KB.
-    private static readonly TimeSpan Step = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan Length = TimeSpan.FromSeconds(60);
 
     private readonly Queue<(TimeSpan At, LatencySnapshot Snapshot)> _starts = new();
     private LatencySnapshot _last = LatencySnapshot.Empty;
-    private TimeSpan _stepped = TimeSpan.MinValue;
+
+    /// <param name="start">When the window begins: that of all messages, so that the rates of their types add up.</param>
+    public LatencyWindow(TimeSpan start) => _starts.Enqueue((start, LatencySnapshot.Empty));
+
+    /// <summary>When the window begins.</summary>
+    public TimeSpan Start => _starts.Peek().At;
 
     /// <summary>Adds the present figures. Returns those of the time since the call before; null if there are none.</summary>
     /// <param name="now">The time since the sampler's start.</param>
     /// <param name="lifetime">The present lifetime snapshot.</param>
-    public LatencySnapshot? Add(TimeSpan now, LatencySnapshot lifetime)
+    /// <param name="isStart">Whether a window may begin here: every ten seconds, so a minute is one of 60 to 70 seconds.</param>
+    public LatencySnapshot? Add(TimeSpan now, LatencySnapshot lifetime, bool isStart)
     {
-        // A new series begins with nothing.
-        if (_starts.Count == 0 || now - _stepped >= Step)
+        if (isStart)
         {
-            _starts.Enqueue(_starts.Count == 0 ? (now, _last) : (now, lifetime));
-            _stepped = now;
+            _starts.Enqueue((now, lifetime));
             while (_starts.Count > 1 && now - _starts.ElementAt(1).At >= Length)
             {
                 _starts.Dequeue();

@@ -10,7 +10,7 @@ namespace FastPort.Dashboard.Live;
 /// and close readers.
 /// </summary>
 internal sealed class LiveFeed(
-    LiveSampler sampler, RecentWarnings warnings, ServerDescription description, TimeProvider time, ILogger<DashboardServer> logger)
+    LiveSampler sampler, ServerDescription description, TimeProvider time, ILogger<DashboardServer> logger)
 {
     /// <summary>Most readers at a time.</summary>
     public const int MaxReaders = 64;
@@ -26,8 +26,10 @@ internal sealed class LiveFeed(
     private readonly Lock _gate = new();
     private readonly List<EventReader> _readers = [];
     private readonly Queue<LivePoint> _history = new(HistorySeconds);
+    private readonly Queue<LiveWarning> _warnings = new(RecentWarnings.Capacity);
     private LiveFigures? _latest;
     private long _dropped;
+    private int _samples;
     private bool _ended;
     private Task _running = Task.CompletedTask;
 
@@ -45,6 +47,9 @@ internal sealed class LiveFeed(
 
     /// <summary>Readers that were dropped because they were too slow.</summary>
     public long ReadersDropped => Volatile.Read(ref _dropped);
+
+    /// <summary>Samples taken so far.</summary>
+    public int Samples => Volatile.Read(ref _samples);
 
     public void Start() => _running = RunAsync();
 
@@ -67,8 +72,7 @@ internal sealed class LiveFeed(
                 return null;
             }
 
-            long none = 0;
-            LiveHistory history = description.Describe(_history.ToArray(), warnings.ReadSince(ref none));
+            LiveHistory history = description.Describe(_history.ToArray(), _warnings.ToArray());
             reader.TryAdd(Event("history", history, DashboardJson.Default.LiveHistory));
             if (_latest is { } latest)
             {
@@ -118,7 +122,7 @@ internal sealed class LiveFeed(
     {
         try
         {
-            LiveFigures figures = sampler.Take(Readers != 0, ReadersDropped);
+            LiveFigures figures = sampler.Take(ReadersDropped);
             byte[] bytes = Event("figures", figures, DashboardJson.Default.LiveFigures);
             lock (_gate)
             {
@@ -141,6 +145,17 @@ internal sealed class LiveFeed(
         }
 
         _history.Enqueue(figures.Point);
+        foreach (LiveWarning warning in figures.Warnings)
+        {
+            if (_warnings.Count == RecentWarnings.Capacity)
+            {
+                _warnings.Dequeue();
+            }
+
+            _warnings.Enqueue(warning);
+        }
+
+        Volatile.Write(ref _samples, _samples + 1);
         for (int i = _readers.Count - 1; i >= 0; i--)
         {
             if (!_readers[i].TryAdd(bytes))

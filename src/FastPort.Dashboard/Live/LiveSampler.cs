@@ -1,5 +1,4 @@
 using FastPort.Dashboard.Security;
-using FastPort.Dashboard.Sessions;
 using FastPort.Hosting;
 using FastPort.Telemetry.Counters;
 
@@ -10,7 +9,6 @@ internal sealed class LiveSampler(
     FastPortServer server,
     LatencySampler latencies,
     ServerReasons reasons,
-    SessionDirectory sessions,
     RecentWarnings warnings,
     WrongTokens wrongTokens,
     HostState state,
@@ -23,9 +21,8 @@ internal sealed class LiveSampler(
     private long _warningsSeen;
 
     /// <summary>Takes the figures. The first ones have no rates.</summary>
-    /// <param name="isWatched">Whether somebody reads them: what takes a walk over all sessions is left out otherwise.</param>
     /// <param name="readersDropped">Readers that were dropped so far.</param>
-    public LiveFigures Take(bool isWatched, long readersDropped)
+    public LiveFigures Take(long readersDropped)
     {
         long now = time.GetTimestamp();
         TimeSpan uptime = time.GetElapsedTime(_started, now);
@@ -33,7 +30,6 @@ internal sealed class LiveSampler(
         ServerCountersSnapshot counters = server.Counters.Snapshot();
         ServerLoad load = server.ReadLoad();
         IReadOnlyList<double> loops = _load.BusyLoops(load, elapsed);
-        SessionSnapshot? table = isWatched ? sessions.Read() : null;
         (IReadOnlyList<LiveLatency> types, IReadOnlyList<LiveLatency> operations, double[]?[] points) = latencies.Read(uptime, elapsed);
         var figures = new LiveFigures
         {
@@ -48,8 +44,8 @@ internal sealed class LiveSampler(
                     counters.SessionsOpen,
                     loops.Count == 0 ? null : Math.Round(loops.Average(), 3),
                     _load.Processors(elapsed),
-                    table?.PendingBytes,
-                    table?.SlowConsumers,
+                    load.PendingBytes,
+                    load.SendBlockedConnections,
                 ],
                 points),
             State = state.Name,

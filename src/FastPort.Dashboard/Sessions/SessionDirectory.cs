@@ -7,7 +7,7 @@ namespace FastPort.Dashboard.Sessions;
 /// </summary>
 internal sealed class SessionDirectory(FastPortServer server, TimeProvider time)
 {
-    // A little less than the second between two events, so that the stream's snapshot is always a new one.
+    // A little less than the second between two events of the stream, after each of which pages ask.
     private static readonly TimeSpan MaxAge = TimeSpan.FromMilliseconds(900);
 
     // Rates are of the time between two snapshots. After a longer time without readers there is none.

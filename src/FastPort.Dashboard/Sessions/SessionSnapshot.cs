@@ -18,10 +18,6 @@ internal sealed class SessionSnapshot(SessionRow[] rows, long taken)
     /// <summary>Timestamp of the clock.</summary>
     public long Taken => taken;
 
-    public long PendingBytes { get; } = rows.Sum(static row => row.PendingBytes);
-
-    public int SlowConsumers { get; } = rows.Count(static row => row.IsSlow);
-
     public SessionPage Read(SessionQuery query)
     {
         SessionRow[] matching = Sorted(query);

@@ -16,8 +16,8 @@ internal static class DashboardOption
         HelpName = "URL",
     };
 
-    /// <summary>Adds the dashboard, if the command line or the configuration has its URL.</summary>
-    public static void Add(IServiceCollection services, IConfigurationManager configuration, string? url)
+    /// <summary>Adds the dashboard, if the command line or the configuration has it. Returns what it needs of the log; null if not.</summary>
+    public static DashboardLogging? Add(IServiceCollection services, IConfigurationManager configuration, string? url)
     {
         if (url is not null)
         {
@@ -25,10 +25,15 @@ internal static class DashboardOption
             configuration.AddInMemoryCollection([KeyValuePair.Create("Dashboard:Url", (string?)(url.Length == 0 ? " " : url))]);
         }
 
-        if (configuration.GetSection(DashboardOptions.SectionName).Exists())
+        if (!configuration.GetSection(DashboardOptions.SectionName).Exists())
         {
-            services.AddFastPortDashboard(configuration);
+            return null;
         }
+
+        var logging = new DashboardLogging(configuration);
+        services.AddSingleton<IDashboardLogLevel>(logging);
+        services.AddFastPortDashboard(configuration);
+        return logging;
     }
 
     /// <summary>Says where the dashboard listens, if there is one.</summary>

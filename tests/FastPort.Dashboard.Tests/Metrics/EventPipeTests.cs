@@ -6,7 +6,7 @@ using Microsoft.Diagnostics.NETCore.Client;
 using Microsoft.Diagnostics.Tracing;
 using Xunit;
 
-namespace FastPort.Dashboard.Metrics;
+namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>What <c>dotnet-counters monitor --counters FastPort</c> sees: it reads the same events of a running process.</summary>
 public sealed class EventPipeTests

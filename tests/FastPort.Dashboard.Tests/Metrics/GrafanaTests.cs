@@ -5,7 +5,7 @@ using FastPort.Protocol.Tags.Clients;
 using FastPort.Server.Tests;
 using Xunit;
 
-namespace FastPort.Dashboard.Metrics;
+namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>The dashboard in docs/grafana: its names are those of live servers, and its expressions give data in Prometheus.</summary>
 public sealed partial class GrafanaTests

@@ -8,7 +8,7 @@ using FastPort.Server.Tests;
 using Google.Protobuf;
 using Xunit;
 
-namespace FastPort.Dashboard.Metrics;
+namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>FastPort.Server as a process with a dashboard, and a client that asks it for echoes.</summary>
 internal sealed partial class MeteredServer : IAsyncDisposable

@@ -2,7 +2,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.Server.Tests;
 using Xunit;
 
-namespace FastPort.Dashboard.Metrics;
+namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>What a collector gets from the server program by OTLP, as the standard variables say.</summary>
 public sealed class OtlpTests

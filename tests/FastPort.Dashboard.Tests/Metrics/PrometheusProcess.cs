@@ -5,7 +5,7 @@ using FastPort.Core.Tests.Support;
 using FastPort.Server.Tests;
 using Xunit;
 
-namespace FastPort.Dashboard.Metrics;
+namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>Prometheus as a process that scrapes servers each second. It is ended by its id when disposed.</summary>
 internal sealed partial class PrometheusProcess : IAsyncDisposable

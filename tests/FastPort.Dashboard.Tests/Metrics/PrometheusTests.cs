@@ -3,7 +3,7 @@ using System.Net;
 using System.Text.RegularExpressions;
 using Xunit;
 
-namespace FastPort.Dashboard.Metrics;
+namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>What Prometheus gets from a real server.</summary>
 public sealed partial class PrometheusTests

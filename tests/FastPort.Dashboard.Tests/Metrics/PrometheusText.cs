@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
 
-namespace FastPort.Dashboard.Metrics;
+namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>An answer in Prometheus's text format, by series without the labels of OpenTelemetry's scope.</summary>
 internal sealed partial class PrometheusText

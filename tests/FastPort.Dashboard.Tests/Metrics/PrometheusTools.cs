@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 using FastPort.Core.Tests.Support;
 using Xunit;
 
-namespace FastPort.Dashboard.Metrics;
+namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>Prometheus and its promtool, if they are on the path.</summary>
 internal static class PrometheusTools

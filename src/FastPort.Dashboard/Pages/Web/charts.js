@@ -8,6 +8,10 @@ const HEIGHT = 168;
 // Widths and dashes tell the lines apart, too, not colors alone.
 const dashes = [[], [8, 5], [2, 4]];
 
+// Lines and labels at powers of ten, and bytes at powers of two.
+const decades = (_, splits) => splits.map((s) => Math.abs(Math.log10(s) - Math.round(Math.log10(s))) < 1e-9 ? s : null);
+const powersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
+
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 class Chart {
@@ -70,14 +74,15 @@ class Chart {
         {
           stroke: muted, grid, font, ticks: { show: false }, size: 62, space: 32,
           values: (_, splits) => splits.map((s) => s === null ? "" : unit(s)),
-          ...(log ? { filter: (u, splits) => splits.map((s) => Math.abs(Math.log10(s) % 1) < 1e-9 ? s : null) } : {}),
+          ...(log ? { filter: decades, grid: { ...grid, filter: decades } } : {}),
+          ...(unit === bytes ? { incrs: powersOfTwo } : {}),
         },
       ],
       series: [
         {},
         ...this.definition.lines.map((_, i) => ({
           stroke: style(`--series-${i + 1}`), width: 2, dash: dashes[i], points: { show: false }, spanGaps: false,
-          ...(this.definition.lines.length === 1 ? { fill: `${style("--series-1")}22` } : {}),
+          ...(i === 0 && !log ? { fill: `${style("--series-1")}22` } : {}),
         })),
       ],
       hooks: { setCursor: [(u) => this.showAt(u.cursor.idx)] },
@@ -86,7 +91,10 @@ class Chart {
 
   window() {
     const last = this.data[0].at(-1) ?? Date.now() / 1000;
-    return [last - this.range, last];
+    const first = this.data[0][0] ?? last;
+
+    // A server that has just started is not shown at the edge of an empty chart.
+    return [Math.min(Math.max(last - this.range, first), last - 60), last];
   }
 
   update() {

@@ -1,0 +1,29 @@
+using FastPort.Connections;
+
+namespace FastPort.Hosting;
+
+/// <content>What a reader of figures asks about once a second.</content>
+public sealed partial class ConnectionServer
+{
+    /// <summary>Reads the present load. Takes no lock of the connections; its time is that of a walk over all of them.</summary>
+    internal ServerLoad ReadLoad()
+    {
+        long pending = 0;
+        int blocked = 0;
+
+        // Enumerated without a copy, which would keep accepts waiting.
+        foreach ((_, AcceptedConnection accepted) in _accepted)
+        {
+            Connection connection = accepted.Connection;
+            pending += connection.PendingBytes;
+            blocked += connection.IsSendBlocked ? 1 : 0;
+        }
+
+        return new ServerLoad(
+            Memory.Used,
+            Memory.Limit,
+            pending,
+            blocked,
+            [.. _transports.ReadIdle().Select(static idle => TimeSpan.FromTicks(idle / TimeSpan.NanosecondsPerTick))]);
+    }
+}

@@ -1,0 +1,273 @@
+using System.Net;
+using System.Net.Http.Headers;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Dashboard.Security;
+using FastPort.Dashboard.Tests.Support;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.DependencyInjection;
+using Xunit;
+
+namespace FastPort.Dashboard.Tests;
+
+/// <summary>Who may read the dashboard, and which requests are refused.</summary>
+public sealed class SecurityTests
+{
+    [Theory]
+    [InlineData("/sessions")]
+    [InlineData("/events")]
+    [InlineData("/dashboard.js")]
+    [InlineData("/nothing")]
+    public async Task WithoutTheTokenNothingIsRead(string path)
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
+
+        using HttpResponseMessage answer = await host.Http.GetAsync(path, TestContext.Current.CancellationToken);
+
+        Assert.Equal(HttpStatusCode.Unauthorized, answer.StatusCode);
+        Assert.Equal("Bearer", answer.Headers.WwwAuthenticate.ToString());
+    }
+
+    [Fact]
+    public async Task ABrowserIsSentToTheLoginAndGetsACookieForTheToken()
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
+        using HttpResponseMessage first = await host.Http.GetAsync("/", TestContext.Current.CancellationToken);
+        Assert.Equal("/login", first.Headers.Location?.ToString());
+
+        using HttpResponseMessage login = await LoginAsync(host, DashboardHost.Token);
+
+        Assert.Equal("/", login.Headers.Location?.ToString());
+        string cookie = Assert.Single(login.Headers.GetValues("Set-Cookie"));
+        Assert.EndsWith("; path=/; samesite=strict; httponly", cookie, StringComparison.Ordinal);
+        Assert.DoesNotContain(DashboardHost.Token, cookie, StringComparison.Ordinal);
+        using EventStream events = await EventStream.OpenAsync(host.Http, cookie.Split(';')[0]);
+        Assert.Equal("history", (await events.ReadAsync())!.Value.Name);
+    }
+
+    [Fact]
+    public async Task AProgramSendsTheTokenAsBearer()
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
+
+        Assert.Equal(HttpStatusCode.OK, await BearerAsync(host, DashboardHost.Token));
+        Assert.Equal(HttpStatusCode.Unauthorized, await BearerAsync(host, DashboardHost.Token + "x"));
+        Assert.Equal(HttpStatusCode.Unauthorized, await BearerAsync(host, DashboardHost.Token[1..]));
+    }
+
+    [Fact]
+    public async Task WrongTokensAreCountedAndSlowedDown()
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
+        using HttpResponseMessage login = await LoginAsync(host, DashboardHost.Token);
+        string cookie = Assert.Single(login.Headers.GetValues("Set-Cookie")).Split(';')[0];
+        for (int i = 0; i < WrongTokens.Allowed; i++)
+        {
+            Assert.Equal(HttpStatusCode.Unauthorized, await BearerAsync(host, "a-wrong-token-of-the-tests"));
+        }
+
+        // Now the right token is not looked at either, or guesses could go on. Browsers that are logged in are.
+        Assert.Equal(HttpStatusCode.TooManyRequests, await BearerAsync(host, DashboardHost.Token));
+        using HttpResponseMessage late = await LoginAsync(host, DashboardHost.Token);
+        Assert.Equal(HttpStatusCode.TooManyRequests, late.StatusCode);
+        Assert.Equal(TimeSpan.FromMinutes(1), late.Headers.RetryAfter?.Delta);
+        Assert.Contains(
+            "Try again in a minute", await late.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Equal(WrongTokens.Allowed, host.Services.GetRequiredService<WrongTokens>().Count);
+        using EventStream events = await EventStream.OpenAsync(host.Http, cookie);
+        Assert.Equal(
+            WrongTokens.Allowed,
+            (await events.ReadFiguresAsync(f => f.GetProperty("wrongTokens").GetInt64() > 0)).GetProperty("wrongTokens").GetInt64());
+    }
+
+    [Fact]
+    public async Task AWrongTokenIsToldOnTheLoginPage()
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
+
+        using HttpResponseMessage answer = await LoginAsync(host, "a-wrong-token-of-the-tests");
+
+        Assert.Equal(HttpStatusCode.Unauthorized, answer.StatusCode);
+        Assert.False(answer.Headers.Contains("Set-Cookie"));
+        Assert.Contains(
+            "This token is wrong", await answer.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("localhost", HttpStatusCode.OK)]
+    [InlineData("127.0.0.1", HttpStatusCode.OK)]
+    [InlineData("[::1]:6680", HttpStatusCode.OK)]
+    [InlineData("plant.example", HttpStatusCode.OK)]
+    [InlineData("evil.example", HttpStatusCode.BadRequest)]
+    [InlineData("127.0.0.1.evil.example", HttpStatusCode.BadRequest)]
+    public async Task NamesThatWereNotAllowedAreRefused(string name, HttpStatusCode expected)
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync(null, ("Dashboard:AllowedHosts:0", "plant.example"));
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/sessions");
+        request.Headers.Host = name;
+
+        using HttpResponseMessage answer = await host.Http.SendAsync(request, TestContext.Current.CancellationToken);
+
+        Assert.Equal(expected, answer.StatusCode);
+    }
+
+    [Theory]
+    [InlineData("https://evil.example")]
+    [InlineData("null")]
+    [InlineData("http://127.0.0.1:1")]
+    [InlineData(null)]
+    public async Task NoOtherSiteChangesAnything(string? origin)
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
+        using HttpResponseMessage login = await LoginAsync(host, DashboardHost.Token);
+        foreach (string path in (string[])["/login", "/logout", "/actions/drain", "/actions/kick?session=1"])
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Post, path);
+            request.Headers.Add("Cookie", Assert.Single(login.Headers.GetValues("Set-Cookie")).Split(';')[0]);
+            if (origin is not null)
+            {
+                request.Headers.Add("Origin", origin);
+            }
+
+            using HttpResponseMessage answer = await host.Http.SendAsync(request, TestContext.Current.CancellationToken);
+
+            Assert.Equal(HttpStatusCode.Forbidden, answer.StatusCode);
+        }
+
+        // Nothing was done: a client still connects.
+        await DashboardHost.EchoAsync(await host.ConnectAsync(), 1);
+    }
+
+    [Fact]
+    public async Task EveryAnswerForbidsWhatThePageDoesNotNeed()
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync();
+        foreach (string path in (string[])["/", "/login", "/dashboard.js", "/sessions", "/sessions?sort=x", "/nothing"])
+        {
+            using HttpResponseMessage answer = await host.Http.GetAsync(path, TestContext.Current.CancellationToken);
+
+            string policy = Assert.Single(answer.Headers.GetValues("Content-Security-Policy"));
+            Assert.StartsWith("default-src 'none'; script-src 'self'; style-src 'self';", policy, StringComparison.Ordinal);
+            Assert.DoesNotContain("unsafe", policy, StringComparison.Ordinal);
+            Assert.Equal("nosniff", Assert.Single(answer.Headers.GetValues("X-Content-Type-Options")));
+            Assert.Equal("same-origin", Assert.Single(answer.Headers.GetValues("Referrer-Policy")));
+            Assert.Equal("no-store", answer.Headers.CacheControl?.ToString());
+            Assert.False(answer.Headers.Contains("Server"));
+        }
+    }
+
+    [Fact]
+    public async Task AnOpenRouteNeedsNeitherTokenNorHost()
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync(
+            static services => services.AddSingleton<IDashboardEndpoints, OpenEndpoints>(), ("Dashboard:Token", DashboardHost.Token));
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/open");
+        request.Headers.Host = "a-load-balancer";
+
+        using HttpResponseMessage answer = await host.Http.SendAsync(request, TestContext.Current.CancellationToken);
+
+        Assert.Equal("open", await answer.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+    }
+
+    [Theory]
+    [InlineData("sort=balance", "sort is 'balance'; known are id, routingId")]
+    [InlineData("desc=maybe", "desc is 'maybe'; give true or false.")]
+    [InlineData("page=-1", "page is '-1'; give 0 to 100000.")]
+    [InlineData("page=99999999999999", "page is '99999999999999'; give 0 to 100000.")]
+    [InlineData("sort=id&sort=name", "sort is given 2 times; give it once.")]
+    [InlineData("sorted=id", "'sorted' is no parameter; known are sort, desc, filter, page.")]
+    [InlineData("sort=%00%ff", "sort is ' ")]
+    public async Task AMalformedQueryIsToldSo(string query, string expected)
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync();
+
+        using HttpResponseMessage answer = await host.Http.GetAsync($"/sessions?{query}", TestContext.Current.CancellationToken);
+
+        Assert.Equal(HttpStatusCode.BadRequest, answer.StatusCode);
+        Assert.StartsWith(
+            expected, await answer.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(101, HttpStatusCode.BadRequest)]
+    [InlineData(2000, HttpStatusCode.BadRequest)]
+    [InlineData(10_000, HttpStatusCode.RequestUriTooLong)]
+    public async Task AHugeQueryIsRefused(int characters, HttpStatusCode expected)
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync();
+
+        using HttpResponseMessage answer = await host.Http.GetAsync(
+            $"/sessions?filter={new string('x', characters)}", TestContext.Current.CancellationToken);
+
+        Assert.Equal(expected, answer.StatusCode);
+    }
+
+    [Fact]
+    public async Task AHugeLoginIsRefused()
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
+
+        using HttpResponseMessage answer = await LoginAsync(host, new string('x', 100_000));
+
+        Assert.Equal(HttpStatusCode.BadRequest, answer.StatusCode);
+    }
+
+    [Fact]
+    public async Task HttpsTakesACertificateAndItsCookieIsSecure()
+    {
+        using var key = RSA.Create(2048);
+        using X509Certificate2 certificate = new CertificateRequest("CN=localhost", key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1)
+            .CreateSelfSigned(DateTimeOffset.UtcNow.AddDays(-1), DateTimeOffset.UtcNow.AddDays(1));
+        string path = Path.Combine(Path.GetTempPath(), $"fastport-dashboard-{Guid.NewGuid():N}.pfx");
+        await File.WriteAllBytesAsync(path, certificate.Export(X509ContentType.Pfx, "secret"), TestContext.Current.CancellationToken);
+        try
+        {
+            await using DashboardHost host = await DashboardHost.StartAsync(
+                null,
+                ("Dashboard:Url", "https://127.0.0.1:0"),
+                ("Dashboard:Token", DashboardHost.Token),
+                ("Dashboard:Certificate:Path", path),
+                ("Dashboard:Certificate:Password", "secret"));
+            using var handler = new SocketsHttpHandler { AllowAutoRedirect = false };
+            handler.SslOptions.RemoteCertificateValidationCallback = (_, served, _, _) =>
+                served?.GetCertHashString() == certificate.GetCertHashString();
+            using var http = new HttpClient(handler) { BaseAddress = host.Url };
+
+            using HttpResponseMessage login = await LoginAsync(http, DashboardHost.Token);
+
+            Assert.Contains("; secure;", Assert.Single(login.Headers.GetValues("Set-Cookie")), StringComparison.Ordinal);
+        }
+        finally
+        {
+            File.Delete(path);
+        }
+    }
+
+    private static Task<HttpResponseMessage> LoginAsync(DashboardHost host, string token) => LoginAsync(host.Http, token);
+
+    private static async Task<HttpResponseMessage> LoginAsync(HttpClient http, string token)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Post, "/login")
+        {
+            Content = new FormUrlEncodedContent([KeyValuePair.Create("token", token)]),
+        };
+        request.Headers.Add("Origin", http.BaseAddress!.GetLeftPart(UriPartial.Authority));
+        return await http.SendAsync(request, TestContext.Current.CancellationToken);
+    }
+
+    private static async Task<HttpStatusCode> BearerAsync(DashboardHost host, string token)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/sessions");
+        request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", token);
+        using HttpResponseMessage answer = await host.Http.SendAsync(request, TestContext.Current.CancellationToken);
+        return answer.StatusCode;
+    }
+
+    private sealed class OpenEndpoints : IDashboardEndpoints
+    {
+        public void Map(IEndpointRouteBuilder routes) =>
+            routes.MapGet("/open", static context => context.Response.WriteAsync("open")).WithMetadata(OpenRoute.Instance);
+    }
+}
