@@ -63,7 +63,8 @@ internal sealed class ServerHealthCheck(FastPortServer server, TimeProvider time
         }
     }
 
-    private static IEnumerable<(HealthStatus, string)> Memory(ServerLoad load, HealthStatus failure)
+    /// <summary>What is to be said about the memory budget.</summary>
+    internal static IEnumerable<(HealthStatus Status, string Why)> Memory(ServerLoad load, HealthStatus failure)
     {
         if (load.BufferedBytes >= load.MaxBufferedBytes * NearlyFull)
         {

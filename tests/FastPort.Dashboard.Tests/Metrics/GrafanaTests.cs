@@ -2,6 +2,7 @@ using System.Text.Json;
 using System.Text.RegularExpressions;
 using FastPort.Clients;
 using FastPort.Protocol.Tags.Clients;
+using FastPort.Dashboard.Tests.Support;
 using FastPort.Server.Tests;
 using Xunit;
 
@@ -10,19 +11,17 @@ namespace FastPort.Dashboard.Tests.Metrics;
 /// <summary>The dashboard in docs/grafana: its names are those of live servers, and its expressions give data in Prometheus.</summary>
 public sealed partial class GrafanaTests
 {
-    private static readonly string[] Listen = ["--listen", "tcp://127.0.0.1:0", "--dashboard", "http://127.0.0.1:0"];
-
     [Fact]
     public async Task Every_name_of_the_dashboard_is_one_that_a_server_has()
     {
         await using MeteredServer server = await MeteredServer.StartAsync();
-        await using ServerProcess bridge = StartBridge();
+        await using ServerProcess bridge = DashboardPrograms.StartBridge();
         await server.EchoAsync(1);
         await using TagClient tags = await ReadTagAsync(bridge);
         PrometheusText metrics = await server.MetricsAsync("fastport_request_duration_seconds_count{message_type=\"Echo\"}", 1);
         using var http = new HttpClient();
         var bridged = new PrometheusText(await http.GetStringAsync(
-            new Uri(Dashboard(bridge), "/metrics"), TestContext.Current.CancellationToken));
+            new Uri(await DashboardPrograms.DashboardAsync(bridge), "/metrics"), TestContext.Current.CancellationToken));
 
         string[] used = [.. Expressions().SelectMany(static e => Name.Matches(e.Expression)).Select(static m => m.Value).Distinct()];
 
@@ -34,9 +33,9 @@ public sealed partial class GrafanaTests
     public async Task Every_expression_gives_data_from_a_server_under_load()
     {
         await using MeteredServer server = await MeteredServer.StartAsync();
-        await using ServerProcess bridge = StartBridge();
+        await using ServerProcess bridge = DashboardPrograms.StartBridge();
         await using TagClient tags = await ReadTagAsync(bridge);
-        await using PrometheusProcess prometheus = await PrometheusProcess.StartAsync(server.Dashboard, Dashboard(bridge));
+        await using PrometheusProcess prometheus = await PrometheusProcess.StartAsync(server.Dashboard, await DashboardPrograms.DashboardAsync(bridge));
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         Task load = LoadAsync(server, tags, ended.Token);
 
@@ -63,22 +62,13 @@ public sealed partial class GrafanaTests
         }
     }
 
-    private static ServerProcess StartBridge() => ServerProcess.StartProgram(
-        AppContext.BaseDirectory.Replace("tests/FastPort.Dashboard.Tests", "src/FastPort.OpcBridge", StringComparison.Ordinal),
-        "FastPort.OpcBridge.dll",
-        Listen,
-        ("OpcBridge__Listen", "opc.tcp://127.0.0.1:0"));
-
     private static async Task<TagClient> ReadTagAsync(ServerProcess bridge)
     {
         string endpoint = await bridge.ListeningAsync();
-        await bridge.PrintedAsync("dashboard on ", 1);
         TagClient tags = await TagClient.ConnectAsync(new FastPortClientOptions { Endpoint = endpoint });
         await tags.ReadAsync("simulation/Int32.0", cancellationToken: TestContext.Current.CancellationToken);
         return tags;
     }
-
-    private static Uri Dashboard(ServerProcess process) => new(DashboardLine.Match(process.Output).Groups[1].Value);
 
     private static List<(string Panel, string Expression)> Expressions()
     {
@@ -94,7 +84,4 @@ public sealed partial class GrafanaTests
 
     [GeneratedRegex("\\b(fastport|dotnet)_[a-z0-9_]+(?=\\{)")]
     private static partial Regex Name { get; }
-
-    [GeneratedRegex("dashboard on (http:\\S+)")]
-    private static partial Regex DashboardLine { get; }
 }

@@ -1,6 +1,6 @@
-using System.Text.RegularExpressions;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
+using FastPort.Dashboard.Tests.Support;
 using FastPort.Protocol;
 using FastPort.Protocol.Clients;
 using FastPort.Protocol.Diagnostics;
@@ -11,7 +11,7 @@ using Xunit;
 namespace FastPort.Dashboard.Tests.Metrics;
 
 /// <summary>FastPort.Server as a process with a dashboard, and a client that asks it for echoes.</summary>
-internal sealed partial class MeteredServer : IAsyncDisposable
+internal sealed class MeteredServer : IAsyncDisposable
 {
     private readonly ServerProcess _process;
     private readonly FastPortClient _client;
@@ -33,12 +33,11 @@ internal sealed partial class MeteredServer : IAsyncDisposable
 
     public static async Task<MeteredServer> StartAsync(params (string Key, string Value)[] environment)
     {
-        var process = ServerProcess.Start(["--listen", "tcp://127.0.0.1:0", "--dashboard", "http://127.0.0.1:0"], environment);
+        ServerProcess process = DashboardPrograms.StartServer(DashboardPrograms.Listen, environment);
         string endpoint = await process.ListeningAsync();
-        await process.PrintedAsync("dashboard on ", 1);
         var client = new FastPortClient(new FastPortClientOptions { Endpoint = endpoint });
         await client.ConnectAsync();
-        return new MeteredServer(process, client, new Uri(DashboardLine.Match(process.Output).Groups[1].Value));
+        return new MeteredServer(process, client, await DashboardPrograms.DashboardAsync(process));
     }
 
     /// <summary>Asks for echoes, one after the other.</summary>
@@ -75,7 +74,4 @@ internal sealed partial class MeteredServer : IAsyncDisposable
         _http.Dispose();
         await _process.DisposeAsync();
     }
-
-    [GeneratedRegex("dashboard on (http:\\S+)")]
-    private static partial Regex DashboardLine { get; }
 }

@@ -1,4 +1,5 @@
 using FastPort.Core.Tests.Support;
+using FastPort.Dashboard.Tests.Support;
 using FastPort.Server.Tests;
 using Xunit;
 
@@ -63,7 +64,7 @@ public sealed class OtlpTests
     public async Task Nothing_of_OpenTelemetry_is_loaded_unless_it_is_asked_for(bool isAsked)
     {
         await using OtlpReceiver receiver = await OtlpReceiver.StartAsync(grpc: false);
-        await using ServerProcess server = ServerProcess.Start(
+        await using ServerProcess server = DashboardPrograms.StartServer(
             ["--listen", "tcp://127.0.0.1:0"],
             ("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.Url),
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
@@ -80,7 +81,7 @@ public sealed class OtlpTests
     [Fact]
     public async Task An_exporter_that_is_not_there_is_told_with_what_to_do()
     {
-        await using ServerProcess server = ServerProcess.Start(["--listen", "tcp://127.0.0.1:0"], ("OTEL_METRICS_EXPORTER", "prometheus"));
+        await using ServerProcess server = DashboardPrograms.StartServer(["--listen", "tcp://127.0.0.1:0"], ("OTEL_METRICS_EXPORTER", "prometheus"));
 
         Assert.Equal(2, await server.ExitAsync());
         Assert.Equal(
