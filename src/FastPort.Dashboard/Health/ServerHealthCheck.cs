@@ -99,8 +99,8 @@ internal sealed class ServerHealthCheck(FastPortServer server, TimeProvider time
         {
             yield return (
                 HealthStatus.Degraded,
-                $"Event loop {string.Join(", ", busy)} has had no pause for {Seconds(before, now)} s: an inline handler blocks, or there is "
-                + "more work than the loop can do.");
+                $"Event loop {string.Join(", ", busy)} has had no pause for {Seconds(before, now)} s: an inline handler blocks, or there "
+                + "is more work than the loop can do.");
         }
     }
 

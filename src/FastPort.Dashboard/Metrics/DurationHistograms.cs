@@ -9,7 +9,7 @@ namespace FastPort.Dashboard.Metrics;
 
 /// <summary>The latencies as Prometheus histograms in its text format 0.0.4: for each latency a count per bound, sum and count.</summary>
 /// <remarks>
-/// The bounds divide each power of two from 1 us to 8.6 s in four, at most 18.95 % apart. Each is the end of a bucket that latencies are
+/// The bounds divide each power of two from 128 ns to 8.6 s in four, at most 19.1 % apart. Each is the end of a bucket that latencies are
 /// kept in, so the counts are exact.
 /// </remarks>
 internal static class DurationHistograms
@@ -71,12 +71,12 @@ internal static class DurationHistograms
 
     private static IEnumerable<(long Nanoseconds, string Seconds)> CreateBounds()
     {
-        for (int power = 10; power < 33; power++)
+        for (int power = 7; power < 33; power++)
         {
             // 512 * 2^(0, 1/4, 2/4, 3/4).
             foreach (int part in (int[])[512, 609, 724, 861])
             {
-                yield return Bound((1L << power) / 512 * part);
+                yield return Bound((1L << power) * part / 512);
             }
         }
 

@@ -22,7 +22,7 @@ public sealed class EventPipeTests
         var client = new DiagnosticsClient(server.Process.Id);
         using EventPipeSession session = await client.StartEventPipeSessionAsync(
             [
-                new EventPipeProvider("System.Diagnostics.Metrics", EventLevel.Informational, TimeSeriesValues, new Dictionary<string, string>
+                new EventPipeProvider("System.Diagnostics.Metrics", EventLevel.Informational, TimeSeriesValues, new()
                 {
                     ["SessionId"] = Guid.NewGuid().ToString(),
                     ["Metrics"] = "FastPort",

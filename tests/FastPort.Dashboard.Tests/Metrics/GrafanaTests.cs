@@ -35,7 +35,8 @@ public sealed partial class GrafanaTests
         await using MeteredServer server = await MeteredServer.StartAsync();
         await using ServerProcess bridge = DashboardPrograms.StartBridge();
         await using TagClient tags = await ReadTagAsync(bridge);
-        await using PrometheusProcess prometheus = await PrometheusProcess.StartAsync(server.Dashboard, await DashboardPrograms.DashboardAsync(bridge));
+        await using PrometheusProcess prometheus = await PrometheusProcess.StartAsync(
+            server.Dashboard, await DashboardPrograms.DashboardAsync(bridge));
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         Task load = LoadAsync(server, tags, ended.Token);
 

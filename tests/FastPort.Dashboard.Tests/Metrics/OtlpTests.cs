@@ -81,7 +81,8 @@ public sealed class OtlpTests
     [Fact]
     public async Task An_exporter_that_is_not_there_is_told_with_what_to_do()
     {
-        await using ServerProcess server = DashboardPrograms.StartServer(["--listen", "tcp://127.0.0.1:0"], ("OTEL_METRICS_EXPORTER", "prometheus"));
+        await using ServerProcess server = DashboardPrograms.StartServer(
+            ["--listen", "tcp://127.0.0.1:0"], ("OTEL_METRICS_EXPORTER", "prometheus"));
 
         Assert.Equal(2, await server.ExitAsync());
         Assert.Equal(

@@ -19,7 +19,8 @@ internal sealed class TagMeter : IDisposable
         Observe("fastport.tags.joined", "Tags answered by a read that another request had asked for", static telemetry => telemetry.Joined);
         Observe("fastport.tags.written", "Tags that were written to their source", static telemetry => telemetry.TagsWritten);
         Observe("fastport.tags.dropped", "Samples dropped because a subscriber was too slow", static telemetry => telemetry.Dropped);
-        Observe("fastport.tags.source.losses", "How often a source has lost its connection", static telemetry => telemetry.Losses, "{loss}");
+        Observe(
+            "fastport.tags.source.losses", "How often a source has lost its connection", static telemetry => telemetry.Losses, "{loss}");
         _meter.CreateObservableUpDownCounter(
             "fastport.tags.source.connected",
             () => sources.Select(static source => new Measurement<int>(source.Source.IsConnected ? 1 : 0, Tag(source))),
