@@ -37,7 +37,9 @@ public sealed class DashboardOptions : IDescribedOptions
     /// </summary>
     public bool AllowActions { get; set; }
 
-    /// <summary>Name of the server that is shown, as it was given to <c>AddFastPort</c>. Defaults to empty: the server without a name.</summary>
+    /// <summary>
+    /// Name of the server that is shown, as it was given to <c>AddFastPort</c>. Defaults to empty: the server without a name.
+    /// </summary>
     public string ServerName { get; set; } = string.Empty;
 
     /// <summary>Whether there is a dashboard.</summary>
@@ -78,7 +80,8 @@ public sealed class DashboardOptions : IDescribedOptions
 
         if (DashboardUrl.TryParse(Url, out DashboardUrl? named) && named is { Host: "localhost", Port: 0 })
         {
-            section.Add(nameof(Url), $"'{Url}' has a name and port 0; the system chooses ports of addresses only, as in http://127.0.0.1:0.");
+            section.Add(
+                nameof(Url), $"'{Url}' has a name and port 0; the system chooses ports of addresses only, as in http://127.0.0.1:0.");
         }
 
         if (Token.Length == 0 && DashboardUrl.TryParse(Url, out DashboardUrl? url) && !url.IsLoopback)

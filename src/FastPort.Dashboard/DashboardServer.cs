@@ -107,7 +107,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
 
     private static EndpointException Failed(DashboardUrl url, Exception e)
     {
-        var endpoint = Endpoint.Parse($"tcp://{(url.Host.Contains(':', StringComparison.Ordinal) ? $"[{url.Host}]" : url.Host)}:{url.Port}");
+        var endpoint = Endpoint.Parse($"tcp{url.ToString()[url.Scheme.Length..]}");
         string why = e.InnerException is AddressInUseException || e is IOException { InnerException: AddressInUseException }
             ? "another program listens there; stop it, or choose another port with --dashboard or Dashboard:Url."
             : $"{e.Message}";

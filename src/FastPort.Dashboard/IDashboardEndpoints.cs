@@ -10,6 +10,8 @@ namespace FastPort.Dashboard;
 internal interface IDashboardEndpoints
 {
     /// <summary>Adds the routes.</summary>
-    /// <param name="routes">The web application. Mark routes that need neither token nor matching Host with <see cref="OpenRoute"/>.</param>
+    /// <param name="routes">
+    /// The web application. Mark routes that need neither token nor matching Host with <see cref="OpenRoute"/>.
+    /// </param>
     void Map(IEndpointRouteBuilder routes);
 }

@@ -243,7 +243,7 @@ public sealed class LiveTests
         await using DashboardHost host = await DashboardHost.StartAsync(null, ("FastPort:Loops", "2"));
         ServerLoad first = host.Server.ReadLoad();
         await Patience.UntilAsync(
-            () => host.Server.ReadLoad().LoopIdleTimes.Zip(first.LoopIdleTimes, static (now, before) => now > before).All(static more => more),
+            () => host.Server.ReadLoad().LoopIdleTimes.Zip(first.LoopIdleTimes).All(static pair => pair.First > pair.Second),
             "both loops have been idle");
 
         Assert.Equal(2, first.LoopIdleTimes.Count);
@@ -292,7 +292,12 @@ public sealed class LiveTests
             var warnings = new RecentWarnings(time);
             _feed = new LiveFeed(
                 new LiveSampler(
-                    server, new LatencySampler(Stats), new ServerReasons(server), warnings, new Security.WrongTokens(), new HostState(new NoLifetime()),
+                    server,
+                    new LatencySampler(Stats),
+                    new ServerReasons(server),
+                    warnings,
+                    new Security.WrongTokens(),
+                    new HostState(new NoLifetime()),
                     time),
                 new ServerDescription(server, "test", allowsActions: false),
                 time,

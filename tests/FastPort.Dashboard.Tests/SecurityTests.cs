@@ -218,8 +218,8 @@ public sealed class SecurityTests
     public async Task HttpsTakesACertificateAndItsCookieIsSecure()
     {
         using var key = RSA.Create(2048);
-        using X509Certificate2 certificate = new CertificateRequest("CN=localhost", key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1)
-            .CreateSelfSigned(DateTimeOffset.UtcNow.AddDays(-1), DateTimeOffset.UtcNow.AddDays(1));
+        var wanted = new CertificateRequest("CN=localhost", key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
+        using X509Certificate2 certificate = wanted.CreateSelfSigned(DateTimeOffset.UtcNow.AddDays(-1), DateTimeOffset.UtcNow.AddDays(1));
         string path = Path.Combine(Path.GetTempPath(), $"fastport-dashboard-{Guid.NewGuid():N}.pfx");
         await File.WriteAllBytesAsync(path, certificate.Export(X509ContentType.Pfx, "secret"), TestContext.Current.CancellationToken);
         try

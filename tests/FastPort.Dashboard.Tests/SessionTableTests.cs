@@ -33,7 +33,8 @@ public sealed class SessionTableTests
     [Fact]
     public void TwentyThousandAreSortedFilteredAndPaged()
     {
-        SessionSnapshot snapshot = new([.. Enumerable.Range(1, 20_000).Select(static i => Row(i, $"machine-{i % 1000:000}", i * 7 % 20_000))], 0);
+        SessionSnapshot snapshot = new(
+            [.. Enumerable.Range(1, 20_000).Select(static i => Row(i, $"machine-{i % 1000:000}", i * 7 % 20_000))], 0);
 
         SessionPage first = snapshot.Read(new SessionQuery("messagesIn", IsDescending: true, string.Empty, 0));
         Assert.Equal((20_000, 20_000, 200, 100), (first.Total, first.Matching, first.Pages, first.Rows.Count));
@@ -60,8 +61,8 @@ public sealed class SessionTableTests
 
         foreach (string name in SessionSort.Names)
         {
-            IEnumerable<long> up = snapshot.Read(new SessionQuery(name, IsDescending: false, string.Empty, 0)).Rows.Select(static r => r.Id);
-            Assert.Equal([1L, 2, 3], up.Order());
+            SessionPage up = snapshot.Read(new SessionQuery(name, IsDescending: false, string.Empty, 0));
+            Assert.Equal([1L, 2, 3], up.Rows.Select(static row => row.Id).Order());
         }
 
         Assert.Equal(

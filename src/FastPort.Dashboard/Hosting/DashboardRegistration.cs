@@ -23,9 +23,9 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class DashboardRegistration
 {
     /// <summary>
-    /// Adds the dashboard of a FastPort server. Its <see cref="DashboardOptions"/> come from configuration section <c>Dashboard</c>; without
-    /// a <see cref="DashboardOptions.Url"/> it does nothing. If keys are unknown or values out of range, the host does not start; the
-    /// <see cref="OptionsValidationException"/> names all of them.
+    /// Adds the dashboard of a FastPort server. Its <see cref="DashboardOptions"/> come from configuration section <c>Dashboard</c>;
+    /// without a <see cref="DashboardOptions.Url"/> it does nothing. If keys are unknown or values out of range, the host does not start;
+    /// the <see cref="OptionsValidationException"/> names all of them.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration (its root).</param>

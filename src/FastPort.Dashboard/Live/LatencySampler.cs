@@ -22,7 +22,8 @@ internal sealed class LatencySampler(LatencyStats stats)
     public IReadOnlyList<string> Series => _series;
 
     /// <summary>Reads all message types. Returns the tables' rows and the points of the charts.</summary>
-    public (IReadOnlyList<LiveLatency> Types, IReadOnlyList<LiveLatency> Operations, double[]?[] Points) Read(TimeSpan now, TimeSpan elapsed)
+    public (IReadOnlyList<LiveLatency> Types, IReadOnlyList<LiveLatency> Operations, double[]?[] Points) Read(
+        TimeSpan now, TimeSpan elapsed)
     {
         LatencyReport report = stats.ReadTotals();
         bool isStart = now - _stepped >= Step;
@@ -82,7 +83,8 @@ internal sealed class LatencySampler(LatencyStats stats)
         {
             if (count.Per is { } per)
             {
-                counts.Add(new LiveCount(count.Owner, count.Name, count.Count, null, per > 0 ? Math.Round((double)count.Count / per, 4) : null));
+                double? ratio = per > 0 ? Math.Round((double)count.Count / per, 4) : null;
+                counts.Add(new LiveCount(count.Owner, count.Name, count.Count, Rate: null, ratio));
                 continue;
             }
 

@@ -48,7 +48,15 @@ internal sealed record LiveFigures
 
 /// <summary>Counts since the start.</summary>
 internal sealed record LiveTotals(
-    long Connections, long Sessions, long Accepted, long Closed, long Rejected, long MessagesIn, long MessagesOut, long BytesIn, long BytesOut);
+    long Connections,
+    long Sessions,
+    long Accepted,
+    long Closed,
+    long Rejected,
+    long MessagesIn,
+    long MessagesOut,
+    long BytesIn,
+    long BytesOut);
 
 /// <summary>Latencies of a message type or an operation, in microseconds: of the last minute and since the start.</summary>
 internal sealed record LiveLatency(string Name, long Errors, LiveQuantiles Minute, LiveQuantiles Lifetime);

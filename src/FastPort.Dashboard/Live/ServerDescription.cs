@@ -7,8 +7,8 @@ namespace FastPort.Dashboard.Live;
 /// <summary>What a page shows of a server besides figures.</summary>
 internal sealed class ServerDescription(FastPortServer server, string name, bool allowsActions, IDashboardLogLevel? logLevel = null)
 {
-    private static readonly string Version =
-        typeof(FastPortServer).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion.Split('+')[0] ?? "-";
+    private static readonly string Version = typeof(FastPortServer).Assembly
+        .GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion.Split('+')[0] ?? "-";
 
     public LiveHistory Describe(IReadOnlyList<LivePoint> points, IReadOnlyList<LiveWarning> warnings) => new()
     {

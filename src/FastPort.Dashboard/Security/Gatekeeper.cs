@@ -25,7 +25,9 @@ internal sealed class Gatekeeper(DashboardOptions options, WrongTokens wrongToke
         if (request.QueryString.Value is { Length: > MaxQueryCharacters } query)
         {
             return RefuseAsync(
-                context, StatusCodes.Status400BadRequest, $"The query has {query.Length} characters; at most {MaxQueryCharacters} are read.");
+                context,
+                StatusCodes.Status400BadRequest,
+                $"The query has {query.Length} characters; at most {MaxQueryCharacters} are read.");
         }
 
         if (!_origin.HasOwnHost(request))
@@ -33,7 +35,8 @@ internal sealed class Gatekeeper(DashboardOptions options, WrongTokens wrongToke
             return RefuseAsync(
                 context,
                 StatusCodes.Status400BadRequest,
-                "The Host header has a name that this dashboard does not know. Use its address, or add the name to Dashboard:AllowedHosts.");
+                "The Host header has a name that this dashboard does not know. Use its address, or add the name to "
+                + "Dashboard:AllowedHosts.");
         }
 
         if (!HttpMethods.IsGet(request.Method) && !HttpMethods.IsHead(request.Method) && !RequestOrigin.IsSameSite(request))
@@ -95,7 +98,9 @@ internal sealed class Gatekeeper(DashboardOptions options, WrongTokens wrongToke
 
             context.Response.Headers.WWWAuthenticate = "Bearer";
             return RefuseAsync(
-                context, StatusCodes.Status401Unauthorized, "This dashboard needs a token: log in at /login, or send Authorization: Bearer.");
+                context,
+                StatusCodes.Status401Unauthorized,
+                "This dashboard needs a token: log in at /login, or send Authorization: Bearer.");
         }
 
         if (TryToken(context, sent))

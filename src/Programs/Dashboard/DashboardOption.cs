@@ -16,7 +16,9 @@ internal static class DashboardOption
         HelpName = "URL",
     };
 
-    /// <summary>Adds the dashboard, if the command line or the configuration has it. Returns what it needs of the log; null if not.</summary>
+    /// <summary>
+    /// Adds the dashboard, if the command line or the configuration has it. Returns what it needs of the log; null without a dashboard.
+    /// </summary>
     public static DashboardLogging? Add(IServiceCollection services, IConfigurationManager configuration, string? url)
     {
         if (url is not null)

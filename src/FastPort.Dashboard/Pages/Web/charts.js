@@ -192,6 +192,13 @@ export class Charts {
     this.rebuild();
   }
 
+  // What is drawn, for tests and for whoever looks closely: the number of points, and when the last one was.
+  tell() {
+    const { dataset } = byId("charts");
+    dataset.points = this.points.length;
+    dataset.last = this.points.at(-1)?.at ?? "";
+  }
+
   // 600 points of a few numbers: rebuilt faster than kept in step.
   rebuild() {
     this.times.length = 0;
@@ -204,6 +211,8 @@ export class Charts {
       });
       chart.update();
     }
+
+    this.tell();
   }
 
   value(definition, name, point) {

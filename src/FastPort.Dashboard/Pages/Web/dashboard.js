@@ -2,7 +2,7 @@
 
 import { Actions, kick } from "./actions.js";
 import { Charts } from "./charts.js";
-import { bytes, compact, count, duration, microseconds, percent, rate, span, time, words } from "./format.js";
+import { bytes, capital, compact, count, duration, microseconds, percent, plural, rate, span, time, words } from "./format.js";
 import { Sessions } from "./sessions.js";
 import { Stream } from "./stream.js";
 import { byId, fill, setText, show } from "./tables.js";
@@ -61,7 +61,7 @@ const showTiles = (figures) => {
   const value = (name) => figures.point.values[columns.indexOf(name)] ?? null;
   const all = figures.point.latencies[0];
   show("connections", count(figures.totals.connections));
-  show("sessions-open", `${count(figures.totals.sessions)} sessions, ${compact(figures.totals.accepted)} accepted`);
+  show("sessions-open", `${plural(figures.totals.sessions, "session")}, ${compact(figures.totals.accepted)} accepted`);
   show("messages-in", `${compact(value("messagesIn"))}/s`);
   show("messages-out", `${compact(value("messagesOut"))}/s`);
   show("bytes-in", `${bytes(value("bytesIn"))}/s`);
@@ -69,12 +69,14 @@ const showTiles = (figures) => {
   show("p99", all ? duration(all[2]) : "-");
   show("p50", all ? `P50 ${duration(all[1])}, max ${duration(all[3])}` : "no messages in this second");
   show("loops", percent(value("loops")));
-  show("loops-each", figures.loops.length === 0 ? "no event loops on this transport" : `each ${figures.loops.map(percent).join(", ")}`);
+  show("loops-each", figures.loops.length === 0 ? "no event loops on this transport"
+    : figures.loops.length <= 4 ? `each ${figures.loops.map(percent).join(", ")}`
+    : `the busiest of ${figures.loops.length} ${percent(Math.max(...figures.loops))}`);
   show("cpu", value("cpu") === null ? "-" : value("cpu").toFixed(2));
   show("cpu-of", `of ${processors}, ${bytes(figures.workingSetBytes)} memory`);
   show("pending", bytes(value("pendingBytes")));
   const slow = value("slowConsumers") ?? 0;
-  show("slow", `${count(slow)} slow consumers`);
+  show("slow", plural(slow, "slow consumer"));
   byId("slow").closest(".tile").classList.toggle("attention", slow > 0);
   show("buffered", bytes(figures.bufferedBytes));
   show("memory", `of ${bytes(figures.maxBufferedBytes)} budget`);
@@ -112,7 +114,7 @@ const showSources = ({ counts }) => {
   if (head.dataset.names !== names.join()) {
     head.dataset.names = names.join();
     const line = document.createElement("tr");
-    for (const name of ["Source", ...names.map(words)]) {
+    for (const name of ["Source", ...names.map((one) => capital(words(one)))]) {
       const cell = document.createElement("th");
       cell.scope = "col";
       cell.className = name === "Source" ? "" : "n";

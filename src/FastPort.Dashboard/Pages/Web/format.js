@@ -11,6 +11,8 @@ const isNone = (value) => value === null || value === undefined;
 
 export const count = (value) => isNone(value) ? "-" : whole.format(value);
 
+export const plural = (value, word) => `${count(value)} ${word}${value === 1 ? "" : "s"}`;
+
 export const compact = (value) => isNone(value) ? "-" : value < 10000 ? whole.format(value) : short.format(value);
 
 export const rate = (value) => isNone(value) ? "-" : value < 10 && value !== 0 ? tenths.format(value) : whole.format(value);
@@ -65,6 +67,8 @@ export const span = (seconds) => {
 
   return shown.join(" ");
 };
+
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // "wordsTogether" as "words together", and "with_lines" as "with lines".
 export const words = (name) => name.replace(/_/g, " ").replace(/([a-z])([A-Z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`);

@@ -1,6 +1,6 @@
 // The table of sessions. The server sorts, filters and pages; this page asks once a second, and at once after a change.
 
-import { bytes, count, rate, span } from "./format.js";
+import { bytes, count, plural, rate, span } from "./format.js";
 import { byId, fill, setText, show } from "./tables.js";
 
 export class Sessions {
@@ -92,9 +92,10 @@ export class Sessions {
     });
     const first = sessions.page * 100 + 1;
     show("sessions-status", sessions.matching === 0
-      ? `${count(sessions.total)} sessions`
-      : `${count(first)} to ${count(first + sessions.rows.length - 1)} of ${count(sessions.matching)}`
-        + (sessions.matching === sessions.total ? " sessions" : ` that match, of ${count(sessions.total)} sessions`));
+      ? plural(sessions.total, "session")
+      : `${count(first)} to ${count(first + sessions.rows.length - 1)} of `
+        + (sessions.matching === sessions.total
+          ? plural(sessions.total, "session") : `${count(sessions.matching)} that match, of ${plural(sessions.total, "session")}`));
     show("page", `Page ${sessions.page + 1} of ${sessions.pages}`);
     byId("previous").disabled = sessions.page === 0;
     byId("next").disabled = sessions.page >= sessions.pages - 1;

@@ -1,0 +1,66 @@
+using Deque.AxeCore.Commons;
+using Deque.AxeCore.Playwright;
+using FastPort.Dashboard.Tests.Support;
+using FastPort.Telemetry;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Playwright;
+using Xunit;
+
+namespace FastPort.Dashboard.Tests;
+
+/// <summary>The pages break none of axe's rules, in light and dark, on a desk and on a phone.</summary>
+public sealed class AccessibilityTests(Chromium chromium) : IClassFixture<Chromium>
+{
+    [Theory]
+    [InlineData(1280, ColorScheme.Light)]
+    [InlineData(1280, ColorScheme.Dark)]
+    [InlineData(390, ColorScheme.Light)]
+    [InlineData(390, ColorScheme.Dark)]
+    public async Task ThePageHasNoViolations(int width, ColorScheme colors)
+    {
+        Chromium.Require();
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
+        await FillAsync(host);
+        await using BrowserPage page = await chromium.OpenAsync(host.Url, width, colors);
+        await NoViolationsAsync(page);
+        await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
+        await page.Page.Keyboard.PressAsync("Enter");
+        await page.ShowsAsync("#state", "running");
+        await Assertions.Expect(page.Page.Locator("#sessions tbody tr")).ToHaveCountAsync(2);
+
+        await NoViolationsAsync(page);
+
+        // Nothing but tables is wider than the screen, and these scroll by themselves.
+        Assert.Equal(width, await page.Page.EvaluateAsync<int>("document.documentElement.scrollWidth"));
+        await page.Page.GetByRole(AriaRole.Button, new() { Name = "Drain and stop the server" }).ClickAsync();
+        await NoViolationsAsync(page);
+        await page.Page.GetByRole(AriaRole.Button, new() { Name = "Cancel" }).ClickAsync();
+        await host.StopAsync();
+        await page.ShowsAsync("#state", "server stopped, reconnecting");
+        await NoViolationsAsync(page);
+    }
+
+    // Something in every table.
+    private static async Task FillAsync(DashboardHost host)
+    {
+        LatencyStats stats = host.Services.GetRequiredService<LatencyStats>();
+        stats.AddCount("pump", "tags_read", static () => 7);
+        stats.ForOperation("pump read").RecordCall(5000);
+        ILogger logger = host.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Machine");
+        logger.LogWarning("The pump is slow");
+        logger.LogError("The pump has stopped");
+        await DashboardHost.EchoAsync(await host.ConnectAsync("press", "machine-1"), 10);
+        await DashboardHost.EchoAsync(await host.ConnectAsync("press", "machine-2"), 10);
+        await using Clients.FastPortClient closed = await host.ConnectAsync();
+    }
+
+    private static async Task NoViolationsAsync(BrowserPage page)
+    {
+        AxeResult result = await page.Page.RunAxe();
+        Assert.Equal(string.Empty, string.Join('\n', result.Violations.Select(static one => $"{one.Id}: {one.Help} {Where(one)}")));
+
+        static string Where(AxeResultItem violation) =>
+            string.Join(' ', violation.Nodes.Select(static node => $"{node.Html} {node.Any.FirstOrDefault()?.Message}"));
+    }
+}

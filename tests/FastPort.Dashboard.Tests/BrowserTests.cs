@@ -1,0 +1,171 @@
+using System.Globalization;
+using System.Text.Json;
+using FastPort.Dashboard.Live;
+using FastPort.Dashboard.Tests.Support;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Playwright;
+using Xunit;
+
+namespace FastPort.Dashboard.Tests;
+
+/// <summary>The page in a real browser, in front of a real server.</summary>
+public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
+{
+    private const string Echo = "#latency tbody tr:nth-child(2)";
+
+    [Fact]
+    public async Task FiguresAreThoseOfTheJsonReport()
+    {
+        Chromium.Require();
+        string directory = Directory.CreateTempSubdirectory("fastport-dashboard").FullName;
+        await using DashboardHost host = await DashboardHost.StartAsync(
+            null, ("LatencyStats:EnableConsoleOutput", "false"), ("LatencyStats:OutputDirectory", directory));
+        await DashboardHost.EchoAsync(await host.ConnectAsync(), 2000);
+        await using BrowserPage page = await chromium.OpenAsync(host.Url);
+        await page.Page.GetByLabel("Since the start").CheckAsync();
+        await page.ShowsAsync($"{Echo} td:nth-child(2)", "2,000");
+
+        // The report is written while the server stops. The page keeps what it had last.
+        await host.StopAsync();
+        await page.ShowsAsync("#state", "server stopped, reconnecting");
+
+        string file = Assert.Single(Directory.GetFiles(directory, "*.json"));
+        using JsonDocument report = JsonDocument.Parse(await File.ReadAllTextAsync(file, TestContext.Current.CancellationToken));
+        JsonElement echo = report.RootElement.GetProperty("scopes").EnumerateArray()
+            .Single(static scope => scope.GetProperty("name").GetString() == "Echo").GetProperty("lifetime");
+        JsonElement us = echo.GetProperty("decode_to_send").GetProperty("us");
+        IReadOnlyList<string> cells = await page.Page.Locator($"{Echo} > *").AllTextContentsAsync();
+        Assert.Equal("Echo", cells[0]);
+        Assert.Equal(echo.GetProperty("messages").GetInt64().ToString("N0", CultureInfo.InvariantCulture), cells[1]);
+        Assert.Equal(
+            ((string[])["p50", "p90", "p99", "p999", "max"]).Select(name => Microseconds(us.GetProperty(name).GetDouble())),
+            cells.Skip(3).Take(5));
+        Assert.Equal(echo.GetProperty("errors").GetInt64().ToString(CultureInfo.InvariantCulture), cells[8]);
+        Directory.Delete(directory, recursive: true);
+    }
+
+    [Fact]
+    public async Task AStoppedServerIsShownAndThePageComesBack()
+    {
+        Chromium.Require();
+        await using DashboardHost first = await DashboardHost.StartAsync();
+        await DashboardHost.EchoAsync(await first.ConnectAsync(), 7);
+        await using BrowserPage page = await chromium.OpenAsync(first.Url);
+        await page.ShowsAsync($"{Echo} td:nth-child(2)", "7");
+        await page.ShowsAsync("#state", "running");
+
+        await first.StopAsync();
+        await page.ShowsAsync("#state", "server stopped, reconnecting");
+
+        await using DashboardHost second = await DashboardHost.StartAsync(
+            null, ("Dashboard:Url", first.Url.GetLeftPart(UriPartial.Authority)), ("FastPort:ServerName", "The second"));
+        await DashboardHost.EchoAsync(await second.ConnectAsync(), 3);
+        await page.ShowsAsync("#state", "running");
+        await page.ShowsAsync("#server", "The second");
+        await page.ShowsAsync($"{Echo} td:nth-child(2)", "3");
+    }
+
+    [Fact]
+    public async Task SessionsAreSortedFilteredAndPagedByKeyboard()
+    {
+        Chromium.Require();
+        await using DashboardHost host = await DashboardHost.StartAsync();
+        for (int i = 1; i <= 120; i++)
+        {
+            await host.ConnectAsync(routingId: $"machine-{i:000}");
+        }
+
+        await using BrowserPage page = await chromium.OpenAsync(host.Url);
+        ILocator first = page.Page.Locator("#sessions tbody tr:first-child td:nth-child(2)");
+        await page.ShowsAsync("#sessions-status", "1 to 100 of 120 sessions");
+
+        // By routing id, up and down.
+        ILocator header = page.Page.GetByRole(AriaRole.Button, new() { Name = "Routing id" });
+        await header.FocusAsync();
+        await page.Page.Keyboard.PressAsync("Enter");
+        await page.ShowsAsync("#sessions tbody tr:first-child td:nth-child(2)", "machine-001");
+        Assert.Equal("ascending", await page.Page.Locator("th[data-sort=routingId]").GetAttributeAsync("aria-sort"));
+        Assert.Equal("none", await page.Page.Locator("th[data-sort=rate]").GetAttributeAsync("aria-sort"));
+        await page.Page.Keyboard.PressAsync("Space");
+        await page.ShowsAsync("#sessions tbody tr:first-child td:nth-child(2)", "machine-120");
+        Assert.Equal("descending", await page.Page.Locator("th[data-sort=routingId]").GetAttributeAsync("aria-sort"));
+
+        // The second page, and back.
+        await page.Page.GetByRole(AriaRole.Button, new() { Name = "Next" }).FocusAsync();
+        await page.Page.Keyboard.PressAsync("Enter");
+        await page.ShowsAsync("#page", "Page 2 of 2");
+        await page.ShowsAsync("#sessions tbody tr:first-child td:nth-child(2)", "machine-020");
+        await page.Page.GetByRole(AriaRole.Button, new() { Name = "Previous" }).FocusAsync();
+        await page.Page.Keyboard.PressAsync("Enter");
+        await page.ShowsAsync("#page", "Page 1 of 2");
+
+        await page.Page.GetByLabel("Filter").FocusAsync();
+        await page.Page.Keyboard.TypeAsync("machine-11");
+        await page.ShowsAsync("#sessions-status", "1 to 10 of 10 that match, of 120 sessions");
+        Assert.Equal("machine-119", await first.TextContentAsync());
+    }
+
+    [Fact]
+    public async Task AnOperatorLogsInAndClosesASession()
+    {
+        Chromium.Require();
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
+        await DashboardHost.EchoAsync(await host.ConnectAsync(routingId: "machine-7"), 1);
+        long id = Assert.Single(host.Server.Sessions).Id;
+        await using BrowserPage page = await chromium.OpenAsync(host.Url);
+        Assert.EndsWith("/login", page.Page.Url, StringComparison.Ordinal);
+        await page.Page.GetByLabel("Token").FillAsync("a-wrong-token-of-the-tests");
+        await page.Page.Keyboard.PressAsync("Enter");
+        await page.ShowsAsync("[role=alert]", "This token is wrong. It is the one in Dashboard:Token of the configuration.");
+        await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
+        await page.Page.Keyboard.PressAsync("Enter");
+        await page.ShowsAsync("#state", "running");
+
+        await page.Page.GetByRole(AriaRole.Button, new() { Name = $"Close session {id}", Exact = true }).ClickAsync();
+        await page.ShowsAsync("#confirm-text", $"Close session {id}? Its client may connect again.");
+        await page.Page.GetByRole(AriaRole.Button, new() { Name = "Close it" }).ClickAsync();
+
+        await page.ShowsAsync("#action-result", $"Session {id} is closed.");
+        await Assertions.Expect(page.Page.Locator("#warnings")).ToContainTextAsync("Dashboard action by 127.0.0.1: close session");
+        await Assertions.Expect(page.Page.Locator("#reasons")).ToContainTextAsync("Session closed");
+    }
+
+    [Fact]
+    public async Task APageThatStaysOpenDoesNotGrow()
+    {
+        Chromium.Require();
+        var time = new Core.Tests.Support.FakeTimeProvider();
+        await using DashboardHost host = await DashboardHost.StartAsync(services => services.AddSingleton<TimeProvider>(time));
+        LiveFeed feed = host.Services.GetRequiredService<LiveFeed>();
+        await using BrowserPage page = await chromium.OpenAsync(host.Url);
+        await page.ShowsAsync("#uptime", "0 s");
+        await PassAsync(LiveFeed.HistorySeconds + 10);
+        int full = await ElementsAsync();
+        await PassAsync(LiveFeed.HistorySeconds);
+
+        Assert.Equal(full, await ElementsAsync());
+        Assert.Equal(LiveFeed.HistorySeconds, await page.Page.EvaluateAsync<int>("document.getElementById('charts').dataset.points * 1"));
+
+        // A few at a time: a reader that is further behind is dropped.
+        async Task PassAsync(int seconds)
+        {
+            for (int i = 0; i < seconds; i += 5)
+            {
+                int before = feed.Samples;
+                for (int s = 1; s <= 5; s++)
+                {
+                    time.Advance(TimeSpan.FromSeconds(1));
+                    await Core.Tests.Support.Patience.UntilAsync(() => feed.Samples == before + s, "the second is sampled");
+                }
+
+                await page.Page.WaitForFunctionAsync(
+                    "at => Number(document.getElementById('charts').dataset.last) === at", time.GetUtcNow().ToUnixTimeMilliseconds());
+            }
+        }
+
+        Task<int> ElementsAsync() => page.Page.EvaluateAsync<int>("document.querySelectorAll('*').length");
+    }
+
+    // As the page and the text reports show microseconds.
+    private static string Microseconds(double us) => us.ToString(us < 1 ? "0.000" : us < 100 ? "0.00" : "N1", CultureInfo.InvariantCulture);
+}

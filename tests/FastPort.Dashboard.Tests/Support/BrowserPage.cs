@@ -1,0 +1,39 @@
+using System.Collections.Concurrent;
+using Microsoft.Playwright;
+using Xunit;
+
+namespace FastPort.Dashboard.Tests.Support;
+
+/// <summary>A page in a browser, and what the browser complained about: errors of scripts, and what the security policy refused.</summary>
+internal sealed class BrowserPage : IAsyncDisposable
+{
+    private readonly IBrowserContext _context;
+    private readonly ConcurrentQueue<string> _complaints = new();
+
+    public BrowserPage(IBrowserContext context, IPage page)
+    {
+        _context = context;
+        Page = page;
+        page.PageError += (_, error) => _complaints.Enqueue(error);
+        page.Console += (_, message) =>
+        {
+            // A server that is away is told as an error of the network, which is no fault of the page.
+            if (message.Type == "error" && !message.Text.Contains("Failed to load resource", StringComparison.Ordinal)
+                && !message.Text.Contains("net::ERR_", StringComparison.Ordinal))
+            {
+                _complaints.Enqueue(message.Text);
+            }
+        };
+    }
+
+    public IPage Page { get; }
+
+    public Task ShowsAsync(string selector, string text) => Assertions.Expect(Page.Locator(selector)).ToHaveTextAsync(
+        text, new LocatorAssertionsToHaveTextOptions { Timeout = (float)Core.Tests.Support.Patience.Limit.TotalMilliseconds });
+
+    public async ValueTask DisposeAsync()
+    {
+        await _context.CloseAsync();
+        Assert.Empty(_complaints);
+    }
+}
