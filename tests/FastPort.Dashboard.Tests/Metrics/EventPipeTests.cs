@@ -19,18 +19,17 @@ public sealed class EventPipeTests
         await using MeteredServer server = await MeteredServer.StartAsync();
         await server.EchoAsync(100);
         var seen = new ConcurrentDictionary<string, double>(StringComparer.Ordinal);
+        var arguments = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            ["SessionId"] = Guid.NewGuid().ToString(),
+            ["Metrics"] = "FastPort",
+            ["RefreshInterval"] = "1",
+            ["MaxTimeSeries"] = "1000",
+            ["MaxHistograms"] = "20",
+        };
         var client = new DiagnosticsClient(server.Process.Id);
         using EventPipeSession session = await client.StartEventPipeSessionAsync(
-            [
-                new EventPipeProvider("System.Diagnostics.Metrics", EventLevel.Informational, TimeSeriesValues, new()
-                {
-                    ["SessionId"] = Guid.NewGuid().ToString(),
-                    ["Metrics"] = "FastPort",
-                    ["RefreshInterval"] = "1",
-                    ["MaxTimeSeries"] = "1000",
-                    ["MaxHistograms"] = "20",
-                }),
-            ],
+            [new EventPipeProvider("System.Diagnostics.Metrics", EventLevel.Informational, TimeSeriesValues, arguments)],
             requestRundown: false,
             circularBufferMB: 16,
             TestContext.Current.CancellationToken);
