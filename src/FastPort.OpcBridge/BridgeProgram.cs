@@ -1,5 +1,7 @@
+using FastPort.Dashboard;
 using FastPort.Hosting;
 using FastPort.OpcBridge.Configuration;
+using FastPort.OpcBridge.Health;
 using FastPort.OpcBridge.Published;
 using FastPort.OpcBridge.Simulation;
 using FastPort.OpcBridge.Sources;
@@ -69,6 +71,7 @@ internal static class BridgeProgram
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
         builder.Services.AddSerilog(providers: dashboardLog?.Providers);
         builder.Services.AddMetrics();
+        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
         var settings = BridgeSettings.Read(builder.Configuration);
         isSimulated = settings.Endpoints.Count == 0;
         if (isSimulated)
@@ -91,6 +94,11 @@ internal static class BridgeProgram
             loggerFactory: provider.GetRequiredService<ILoggerFactory>(),
             latencies: provider.GetRequiredService<LatencyStats>()));
         builder.Services.AddSingleton<IHostedService, BridgeService>();
+
+        if (builder.Services.Any(static service => service.ServiceType == typeof(DashboardServer)))
+        {
+            builder.Services.AddHealthChecks().AddCheck<EndpointsHealthCheck>(EndpointsHealthCheck.Name);
+        }
 
         // Added last: the server starts when tags are known, and stops first.
         builder.Services

@@ -47,6 +47,7 @@ internal static class ServerProgram
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
         builder.Services.AddSerilog(providers: dashboardLog?.Providers);
         builder.Services.AddMetrics();
+        OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.Server");
 
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)

@@ -56,6 +56,8 @@ internal sealed partial class ServerProcess : IAsyncDisposable
         _reading = Task.WhenAll(ReadAsync(_process.StandardOutput, _output), ReadAsync(_process.StandardError, _errors));
     }
 
+    public int Id => _process.Id;
+
     public string StatsDirectory => Path.Combine(_directory.Path, "Stats");
 
     public string Output => Snapshot(_output);
@@ -64,6 +66,11 @@ internal sealed partial class ServerProcess : IAsyncDisposable
 
     public static ServerProcess Start(string[] arguments, params (string Key, string Value)[] environment) =>
         new(new TempDirectory(), Path.Combine(AppContext.BaseDirectory, "FastPort.Server.dll"), arguments, environment);
+
+    /// <summary>Another program that says as this server does where it listens.</summary>
+    public static ServerProcess StartProgram(
+        string directory, string program, string[] arguments, params (string Key, string Value)[] environment) =>
+        new(new TempDirectory(), Path.Combine(directory, program), arguments, environment);
 
     /// <summary>A copy of the program with another appsettings.json; null for none.</summary>
     public static ServerProcess StartWithSettings(string? json, string[] arguments, params (string Key, string Value)[] environment)

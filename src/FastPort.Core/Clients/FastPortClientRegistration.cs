@@ -1,6 +1,7 @@
 using System.Diagnostics.Metrics;
 using FastPort.Clients;
 using FastPort.Configuration;
+using FastPort.Telemetry;
 using FastPort.Telemetry.Metering;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
@@ -64,20 +65,29 @@ public static class FastPortClientRegistration
         services.AddSingleton<IHostedService>(provider => new FastPortClientHostedService(
             NamedServices.Get<FastPortClient>(provider, name),
             NamedServices.Options<FastPortClientOptions>(provider, name).RetryConnect,
+            FindLatencies(provider, name),
             provider.GetService<IMeterFactory>(),
             name.Length == 0 ? null : name));
         return builder;
     }
 
+    // What the application measures is published if it has registered it, under the client's name; a server's is the server's.
+    private static LatencyStats? FindLatencies(IServiceProvider provider, string name)
+    {
+        LatencyStats? latencies = name.Length == 0 ? provider.GetService<LatencyStats>() : provider.GetKeyedService<LatencyStats>(name);
+        return latencies?.Role == LatencyRole.Client ? latencies : null;
+    }
+
     /// <summary>Connects and closes a client, and its meter, with the host.</summary>
-    private sealed class FastPortClientHostedService(FastPortClient client, bool retryConnect, IMeterFactory? meters, string? name)
+    private sealed class FastPortClientHostedService(
+        FastPortClient client, bool retryConnect, LatencyStats? latencies, IMeterFactory? meters, string? name)
         : IHostedService, IDisposable
     {
         private ClientMeter? _meter;
 
         public async Task StartAsync(CancellationToken cancellationToken)
         {
-            _meter = new ClientMeter(client.Counters, () => client.Session?.OutstandingRequests ?? 0, meters, name);
+            _meter = new ClientMeter(client.Counters, () => client.Session?.OutstandingRequests ?? 0, latencies, meters, name);
             if (retryConnect)
             {
                 // The task ends with a session or with the close. Its exception is observed and discarded.

@@ -9,6 +9,9 @@ public sealed partial class ConnectionServer
     // Additional time for a stop besides ShutdownTimeout. Aborted connections whose protocols block their loop have 5 s of it.
     private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
 
+    /// <summary>Whether a stop has begun: no connection is accepted any more.</summary>
+    public bool IsStopping => _stopping;
+
     /// <summary>
     /// Stops the server: accepts no more connections, notifies every protocol (<see cref="IConnectionProtocol.OnStopping"/>), waits up to
     /// <see cref="ServerOptions.ShutdownTimeout"/> for the connections, then aborts those that are left. Always completes; idempotent.

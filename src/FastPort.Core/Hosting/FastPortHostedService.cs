@@ -1,5 +1,6 @@
 using System.Diagnostics.Metrics;
 using FastPort.Telemetry;
+using FastPort.Telemetry.Metering;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
@@ -25,7 +26,7 @@ internal sealed class FastPortHostedService(
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await server.StartAsync(cancellationToken).ConfigureAwait(false);
-        _meter = new FastPortMeter(server.Counters, stats, server.ReadMemory, meters, name);
+        _meter = new FastPortMeter(server.Counters, stats, ReadMemory, meters, name);
         if (options.EnableConsoleOutput || options.EnableFileOutput)
         {
             _writer = new LatencyStatsWriter(stats, options, _logger, console);
@@ -45,6 +46,12 @@ internal sealed class FastPortHostedService(
         await server.DisposeAsync().ConfigureAwait(false);
         await FinishReportAsync(CancellationToken.None).ConfigureAwait(false);
         _meter?.Dispose();
+    }
+
+    private ServerMemory ReadMemory()
+    {
+        ServerLoad load = server.ReadLoad();
+        return new ServerMemory(load.PendingBytes, load.BufferedBytes, load.MaxBufferedBytes);
     }
 
     // A console or disk that blocks must not keep the host from stopping: the report is abandoned then.

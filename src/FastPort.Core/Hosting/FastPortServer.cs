@@ -80,6 +80,9 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Number of open connections.</summary>
     public int ConnectionCount => _connections.ConnectionCount;
 
+    /// <summary>Whether a stop has begun: no connection is accepted any more.</summary>
+    public bool IsStopping => _connections.IsStopping;
+
     /// <summary>The present load. Its time is that of a walk over all connections; for code that reads it every second or so.</summary>
     public ServerLoad ReadLoad() => _connections.ReadLoad();
 

@@ -72,14 +72,12 @@ internal sealed class FastPortMeter : IDisposable
     /// <summary>Disposes the meter. The factory disposes a meter that it created.</summary>
     public void Dispose() => _meter.Dispose();
 
+    // Zeros too: a counter that appears with its first event has no rate of it, and no panel can tell "none" from "not there".
     private static IEnumerable<Measurement<long>> Tagged(int tags, string key, Func<int, string> name, Func<int, long> count)
     {
         for (var tag = 0; tag < tags; tag++)
         {
-            if (count(tag) is > 0 and var value)
-            {
-                yield return new Measurement<long>(value, new KeyValuePair<string, object?>(key, name(tag)));
-            }
+            yield return new Measurement<long>(count(tag), new KeyValuePair<string, object?>(key, name(tag)));
         }
     }
 
@@ -104,8 +102,8 @@ internal sealed class FastPortMeter : IDisposable
         Count("fastport.accept.errors", "{error}", "Accepts that failed", () => counters.Snapshot().AcceptErrors);
         Count("fastport.messages.received", "{message}", "Whole frames received", () => counters.Snapshot().MessagesIn);
         Count("fastport.messages.sent", "{message}", "Whole frames sent", () => counters.Snapshot().MessagesOut);
-        Count("fastport.bytes.received", "By", "Bytes received, headers included", () => counters.Snapshot().BytesIn);
-        Count("fastport.bytes.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
+        Count("fastport.traffic.received", "By", "Bytes received, headers included", () => counters.Snapshot().BytesIn);
+        Count("fastport.traffic.sent", "By", "Bytes sent, headers included", () => counters.Snapshot().BytesOut);
         _meter.CreateObservableUpDownCounter(
             "fastport.subscriptions.open", () =>
                 counters.Snapshot().SubscriptionsOpen, "{subscription}", "Topic subscriptions at present");

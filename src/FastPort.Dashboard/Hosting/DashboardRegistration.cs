@@ -1,8 +1,10 @@
 using FastPort.Configuration;
 using FastPort.Dashboard;
 using FastPort.Dashboard.Actions;
+using FastPort.Dashboard.Health;
 using FastPort.Dashboard.Hosting;
 using FastPort.Dashboard.Live;
+using FastPort.Dashboard.Metrics;
 using FastPort.Dashboard.Pages;
 using FastPort.Dashboard.Security;
 using FastPort.Dashboard.Sessions;
@@ -10,6 +12,7 @@ using FastPort.Hosting;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -51,6 +54,8 @@ public static class DashboardRegistration
         services.AddSingleton<IDashboardEndpoints, PageEndpoints>();
         services.AddSingleton<IDashboardEndpoints, LoginEndpoints>();
         services.AddSingleton<IDashboardEndpoints, LiveEndpoints>();
+        services.AddSingleton<IDashboardEndpoints, MetricsEndpoint>();
+        AddHealth(services);
         services.AddSingleton<IDashboardEndpoints, SessionEndpoints>();
         services.AddSingleton<IDashboardEndpoints>(static provider => new ActionEndpoints(
             Dashboard(provider),
@@ -59,6 +64,24 @@ public static class DashboardRegistration
             Logger(provider),
             provider.GetService<IDashboardLogLevel>()));
         return services;
+    }
+
+    // The server that is shown is checked, unless the application has said itself what is.
+    private static void AddHealth(IServiceCollection services)
+    {
+        services.AddHealthChecks();
+        services.AddSingleton<IDashboardEndpoints, HealthEndpoints>();
+        services.AddSingleton<IPostConfigureOptions<HealthCheckServiceOptions>>(static provider =>
+        {
+            string name = Dashboard(provider).ServerName;
+            return new PostConfigureOptions<HealthCheckServiceOptions>(Options.Options.DefaultName, checks =>
+            {
+                if (checks.Registrations.All(static one => one.Name != HealthCheckRegistrations.ServerCheck))
+                {
+                    checks.Registrations.Add(HealthCheckRegistrations.Server(HealthCheckRegistrations.ServerCheck, name));
+                }
+            });
+        });
     }
 
     private static void AddSecurity(IServiceCollection services)

@@ -39,8 +39,6 @@ public sealed class FastPortMeterTests
         Assert.Equal(
             [
                 "fastport.accept.errors 1",
-                "fastport.bytes.received 700",
-                "fastport.bytes.sent 600",
                 "fastport.connections.accepted 2",
                 "fastport.connections.open 1",
                 "fastport.connections.rejected reason=ConnectionLimit 1",
@@ -59,6 +57,8 @@ public sealed class FastPortMeterTests
                 "fastport.sessions.open 1",
                 "fastport.subscriptions.open 3",
                 "fastport.timeouts kind=Write 1",
+                "fastport.traffic.received 700",
+                "fastport.traffic.sent 600",
             ],
             listener.Observe());
     }

@@ -24,7 +24,6 @@ public sealed class TagMeterTests
         };
         listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) => Keep(instrument.Name, value, tags));
         listener.SetMeasurementEventCallback<int>((instrument, value, tags, _) => Keep(instrument.Name, value, tags));
-        listener.SetMeasurementEventCallback<double>((instrument, value, tags, _) => Keep(instrument.Name, value, tags));
         listener.Start();
         var memory = new MemoryTagSource(name);
         memory.Add("a", 1, isWritable: true);
@@ -44,7 +43,6 @@ public sealed class TagMeterTests
             Assert.Equal(1, seen["fastport.tags.written"]);
             Assert.Equal(1, seen["fastport.tags.source.losses"]);
             Assert.Equal(0, seen["fastport.tags.source.connected"]);
-            Assert.InRange(seen["fastport.tags.source.duration"], 0, 30);
         }
 
         void Keep(string instrument, double value, ReadOnlySpan<KeyValuePair<string, object?>> tags)

@@ -14,9 +14,11 @@ internal sealed class ClientMeter : IDisposable
     /// <summary>Creates the meter and its instruments.</summary>
     /// <param name="counters">The client's counters.</param>
     /// <param name="outstanding">Returns the number of requests without an answer yet.</param>
+    /// <param name="latencies">The latencies that the application measures with the client; null for none.</param>
     /// <param name="factory">Creates and owns the meter. Null: this object creates one.</param>
     /// <param name="clientName">Tag <c>fastport.client</c> of the meter; null for no tag.</param>
-    public ClientMeter(ServerCounters counters, Func<int> outstanding, IMeterFactory? factory, string? clientName)
+    public ClientMeter(
+        ServerCounters counters, Func<int> outstanding, LatencyStats? latencies, IMeterFactory? factory, string? clientName)
     {
         _meter = FastPortMeter.Create(factory, "fastport.client", clientName);
         _meter.CreateObservableUpDownCounter(
@@ -26,10 +28,14 @@ internal sealed class ClientMeter : IDisposable
         Count("sessions.opened", "{session}", "Sessions opened; each but the first is a reconnection", static all => all.SessionsOpened);
         Count("messages.received", "{message}", "Whole frames received", static all => all.MessagesIn);
         Count("messages.sent", "{message}", "Whole frames sent", static all => all.MessagesOut);
-        Count("bytes.received", "By", "Bytes received, headers included", static all => all.BytesIn);
-        Count("bytes.sent", "By", "Bytes sent, headers included", static all => all.BytesOut);
+        Count("traffic.received", "By", "Bytes received, headers included", static all => all.BytesIn);
+        Count("traffic.sent", "By", "Bytes sent, headers included", static all => all.BytesOut);
         Count("replies.unmatched", "{reply}", "Replies without a matching request", static all => all.RepliesToNothing);
         Count("timeouts", "{connection}", "Connections closed by a deadline", static all => all.TimeoutsClosed);
+        if (latencies is not null)
+        {
+            DurationInstruments.Add(_meter, latencies);
+        }
 
         void Count(string name, string unit, string description, Func<ServerCountersSnapshot, long> count) =>
             _meter.CreateObservableCounter($"fastport.client.{name}", () => count(counters.Snapshot()), unit, description);

@@ -5,7 +5,9 @@ namespace FastPort.Telemetry.Metering;
 /// <param name="Description">What is measured.</param>
 internal sealed record DurationNames(string Name, string Description)
 {
-    /// <summary>Tag of a message type: the name of a registered type (<see cref="LatencySeries.Name"/>), never a text from a peer.</summary>
+    /// <summary>
+    /// Tag of a message type: the name of a registered type (<see cref="LatencySeries.Name"/>), never a text from a peer.
+    /// </summary>
     public const string TypeKey = "message.type";
 
     /// <summary>Tag of an operation of the application.</summary>

@@ -47,9 +47,6 @@ internal sealed class ServedSource
 
     public SourceTelemetry Telemetry { get; }
 
-    /// <summary>Set before the first call.</summary>
-    public TagMeter? Meter { get; set; }
-
     /// <summary>As the source said the last time. Under the gate.</summary>
     public bool IsConnected { get; private set; }
 
@@ -118,7 +115,6 @@ internal sealed class ServedSource
 
         TimeSpan time = Time.GetElapsedTime(begun);
         Telemetry.OnCalled(operation, time, status);
-        Meter?.OnCalled(this, operation, time);
         return (status, isAbandoned);
     }
 

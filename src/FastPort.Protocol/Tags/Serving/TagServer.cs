@@ -49,7 +49,6 @@ public sealed partial class TagServer : IAsyncDisposable
         ILogger logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<TagServer>();
         _sources = [.. sources.Select(source => new ServedSource(source, _options, logger, _time, latencies))];
         _meter = new TagMeter(_sources);
-        Array.ForEach(_sources, source => source.Meter = _meter);
     }
 
     /// <summary>Closes all feeds.</summary>

@@ -1,0 +1,36 @@
+using FastPort.Dashboard.Security;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace FastPort.Dashboard.Health;
+
+/// <summary>
+/// <c>/health/live</c> and <c>/health/ready</c> for whoever starts, restarts and balances servers. They need no token, so they tell states
+/// and no reasons; the reasons are in the log, where the health check service writes them.
+/// </summary>
+internal sealed class HealthEndpoints(HealthCheckService health) : IDashboardEndpoints
+{
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        // Alive is a process that answers. A check that fails says that it should get no work, not that a restart would help.
+        routes.MapGet("/health/live", context => AnswerAsync(context, static one => one.Tags.Contains("live")))
+            .WithMetadata(OpenRoute.Instance);
+        routes.MapGet("/health/ready", context => AnswerAsync(context, static one => !one.Tags.Contains("live")))
+            .WithMetadata(OpenRoute.Instance);
+    }
+
+    private async Task AnswerAsync(HttpContext context, Func<HealthCheckRegistration, bool> which)
+    {
+        HealthReport report = await health.CheckHealthAsync(which, context.RequestAborted).ConfigureAwait(false);
+        context.Response.StatusCode = report.Status == HealthStatus.Unhealthy
+            ? StatusCodes.Status503ServiceUnavailable
+            : StatusCodes.Status200OK;
+        context.Response.ContentType = "text/plain; charset=utf-8";
+        context.Response.Headers.CacheControl = "no-store";
+        IEnumerable<string> lines = report.Entries.Select(static entry => $"{entry.Key}: {entry.Value.Status}");
+        await context.Response.WriteAsync(string.Join('\n', lines.Prepend(report.Status.ToString())), context.RequestAborted)
+            .ConfigureAwait(false);
+    }
+}

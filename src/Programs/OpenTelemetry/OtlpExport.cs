@@ -1,0 +1,90 @@
+using System.Runtime.CompilerServices;
+using FastPort.Configuration;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using OpenTelemetry;
+using OpenTelemetry.Resources;
+
+namespace FastPort.Programs;
+
+/// <summary>
+/// Metrics and traces to a collector by OTLP, as the standard variables <c>OTEL_*</c> say. OpenTelemetry's SDK reads all of them but those
+/// that choose the exporters, which are read here: without them nothing of it is loaded.
+/// </summary>
+internal static class OtlpExport
+{
+    private const string Endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    private const string ServiceName = "OTEL_SERVICE_NAME";
+    private const string Meters = "FastPort";
+    private const string Sources = "FastPort*";
+
+    /// <summary>Adds the exporters that the configuration asks for.</summary>
+    /// <param name="services">The host's services.</param>
+    /// <param name="configuration">The host's configuration, with the environment.</param>
+    /// <param name="program">The service's name, unless <c>OTEL_SERVICE_NAME</c> or <c>OTEL_RESOURCE_ATTRIBUTES</c> has one.</param>
+    /// <exception cref="FastPortOptionsException">A variable asks for an exporter that is not here.</exception>
+    public static void Add(IServiceCollection services, IConfiguration configuration, string program)
+    {
+        List<string> problems = [];
+        bool metrics = IsWanted(configuration, "OTEL_METRICS_EXPORTER", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", problems);
+        bool traces = IsWanted(configuration, "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", problems);
+        if (problems.Count != 0)
+        {
+            throw new FastPortOptionsException(problems);
+        }
+
+        if (metrics || traces)
+        {
+            AddSdk(services, configuration, program, metrics, traces);
+        }
+    }
+
+    // An exporter is wanted if it is named, or if there is an endpoint to send to and no exporter is named.
+    private static bool IsWanted(IConfiguration configuration, string exporter, string endpoint, List<string> problems)
+    {
+        if (string.Equals(configuration["OTEL_SDK_DISABLED"], "true", StringComparison.OrdinalIgnoreCase))
+        {
+            return false;
+        }
+
+        switch (configuration[exporter])
+        {
+            case null or "":
+                return !string.IsNullOrEmpty(configuration[Endpoint]) || !string.IsNullOrEmpty(configuration[endpoint]);
+            case "otlp":
+                return true;
+            case "none":
+                return false;
+            case var other:
+                problems.Add($"{exporter} is '{other}'; give otlp or none. Prometheus reads /metrics of the dashboard (--dashboard).");
+                return false;
+        }
+    }
+
+    // Not inlined: with it, its caller would load OpenTelemetry's assemblies.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void AddSdk(IServiceCollection services, IConfiguration configuration, string program, bool metrics, bool traces)
+    {
+        OpenTelemetryBuilder builder = services.AddOpenTelemetry().ConfigureResource(resource =>
+        {
+            if (string.IsNullOrEmpty(configuration[ServiceName])
+                && configuration["OTEL_RESOURCE_ATTRIBUTES"]?.Contains("service.name=", StringComparison.Ordinal) != true)
+            {
+                resource.AddService(program);
+            }
+        });
+
+        // Alone it reads the variables of one signal too, such as OTEL_EXPORTER_OTLP_METRICS_ENDPOINT. A signal of which nothing is added
+        // here sends nothing; the log is Serilog's.
+        builder.UseOtlpExporter();
+        if (metrics)
+        {
+            builder.WithMetrics(static metrics => metrics.AddMeter(Meters, "System.Runtime"));
+        }
+
+        if (traces)
+        {
+            builder.WithTracing(static traces => traces.AddSource(Sources));
+        }
+    }
+}

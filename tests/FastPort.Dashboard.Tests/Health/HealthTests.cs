@@ -1,0 +1,178 @@
+using System.Net;
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Dashboard.Health;
+using FastPort.Dashboard.Tests.Support;
+using FastPort.Dispatch;
+using FastPort.Hosting;
+using FastPort.Server.Tests;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Hosting;
+using Xunit;
+
+namespace FastPort.Dashboard.Tests.Health;
+
+/// <summary>What an orchestrator or a load balancer sees over HTTP.</summary>
+public sealed class HealthTests
+{
+    private const ushort Held = 0x1000;
+    private const string Ready = "Healthy\nfastport-server: Healthy";
+    private const string NotReady = "Unhealthy\nfastport-server: Unhealthy";
+
+    [Theory]
+    [InlineData("/health/live", "Healthy")]
+    [InlineData("/health/ready", "Healthy\nfastport-server: Healthy")]
+    public async Task A_server_that_listens_is_healthy_for_everybody(string path, string expected)
+    {
+        await using DashboardHost host = await DashboardHost.StartWithTokenAsync();
+        using var request = new HttpRequestMessage(HttpMethod.Get, path);
+        request.Headers.Host = "some.other.name";
+
+        using HttpResponseMessage answer = await host.Http.SendAsync(request, TestContext.Current.CancellationToken);
+
+        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        Assert.Equal(expected, await answer.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+        Assert.True(answer.Headers.CacheControl?.NoStore);
+
+        // It is the health alone that needs no token.
+        using HttpResponseMessage metrics = await host.Http.GetAsync("/metrics", TestContext.Current.CancellationToken);
+        Assert.Equal(HttpStatusCode.Unauthorized, metrics.StatusCode);
+    }
+
+    [Fact]
+    public async Task A_server_is_not_ready_before_it_listens()
+    {
+        var early = new EarlyService();
+        await using DashboardHost host = await DashboardHost.StartAsync(services => services.AddSingleton<IHostedService>(provider =>
+        {
+            early.Dashboard = provider.GetRequiredService<DashboardServer>();
+            return early;
+        }));
+
+        Assert.Equal((HttpStatusCode.ServiceUnavailable, NotReady), early.Seen);
+        Assert.Equal(HttpStatusCode.OK, (await HealthHost.GetAsync(host.Http, "/health/ready")).Status);
+    }
+
+    [Fact]
+    public async Task Readiness_ends_with_the_beginning_of_a_drain_and_life_goes_on()
+    {
+        var held = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using HealthHost host = await HealthHost.StartAsync(map: handlers => handlers.MapQueued(Held, async _ =>
+        {
+            begun.SetResult();
+            await held.Task;
+        }));
+        await using FastPortClient client = await ConnectAsync(host.Server);
+        Task request = client.RequestAsync(Held, ReadOnlyMemory<byte>.Empty);
+        await begun.Task.WaitAsync(Patience.Limit, TestContext.Current.CancellationToken);
+        Assert.Equal(HttpStatusCode.OK, (await host.ReadyAsync()).Status);
+
+        // The answer in flight keeps the server from ending, and the dashboard with it.
+        Task stopping = host.StopAsync();
+        await Patience.UntilAsync(() => host.Server.IsStopping, "the server stops");
+
+        Assert.Equal((HttpStatusCode.ServiceUnavailable, NotReady), await host.ReadyAsync());
+        Assert.Equal((HttpStatusCode.OK, "Healthy"), await host.LiveAsync());
+        Assert.False(stopping.IsCompleted);
+        held.SetResult();
+        await request;
+        await stopping;
+    }
+
+    [Fact]
+    public async Task A_server_whose_loop_has_no_pause_is_degraded()
+    {
+        var time = new FakeTimeProvider();
+        using var held = new ManualResetEventSlim();
+        var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using HealthHost host = await HealthHost.StartAsync(
+            services => services.AddSingleton<TimeProvider>(time),
+            handlers => handlers.MapInline(Held, (ref InlineRequest _) =>
+            {
+                begun.SetResult();
+                held.Wait(Patience.Limit);
+            }),
+            ("FastPort:Loops", "1"),
+            ("FastPort:Transport", "Epoll"));
+        await using FastPortClient client = await ConnectAsync(host.Server);
+        Assert.Equal(HttpStatusCode.OK, (await host.ReadyAsync()).Status);
+        Task request = client.RequestAsync(Held, ReadOnlyMemory<byte>.Empty);
+        await begun.Task.WaitAsync(Patience.Limit, TestContext.Current.CancellationToken);
+        time.Advance(ServerHealthCheck.Window);
+
+        // The loop was idle after the first reading, and has not been after the second.
+        Assert.Equal((HttpStatusCode.OK, Ready), await host.ReadyAsync());
+        time.Advance(ServerHealthCheck.Window);
+        Assert.Equal((HttpStatusCode.OK, "Degraded\nfastport-server: Degraded"), await host.ReadyAsync());
+        held.Set();
+        await request;
+    }
+
+    [Fact]
+    public async Task A_client_is_healthy_while_it_is_connected()
+    {
+        await using HealthHost host = await HealthHost.StartAsync();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = host.Server.Endpoints[0].ToString() });
+        var services = new ServiceCollection();
+        services.AddLogging();
+        services.AddSingleton(client);
+        services.AddHealthChecks().AddFastPortClient();
+        await using ServiceProvider provider = services.BuildServiceProvider();
+        var health = provider.GetRequiredService<HealthCheckService>();
+
+        Assert.Equal(HealthStatus.Unhealthy, await StatusAsync());
+        await client.ConnectAsync(TestContext.Current.CancellationToken);
+        Assert.Equal(HealthStatus.Healthy, await StatusAsync());
+        await client.CloseAsync();
+        Assert.Equal(HealthStatus.Unhealthy, await StatusAsync());
+
+        async Task<HealthStatus> StatusAsync() =>
+            (await health.CheckHealthAsync(TestContext.Current.CancellationToken)).Entries["fastport-client"].Status;
+    }
+
+    [Fact]
+    public async Task An_application_may_add_the_check_itself()
+    {
+        await using HealthHost host = await HealthHost.StartAsync(static services => services.AddHealthChecks().AddFastPortServer());
+
+        Assert.Equal((HttpStatusCode.OK, Ready), await host.ReadyAsync());
+    }
+
+    [Theory]
+    [InlineData("", HttpStatusCode.OK, "Healthy\nopc-ua-endpoints: Healthy\nfastport-server: Healthy")]
+    [InlineData(
+        "opc.tcp://127.0.0.1:1", HttpStatusCode.ServiceUnavailable, "Unhealthy\nopc-ua-endpoints: Unhealthy\nfastport-server: Healthy")]
+    public async Task A_bridge_is_as_healthy_as_its_endpoints(string endpoint, HttpStatusCode status, string text)
+    {
+        (string, string)[] environment = endpoint.Length == 0 ? [] : [("OpcBridge__Endpoints__line1__EndpointUrl", endpoint)];
+        await using ServerProcess bridge = DashboardPrograms.StartBridge(environment);
+        using var http = new HttpClient { BaseAddress = await DashboardPrograms.DashboardAsync(bridge) };
+
+        Assert.Equal((status, text), await HealthHost.GetAsync(http, "/health/ready"));
+    }
+
+    private static async Task<FastPortClient> ConnectAsync(FastPortServer server)
+    {
+        var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoints[0].ToString() });
+        await client.ConnectAsync();
+        return client;
+    }
+
+    /// <summary>Asks for the readiness before the server starts.</summary>
+    private sealed class EarlyService : IHostedService
+    {
+        public DashboardServer? Dashboard { get; set; }
+
+        public (HttpStatusCode Status, string Text) Seen { get; private set; }
+
+        public async Task StartAsync(CancellationToken cancellationToken)
+        {
+            using var http = new HttpClient { BaseAddress = Dashboard!.Url };
+            Seen = await HealthHost.GetAsync(http, "/health/ready");
+        }
+
+        public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+    }
+}

@@ -1,0 +1,108 @@
+using System.Globalization;
+using System.Net;
+using System.Text.RegularExpressions;
+using Xunit;
+
+namespace FastPort.Dashboard.Tests.Metrics;
+
+/// <summary>What Prometheus gets from a real server.</summary>
+public sealed partial class PrometheusTests
+{
+    private const string Echo = "message_type=\"Echo\"";
+
+    [Fact]
+    public async Task Counters_and_histograms_are_those_of_the_messages()
+    {
+        await using MeteredServer server = await MeteredServer.StartAsync();
+        await server.EchoAsync(200);
+
+        PrometheusText metrics = await server.MetricsAsync($"fastport_request_duration_seconds_count{{{Echo}}}", 200);
+        PrometheusText counted = await server.MetricsAsync("fastport_messages_received_total", 201);
+
+        // The Hello is the one more.
+        Assert.Equal(201, counted.Find("fastport_messages_sent_total"));
+        Assert.Equal(1, counted.Find("fastport_connections_open"));
+        Assert.Equal(1, counted.Find("fastport_sessions_open"));
+        Assert.Equal(0, counted.Find("fastport_connections_rejected_total{reason=\"ConnectionLimit\"}"));
+        Assert.InRange(counted.Find("fastport_memory_limit_bytes") ?? 0, 1, double.MaxValue);
+        foreach (string name in (string[])["request", "request_queue", "request_handler"])
+        {
+            Assert.Equal(200, metrics.Find($"fastport_{name}_duration_seconds_count{{{Echo}}}"));
+            (double Bound, double Count)[] buckets = Buckets(metrics, $"fastport_{name}_duration_seconds");
+            Assert.Equal(double.PositiveInfinity, buckets[^1].Bound);
+            Assert.Equal(200, buckets[^1].Count);
+            Assert.Equal(buckets.Select(static b => b.Count).Order(), buckets.Select(static b => b.Count));
+            Assert.All(buckets.Zip(buckets.Skip(1).SkipLast(1)), static pair =>
+                Assert.InRange(pair.Second.Bound / pair.First.Bound, 1.01, 1.21));
+            Assert.InRange(buckets[0].Bound, 0, 2e-7);
+            Assert.InRange(buckets[^2].Bound, 5, 60);
+        }
+
+        // An upper bound of the sum: each message took at most its bucket's bound.
+        (double Bound, double Count)[] all = Buckets(metrics, "fastport_request_duration_seconds");
+        double atMost = all.Select((bucket, i) => (bucket.Count - (i == 0 ? 0 : all[i - 1].Count)) * Math.Min(bucket.Bound, 60)).Sum();
+        Assert.InRange(metrics.Find($"fastport_request_duration_seconds_sum{{{Echo}}}") ?? 0, atMost / 1.25, atMost);
+    }
+
+    [Fact]
+    public async Task Bounds_stay_the_same_from_the_first_message_on()
+    {
+        await using MeteredServer server = await MeteredServer.StartAsync();
+        await server.EchoAsync(1);
+        PrometheusText first = await server.MetricsAsync($"fastport_request_duration_seconds_count{{{Echo}}}", 1);
+        await server.EchoAsync(50);
+        PrometheusText second = await server.MetricsAsync($"fastport_request_duration_seconds_count{{{Echo}}}", 51);
+
+        Assert.Equal(
+            Buckets(first, "fastport_request_duration_seconds").Select(static b => b.Bound),
+            Buckets(second, "fastport_request_duration_seconds").Select(static b => b.Bound));
+    }
+
+    [Theory]
+    [InlineData("application/openmetrics-text; version=1.0.0")]
+    [InlineData("text/html")]
+    [InlineData("application/vnd.google.protobuf")]
+    public async Task The_format_is_the_same_whatever_is_asked_for(string accept)
+    {
+        await using MeteredServer server = await MeteredServer.StartAsync();
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/metrics");
+        request.Headers.TryAddWithoutValidation("Accept", accept);
+        request.Headers.TryAddWithoutValidation("Accept-Encoding", "gzip");
+
+        using HttpResponseMessage answer = await server.Http.SendAsync(request, TestContext.Current.CancellationToken);
+
+        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        Assert.Empty(answer.Content.Headers.ContentEncoding);
+        Assert.Equal("text/plain", answer.Content.Headers.ContentType?.MediaType);
+        Assert.Contains(answer.Content.Headers.ContentType!.Parameters, static p => p is { Name: "version", Value: "0.0.4" });
+        Assert.DoesNotContain("# EOF", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
+    [PrometheusFact]
+    public async Task Promtool_has_nothing_to_complain_about()
+    {
+        await using MeteredServer server = await MeteredServer.StartAsync();
+        await server.EchoAsync(10);
+        PrometheusText metrics = await server.MetricsAsync($"fastport_request_duration_seconds_count{{{Echo}}}", 10);
+
+        (int exit, string said) = await PrometheusTools.CheckAsync(metrics.Text);
+        Assert.Equal((0, string.Empty), (exit, said));
+
+        // It does complain: a test that passes whatever the tool says would say nothing.
+        (exit, said) = await PrometheusTools.CheckAsync("# TYPE x_count counter\nx_count 1\n");
+        Assert.NotEqual(0, exit);
+        Assert.NotEmpty(said);
+    }
+
+    private static (double Bound, double Count)[] Buckets(PrometheusText metrics, string name) =>
+    [
+        .. metrics.Values.Where(series => series.Key.StartsWith($"{name}_bucket{{{Echo}", StringComparison.Ordinal))
+            .Select(static series => (Parse(Bound.Match(series.Key).Groups[1].Value), series.Value)),
+    ];
+
+    private static double Parse(string bound) =>
+        bound == "+Inf" ? double.PositiveInfinity : double.Parse(bound, CultureInfo.InvariantCulture);
+
+    [GeneratedRegex("le=\"([^\"]+)\"")]
+    private static partial Regex Bound { get; }
+}
