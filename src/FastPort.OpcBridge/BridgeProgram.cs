@@ -65,6 +65,7 @@ internal static class BridgeProgram
         ProgramRun.AddSettings(builder.Configuration, transport);
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
         builder.Services.AddSerilog();
+        builder.Services.AddSystemd();
         builder.Services.AddMetrics();
         var settings = BridgeSettings.Read(builder.Configuration);
         isSimulated = settings.Endpoints.Count == 0;

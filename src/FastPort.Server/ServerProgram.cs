@@ -42,6 +42,7 @@ internal static class ServerProgram
         ProgramRun.AddSettings(builder.Configuration, transport);
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration);
         builder.Services.AddSerilog();
+        builder.Services.AddSystemd();
         builder.Services.AddMetrics();
 
         builder.Services
