@@ -147,7 +147,12 @@ internal static class ComparisonCommand
                 ScenarioCatalog.Bridge.Name, ScenarioCatalog.Bridge.Description, [ScenarioCatalog.Bridge], ScenarioDefaults.Bridge));
         root.Add(
             CommandFor(
-                "all", "Every scenario but the soak, the attacks, the pairs, opcua-readwrite, opcua-package, opcspeed and bridge.",
+                ScenarioCatalog.Observed.Name, ScenarioCatalog.Observed.Description, [ScenarioCatalog.Observed],
+                ScenarioDefaults.Observed));
+        root.Add(
+            CommandFor(
+                "all",
+                "Every scenario but the soak, the attacks, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge and observed.",
                 ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;

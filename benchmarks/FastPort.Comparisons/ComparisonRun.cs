@@ -1,4 +1,5 @@
 using FastPort.Comparisons.Candidates;
+using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
 using FastPort.Comparisons.Scenarios;
@@ -68,14 +69,20 @@ internal static class ComparisonRun
             Notes = bench.Pinning.Note is null ? [] : [bench.Pinning.Note],
             Scenarios = [],
         };
+        var pace = new Pace(TimeProvider.System, scenarios.Count);
         var context = new ScenarioContext(options, bench, native, new CandidateCatalog(bench, native, options), console.WriteLine)
         {
+            Pace = pace,
             Kept = KeptResults.Open(options, frame),
         };
         var reports = new List<ScenarioReport>();
         foreach (IScenario scenario in scenarios)
         {
             reports.Add(await scenario.RunAsync(context, cancellation));
+            if (pace.EndScenario() is { } text)
+            {
+                console.WriteLine(text);
+            }
         }
 
         if (options.Only.Count > 0 && reports.All(static report => report.Workloads.Count == 0))

@@ -27,11 +27,12 @@ internal static class BridgeProgram
     // Each of the simulation's variables changes about once a second.
     private const int SimulatedChanges = 2000;
 
-    public static Task<int> RunAsync(string[] listen, TransportChoice transport, CancellationToken cancellationToken) =>
+    public static Task<int> RunAsync(
+        string[] listen, string? dashboard, TransportChoice transport, CancellationToken cancellationToken) =>
         ProgramRun.ReportAsync(
             async () =>
             {
-                using IHost host = Build(listen, transport, out bool isSimulated);
+                using IHost host = Build(listen, dashboard, transport, out bool isSimulated);
                 return await HostRun.UntilStoppedAsync(host, () => Tell(host.Services, isSimulated), cancellationToken)
                     .ConfigureAwait(false);
             },
@@ -50,6 +51,7 @@ internal static class BridgeProgram
             Console.WriteLine($"listening on {endpoint}");
         }
 
+        DashboardOption.Tell(services);
         if (isSimulated)
         {
             Console.WriteLine("No endpoint is configured: 2,000 simulated tags are bridged. In another terminal:");
@@ -58,7 +60,7 @@ internal static class BridgeProgram
         }
     }
 
-    private static IHost Build(string[] listen, TransportChoice transport, out bool isSimulated)
+    private static IHost Build(string[] listen, string? dashboard, TransportChoice transport, out bool isSimulated)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
@@ -67,6 +69,7 @@ internal static class BridgeProgram
         builder.Services.AddSerilog();
         builder.Services.AddSystemd();
         builder.Services.AddMetrics();
+        DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
         var settings = BridgeSettings.Read(builder.Configuration);
         isSimulated = settings.Endpoints.Count == 0;
         if (isSimulated)
@@ -100,7 +103,8 @@ internal static class BridgeProgram
                 {
                     handlers.MapPublishedTags(published);
                 }
-            });
+            })
+            .MapStatus(builder.Configuration);
         return builder.Build();
     }
 

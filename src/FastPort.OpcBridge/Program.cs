@@ -10,16 +10,19 @@ var listen = new Option<string[]>("--listen")
         + "Port 0 lets the system choose. Can be given several times. [default: tcp://127.0.0.1:6629]",
     HelpName = "URI",
 };
+Option<string?> dashboard = DashboardOption.Create();
 var transport = new TransportOptions();
 var root = new RootCommand(
     "FastPort OPC UA bridge: FastPort clients read, write and subscribe tags of OPC UA servers. Configured by section OpcBridge of "
     + "appsettings.json and environment variables; without an endpoint there it bridges 2,000 simulated tags.")
 {
     listen,
+    dashboard,
     SimulateCommand.Create(SimulationProgram.RunAsync),
 };
 transport.AddTo(root);
 root.SetAction((result, cancellationToken) =>
-    BridgeProgram.RunAsync(result.GetValue(listen) ?? [], transport.Read(result), cancellationToken));
+    BridgeProgram.RunAsync(
+        result.GetValue(listen) ?? [], result.GetValue(dashboard), transport.Read(result), cancellationToken));
 
 return await ProgramRun.InvokeAsync(root, args, Console.Error);

@@ -17,6 +17,7 @@ var queuedEcho = new Option<bool>("--queued-echo")
 {
     Description = "Also answer message type 0x1001 as Echo does, but through a queued handler (for measurements).",
 };
+Option<string?> dashboard = DashboardOption.Create();
 var transport = new TransportOptions();
 var root = new RootCommand(
     "FastPort server: Echo, Sink and Source over framed Protocol Buffers messages. Configured by appsettings.json and environment "
@@ -24,9 +25,15 @@ var root = new RootCommand(
 {
     listen,
     queuedEcho,
+    dashboard,
 };
 transport.AddTo(root);
 root.SetAction((result, cancellationToken) =>
-    ServerProgram.RunAsync(result.GetValue(listen) ?? [], result.GetValue(queuedEcho), transport.Read(result), cancellationToken));
+    ServerProgram.RunAsync(
+        result.GetValue(listen) ?? [],
+        result.GetValue(queuedEcho),
+        result.GetValue(dashboard),
+        transport.Read(result),
+        cancellationToken));
 
 return await ProgramRun.InvokeAsync(root, args, Console.Error);

@@ -16,11 +16,12 @@ internal static class ServerProgram
 {
     private const ushort QueuedEchoType = 0x1001;
 
-    public static Task<int> RunAsync(string[] listen, bool queuedEcho, TransportChoice transport, CancellationToken cancellationToken) =>
+    public static Task<int> RunAsync(
+        string[] listen, bool queuedEcho, string? dashboard, TransportChoice transport, CancellationToken cancellationToken) =>
         ProgramRun.ReportAsync(
         async () =>
         {
-            using IHost host = Build(listen, queuedEcho, transport);
+            using IHost host = Build(listen, queuedEcho, dashboard, transport);
             return await HostRun.UntilStoppedAsync(
                 host,
                 () =>
@@ -30,12 +31,14 @@ internal static class ServerProgram
                         // Plain lines on standard output: programs that start this server read them.
                         Console.WriteLine($"listening on {endpoint}");
                     }
+
+                    DashboardOption.Tell(host.Services);
                 },
                 cancellationToken).ConfigureAwait(false);
         },
         Console.Error);
 
-    private static IHost Build(string[] listen, bool queuedEcho, TransportChoice transport)
+    private static IHost Build(string[] listen, bool queuedEcho, string? dashboard, TransportChoice transport)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(
             new HostApplicationBuilderSettings { ContentRootPath = AppContext.BaseDirectory });
@@ -44,6 +47,7 @@ internal static class ServerProgram
         builder.Services.AddSerilog();
         builder.Services.AddSystemd();
         builder.Services.AddMetrics();
+        DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
 
         builder.Services
             .AddFastPort(builder.Configuration, options => options.Endpoints = listen.Length != 0 ? listen : options.Endpoints)
@@ -56,7 +60,8 @@ internal static class ServerProgram
                         QueuedEchoType, Echo.Parser, static (echo, _) =>
                             new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Borrowed);
                 }
-            });
+            })
+            .MapStatus(builder.Configuration);
         if (!builder.Configuration.GetSection(LatencyStatsOptions.SectionName).Exists())
         {
             // This program reports latencies even if its appsettings.json does not have the section.

@@ -54,6 +54,7 @@ public sealed class ServerConfigurationTests
     [InlineData("LatencyStats__FileWriteIntervalSeconds", "0", "LatencyStats:FileWriteIntervalSeconds is 0", "1 to")]
     [InlineData("LatencyStats__MaxSamplesInMemory", "-5", "LatencyStats:MaxSamplesInMemory is -5", "to")]
     [InlineData("LatencyStats__OutputDirectory", "", "LatencyStats:OutputDirectory", "")]
+    [InlineData("Status__Access", "Everybody", "Status:Access is 'Everybody'", "Local, All, None")]
     [InlineData("Serilog__MinimumLevel__Default", "Loudest", "Serilog", "Loudest")]
     public async Task A_wrong_value_is_named_with_its_key_and_what_is_allowed(string variable, string value, string key, string allowed)
     {

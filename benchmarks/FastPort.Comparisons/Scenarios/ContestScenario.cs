@@ -20,9 +20,11 @@ internal abstract class ContestScenario : IScenario
     {
         var arena = new Arena(context.Options, context.Progress);
         var reports = new List<WorkloadReport>();
-        foreach (Workload workload in Workloads(context).Where(workload => context.Options.Selects(workload.Title)))
+        int count = Selected().Count();
+        foreach (Workload workload in Selected())
         {
             reports.Add(await arena.RunAsync(workload, cancellation));
+            context.EndPart(reports.Count, count);
         }
 
         var tables = new List<ReportTable>();
@@ -37,6 +39,9 @@ internal abstract class ContestScenario : IScenario
             Workloads = reports,
             Tables = tables,
         };
+
+        // Each is made when its turn comes, and what it needs may end with it: to be counted, they are made twice.
+        IEnumerable<Workload> Selected() => Workloads(context).Where(workload => context.Options.Selects(workload.Title));
     }
 
     /// <summary>Adds what is no contest. Defaults to nothing.</summary>
@@ -44,6 +49,8 @@ internal abstract class ContestScenario : IScenario
         ScenarioContext context, List<WorkloadReport> workloads, List<ReportTable> tables, CancellationToken cancellation) =>
         Task.CompletedTask;
 
-    /// <summary>The workloads, in order. Contestants are made here and started one workload at a time.</summary>
+    /// <summary>
+    /// The workloads, in order. Contestants are made here and started one workload at a time. Enumerated a first time to be counted.
+    /// </summary>
     protected abstract IEnumerable<Workload> Workloads(ScenarioContext context);
 }

@@ -45,6 +45,7 @@ internal sealed class OpcSpeedScenario : IScenario
                     row.Place == OpcSpeedPlace.Remote && problem is not null
                         ? Skipped(row, problem, context)
                         : WithTarget(row, await arena.RunAsync(new Workload(row.Title, [peers.Of(row)], []), cancellation)));
+                context.EndPart(reports.Count, rows.Length);
             }
 
             return ReportOf(rows, reports, context);

@@ -33,7 +33,13 @@ internal sealed class OpcUaReadWriteScenario : IScenario
                     context.Options,
                     context.Progress,
                     contestant => context.Kept.Find(Name, workload.Title, contestant),
-                    soFar => context.Kept.Save(ReportOf([.. workloads, WithLimits(soFar)], context)));
+                    soFar =>
+                    {
+                        context.Kept.Save(ReportOf([.. workloads, WithLimits(soFar)], context));
+                        int contestants = workload.Contestants.Count;
+                        context.EndPart(
+                            (workloads.Count * contestants) + soFar.Contestants.Count, context.Options.Security.Count * contestants);
+                    });
                 workloads.Add(WithLimits(await arena.RunAsync(workload, cancellation)));
             }
         }

@@ -25,6 +25,9 @@ internal static class ScenarioCatalog
     /// <summary>Measures the bridge alone, beside which <c>opcua</c> has the same requests, so <c>all</c> leaves it out.</summary>
     public static IScenario Bridge { get; } = new BridgeScenario();
 
+    /// <summary>Compares FastPort with itself, so <c>all</c> leaves it out.</summary>
+    public static IScenario Observed { get; } = new ObservedScenario();
+
     /// <summary>Compares FastPort with itself, and needs to be told with which, so <c>all</c> leaves it out.</summary>
     public static IScenario Pairs { get; } = new PairsScenario();
 

@@ -1,4 +1,5 @@
 using FastPort.Comparisons.Candidates;
+using FastPort.Comparisons.Measuring;
 using FastPort.Comparisons.Processes;
 using FastPort.Comparisons.Reports;
 
@@ -13,6 +14,20 @@ namespace FastPort.Comparisons.Scenarios;
 internal sealed record ScenarioContext(
     ComparisonOptions Options, Workbench Bench, NativePrograms Native, CandidateCatalog Candidates, Action<string> Progress)
 {
+    /// <summary>How far the run is.</summary>
+    public required Pace Pace { get; init; }
+
+    /// <summary>Says how far the run is when a part of the present scenario has ended.</summary>
+    /// <param name="done">How many parts have ended.</param>
+    /// <param name="parts">How many there are.</param>
+    public void EndPart(int done, int parts)
+    {
+        if (done < parts && Pace.EndPart(done, parts) is { } text)
+        {
+            Progress(text);
+        }
+    }
+
     /// <summary>What an earlier run of the same long method has measured.</summary>
     public required KeptResults Kept { get; init; }
 }

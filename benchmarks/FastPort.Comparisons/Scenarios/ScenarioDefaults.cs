@@ -14,6 +14,9 @@ internal sealed record ScenarioDefaults(double Seconds, double QuickSeconds, int
     /// <summary>A rate line comes every 2 s, so that a quick run prints one.</summary>
     public static readonly ScenarioDefaults Package = new(60, 2.5, 1, 1);
 
+    /// <summary>Long enough for an export every 10 s, and 20 pairs.</summary>
+    public static readonly ScenarioDefaults Observed = new(11, 1, 20, 1);
+
     /// <summary>Seconds of load on each new .NET process before its first measured run. Defaults to 5.</summary>
     public double WarmupSeconds { get; init; } = 5;
 }

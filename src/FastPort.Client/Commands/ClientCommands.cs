@@ -3,10 +3,13 @@ using FastPort.Client.Hosting;
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
 using FastPort.Client.Tags;
+using FastPort.Client.Top;
 using FastPort.Programs;
+using FastPort.Telemetry.Reports;
 using Microsoft.Extensions.Configuration;
 using Serilog;
 using Serilog.Extensions.Logging;
+using Spectre.Console;
 
 namespace FastPort.Client.Commands;
 
@@ -33,8 +36,9 @@ internal sealed class ClientCommands : ICommands
             using var loggerFactory = new SerilogLoggerFactory(Log.Logger);
             LoadResult result = await new LoadRun(settings, configuration, loggerFactory, Console.Out, status)
                 .RunAsync(interruption.Token).ConfigureAwait(false);
-            bool saved = settings.JsonPath is null
-                || await SaveAsync(settings.JsonPath, LoadResultWriter.ToUtf8(result)).ConfigureAwait(false);
+            byte[] json = LoadResultWriter.ToUtf8(result);
+            bool saved = await SaveAsync(settings.JsonPath, () => json).ConfigureAwait(false)
+                & await SaveAsync(settings.HtmlPath, () => HtmlReport.Create(json)).ConfigureAwait(false);
             return saved && Succeeded(result, interruption.Token) ? ExitCode.Good : ExitCode.Failed;
         },
         Console.Error);
@@ -42,16 +46,18 @@ internal sealed class ClientCommands : ICommands
     public Task<int> CompareAsync(CompareSettings settings) => ProgramRun.ReportAsync(
         async () =>
         {
+            byte[] before = await LoadResultReader.ReadFileAsync(settings.Before).ConfigureAwait(false);
+            byte[] after = await LoadResultReader.ReadFileAsync(settings.After).ConfigureAwait(false);
             var comparison = new Comparison(
-                await LoadResultReader.ReadAsync(settings.Before).ConfigureAwait(false), await LoadResultReader.ReadAsync(settings.After)
-                    .ConfigureAwait(false));
+                LoadResultReader.Parse(settings.Before, before), LoadResultReader.Parse(settings.After, after));
             bool markdownOut = settings.Markdown == "-";
             await Console.Out.WriteAsync(markdownOut ? ComparisonTable.Markdown(comparison) : ComparisonTable.Text(comparison))
                 .ConfigureAwait(false);
-            return settings.Markdown is null || markdownOut
-                || await SaveAsync(settings.Markdown, Encoding.UTF8.GetBytes(ComparisonTable.Markdown(comparison))).ConfigureAwait(false)
-                ? ExitCode.Good
-                : ExitCode.Failed;
+            bool saved = await SaveAsync(
+                    markdownOut ? null : settings.Markdown, () => Encoding.UTF8.GetBytes(ComparisonTable.Markdown(comparison)))
+                    .ConfigureAwait(false)
+                & await SaveAsync(settings.Html, () => HtmlReport.Compare(before, after)).ConfigureAwait(false);
+            return saved ? ExitCode.Good : ExitCode.Failed;
         },
         Console.Error);
 
@@ -63,15 +69,29 @@ internal sealed class ClientCommands : ICommands
         },
         Console.Error);
 
+    public Task<int> TopAsync(TopSettings settings) => ProgramRun.ReportAsync(
+        async () =>
+        {
+            using var interruption = new Interruption();
+            return await new TopRun(settings, AnsiConsole.Console, TimeProvider.System).RunAsync(interruption.Token).ConfigureAwait(false);
+        },
+        Console.Error);
+
     // Only an interrupted run may have measured nothing.
     private static bool Succeeded(LoadResult result, CancellationToken interrupted) =>
         result.Errors == 0 && (result.Messages != 0 || interrupted.IsCancellationRequested);
 
-    private static async Task<bool> SaveAsync(string path, byte[] contents)
+    // Writes nothing without a path.
+    private static async Task<bool> SaveAsync(string? path, Func<byte[]> contents)
     {
+        if (path is null)
+        {
+            return true;
+        }
+
         try
         {
-            await File.WriteAllBytesAsync(path, contents).ConfigureAwait(false);
+            await File.WriteAllBytesAsync(path, contents()).ConfigureAwait(false);
             return true;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)

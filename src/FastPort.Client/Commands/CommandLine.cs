@@ -1,5 +1,6 @@
 using System.CommandLine;
 using FastPort.Client.Tags;
+using FastPort.Client.Top;
 using FastPort.Programs;
 
 namespace FastPort.Client.Commands;
@@ -20,6 +21,7 @@ internal static class CommandLine
             LoadCommand.Create(commands.LoadAsync),
             CompareCommand.Create(commands.CompareAsync),
             TagCommands.Create(commands.TagsAsync),
+            TopCommand.Create(commands.TopAsync),
         };
         root.SetAction((_, _) => commands.LoadAsync(new Load.LoadSettings()));
         return ProgramRun.InvokeAsync(root, args, error);
@@ -37,4 +39,7 @@ internal interface ICommands
 
     /// <summary>Runs a command of tags and returns the exit code.</summary>
     Task<int> TagsAsync(string command, TagSettings settings);
+
+    /// <summary>Shows the live figures of a server and returns the exit code.</summary>
+    Task<int> TopAsync(TopSettings settings);
 }

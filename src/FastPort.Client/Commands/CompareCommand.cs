@@ -8,7 +8,8 @@ namespace FastPort.Client.Commands;
 /// <param name="Markdown">
 /// Output of the table as Markdown: a path, "-" for standard output instead of the text table, null for none.
 /// </param>
-internal sealed record CompareSettings(string Before, string After, string? Markdown);
+/// <param name="Html">Path of the comparison as a page; null for none.</param>
+internal sealed record CompareSettings(string Before, string After, string? Markdown, string? Html);
 
 /// <summary>The command <c>compare</c>.</summary>
 internal static class CompareCommand
@@ -24,10 +25,16 @@ internal static class CompareCommand
             Description = "Writes the table as Markdown to this file; - prints Markdown instead of the text table.",
             HelpName = "FILE",
         };
-        var command = new Command("compare", "Compares the results of two load runs.") { before, after, markdown };
+        var html = new Option<string?>("--html")
+        {
+            Description = "Writes the comparison to this file as a page with charts, which needs no network.",
+            HelpName = "FILE",
+        };
+        var command = new Command("compare", "Compares the results of two load runs.") { before, after, markdown, html };
         command.SetAction(
             (result, _) =>
-                run(new CompareSettings(result.GetRequiredValue(before), result.GetRequiredValue(after), result.GetValue(markdown))));
+                run(new CompareSettings(
+                    result.GetRequiredValue(before), result.GetRequiredValue(after), result.GetValue(markdown), result.GetValue(html))));
         return command;
     }
 }

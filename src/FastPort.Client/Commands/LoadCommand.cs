@@ -15,7 +15,7 @@ internal sealed class LoadCommand
         Description =
             "The server, for example tcp://127.0.0.1:6628 or unix:///run/fastport.sock. Without it a server is hosted inside this process.",
         HelpName = "URI",
-        CustomParser = OptionParsers.Endpoint,
+        CustomParser = OptionParsers.Endpoint("--server"),
     };
 
     private readonly Option<int> _connections = WholeNumberOption.Create(
@@ -52,6 +52,12 @@ internal sealed class LoadCommand
 
     private readonly Option<string?> _json = new("--json") { Description = "Writes the result to this file as JSON.", HelpName = "FILE" };
 
+    private readonly Option<string?> _html = new("--html")
+    {
+        Description = "Writes the report to this file as a page with charts, which needs no network.",
+        HelpName = "FILE",
+    };
+
     private readonly Option<bool> _noProgress = new("--no-progress") { Description = "Shows no live line." };
 
     private readonly TransportOptions _transport = new();
@@ -60,7 +66,7 @@ internal sealed class LoadCommand
     {
         Command = new Command("load", "Loads a server and reports its latencies.")
         {
-            _server, _connections, _inFlight, _size, _duration, _warmUp, _rate, _mode, _json, _noProgress,
+            _server, _connections, _inFlight, _size, _duration, _warmUp, _rate, _mode, _json, _html, _noProgress,
         };
         _transport.AddTo(Command);
         Command.Validators.Add(result =>
@@ -91,6 +97,7 @@ internal sealed class LoadCommand
         Rate = result.GetValue(_rate),
         Mode = result.GetValue(_mode),
         JsonPath = result.GetValue(_json),
+        HtmlPath = result.GetValue(_html),
         Transport = _transport.Read(result),
         Progress = !result.GetValue(_noProgress),
     };

@@ -61,17 +61,21 @@ internal static class OptionParsers
         return true;
     }
 
-    public static string? Endpoint(ArgumentResult result)
+    /// <summary>Reads an endpoint that a client can connect to.</summary>
+    /// <param name="name">Name of the option or argument, for messages.</param>
+    public static Func<ArgumentResult, string?> Endpoint(string name) => result => Endpoint(name, result);
+
+    private static string? Endpoint(string name, ArgumentResult result)
     {
         string text = Token(result);
         if (!Transports.Endpoint.TryParse(text, out Transports.Endpoint? endpoint, out string? problem))
         {
-            result.AddError($"--server: {problem}");
+            result.AddError($"{name}: {problem}");
         }
         else if (endpoint.Scheme != "unix" && (endpoint.Scheme != "tcp" || endpoint.Port == 0))
         {
             result.AddError(
-                $"--server is '{text}'; write it as tcp://host:port with a port from 1 to 65535, for example tcp://127.0.0.1:6628, or as "
+                $"{name} is '{text}'; write it as tcp://host:port with a port from 1 to 65535, for example tcp://127.0.0.1:6628, or as "
                 + $"unix:///path.");
         }
 

@@ -42,6 +42,9 @@ internal sealed record LoadSettings
     /// <summary>Path of the JSON result; null for none.</summary>
     public string? JsonPath { get; init; }
 
+    /// <summary>Path of the report as a page; null for none.</summary>
+    public string? HtmlPath { get; init; }
+
     /// <summary>
     /// The transport of the connections. A server in this process reads it from the configuration, which the command line overrides.
     /// </summary>

@@ -6,7 +6,7 @@ namespace FastPort.Client.Reports;
 /// <summary>The result of one load run, written to and read from JSON. Immutable.</summary>
 internal sealed record LoadResult
 {
-    public const int CurrentSchema = 1;
+    public const int CurrentSchema = 2;
 
     public required string Mode { get; init; }
 
@@ -55,6 +55,15 @@ internal sealed record LoadResult
     /// <summary>The figures of each connection, by number; null if they were not measured, and in results read from JSON.</summary>
     public IReadOnlyList<ConnectionFigures>? PerConnection { get; init; }
 
+    /// <summary>When the run began; null in results of schema 1.</summary>
+    public DateTimeOffset? Started { get; init; }
+
+    /// <summary>The arguments of the program; null in results of schema 1.</summary>
+    public string? CommandLine { get; init; }
+
+    /// <summary>The latencies, for their distributions; null if there are none, and in results read from JSON.</summary>
+    public LatencyReport? Latencies { get; init; }
+
     /// <summary>Creates the result of a measurement.</summary>
     public static LoadResult From(LoadSettings settings, string server, LoadMeasurement measured, LoadErrors errors)
     {
@@ -81,6 +90,9 @@ internal sealed record LoadResult
             Reconnects = measured.Reconnects,
             Environment = LoadEnvironment.Current,
             Transport = settings.Transport.ClientTransport,
+            Started = DateTimeOffset.UtcNow - measured.Duration,
+            CommandLine = string.Join(' ', System.Environment.GetCommandLineArgs().Skip(1)),
+            Latencies = measured.Latencies,
             PerConnection = settings.MeasuresSessions ? ConnectionFigures.From(measured.Latencies) : null,
         };
     }

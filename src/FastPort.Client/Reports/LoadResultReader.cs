@@ -14,19 +14,27 @@ internal static class LoadResultReader
         RespectRequiredConstructorParameters = true,
     };
 
-    /// <summary>Reads a file.</summary>
-    /// <exception cref="InvalidResultException">
-    /// The file cannot be read or is not a result of a load run; the message has the file and the reason.
-    /// </exception>
-    public static async Task<LoadResult> ReadAsync(string path)
+    /// <summary>Reads the contents of a file.</summary>
+    /// <exception cref="InvalidResultException">The file cannot be read; the message has the file and the reason.</exception>
+    public static async Task<byte[]> ReadFileAsync(string path)
     {
         try
         {
-            return Parse(await File.ReadAllBytesAsync(path).ConfigureAwait(false));
+            return await File.ReadAllBytesAsync(path).ConfigureAwait(false);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
         {
             throw new InvalidResultException($"'{path}' cannot be read: {e.Message}", e);
+        }
+    }
+
+    /// <summary>Reads the contents of a file.</summary>
+    /// <exception cref="InvalidResultException">They are not a result of a load run; the message has the file and the reason.</exception>
+    public static LoadResult Parse(string path, byte[] contents)
+    {
+        try
+        {
+            return Parse(contents);
         }
         catch (JsonException e)
         {
@@ -39,9 +47,9 @@ internal static class LoadResultReader
     public static LoadResult Parse(ReadOnlySpan<byte> json)
     {
         Document document = JsonSerializer.Deserialize<Document>(json, Options) ?? throw new JsonException("the file holds null.");
-        if (document.Schema != LoadResult.CurrentSchema)
+        if (document.Schema is < 1 or > LoadResult.CurrentSchema)
         {
-            throw new JsonException($"its schema is {document.Schema}; this program reads schema {LoadResult.CurrentSchema}.");
+            throw new JsonException($"its schema is {document.Schema}; this program reads 1 to {LoadResult.CurrentSchema}.");
         }
 
         return new LoadResult
@@ -64,6 +72,8 @@ internal static class LoadResultReader
             Transport = document.Transport,
             MissedSends = document.MissedSends,
             Reconnects = document.Reconnects ?? 0,
+            Started = document.Started,
+            CommandLine = document.CommandLine,
         };
     }
 
@@ -86,7 +96,9 @@ internal static class LoadResultReader
         [property: JsonPropertyName("network_us")] LatencyFigures? Network = null,
         string? Transport = null,
         long? MissedSends = null,
-        long? Reconnects = null);
+        long? Reconnects = null,
+        DateTimeOffset? Started = null,
+        string? CommandLine = null);
 }
 
 /// <summary>A given file is not a result of a load run.</summary>

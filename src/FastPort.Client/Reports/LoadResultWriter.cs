@@ -3,7 +3,7 @@ using FastPort.Client.Load;
 
 namespace FastPort.Client.Reports;
 
-/// <summary>Writes a result as JSON, schema 1 (docs/load-testing.md).</summary>
+/// <summary>Writes a result as JSON, schema 2 (docs/load-testing.md).</summary>
 internal static class LoadResultWriter
 {
     private static readonly JsonWriterOptions Indented = new() { Indented = true };
@@ -55,10 +55,16 @@ internal static class LoadResultWriter
         json.WriteEndObject();
     }
 
-    // The optional fields of schema 1.
+    // The fields that not every result has.
     private static void WriteMore(Utf8JsonWriter json, LoadResult result)
     {
         json.WriteString("transport", result.Transport);
+        if (result.Started is { } started)
+        {
+            json.WriteString("started", started.UtcDateTime);
+        }
+
+        json.WriteString("command_line", result.CommandLine);
         if (result.MissedSends is { } missed)
         {
             json.WriteNumber("missed_sends", missed);
@@ -77,6 +83,7 @@ internal static class LoadResultWriter
 
         json.WriteEndObject();
         WriteConnections(json, result.PerConnection);
+        result.Latencies?.WriteDistributions(json);
     }
 
     private static void WriteConnections(Utf8JsonWriter json, IReadOnlyList<ConnectionFigures>? connections)

@@ -1,5 +1,7 @@
+using System.Diagnostics.Metrics;
 using FastPort.Clients;
 using FastPort.Configuration;
+using FastPort.Telemetry.Metering;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
@@ -60,15 +62,22 @@ public static class FastPortClientRegistration
         NamedServices.AddSingleton(
             services, name, provider => builder.Create(provider, NamedServices.Options<FastPortClientOptions>(provider, name)));
         services.AddSingleton<IHostedService>(provider => new FastPortClientHostedService(
-            NamedServices.Get<FastPortClient>(provider, name), NamedServices.Options<FastPortClientOptions>(provider, name).RetryConnect));
+            NamedServices.Get<FastPortClient>(provider, name),
+            NamedServices.Options<FastPortClientOptions>(provider, name).RetryConnect,
+            provider.GetService<IMeterFactory>(),
+            name.Length == 0 ? null : name));
         return builder;
     }
 
-    /// <summary>Connects and closes a client with the host.</summary>
-    private sealed class FastPortClientHostedService(FastPortClient client, bool retryConnect) : IHostedService
+    /// <summary>Connects and closes a client, and its meter, with the host.</summary>
+    private sealed class FastPortClientHostedService(FastPortClient client, bool retryConnect, IMeterFactory? meters, string? name)
+        : IHostedService, IDisposable
     {
+        private ClientMeter? _meter;
+
         public async Task StartAsync(CancellationToken cancellationToken)
         {
+            _meter = new ClientMeter(client.Counters, () => client.Session?.OutstandingRequests ?? 0, meters, name);
             if (retryConnect)
             {
                 // The task ends with a session or with the close. Its exception is observed and discarded.
@@ -83,5 +92,7 @@ public static class FastPortClientRegistration
 
         // Bounded by the client's own CloseTimeout.
         public Task StopAsync(CancellationToken cancellationToken) => client.CloseAsync();
+
+        public void Dispose() => _meter?.Dispose();
     }
 }

@@ -35,6 +35,9 @@ internal sealed class MemoryBudget(long limit)
     /// <summary>The budget of this process: a quarter of the memory that the garbage collector may use.</summary>
     public static MemoryBudget OfProcess { get; } = new(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4);
 
+    /// <summary>The limit in bytes.</summary>
+    public long Limit => limit;
+
     /// <summary>Bytes taken and not released.</summary>
     public long Used => Volatile.Read(ref _used);
 

@@ -1,4 +1,5 @@
 using FastPort.Connections;
+using FastPort.Telemetry.Metering;
 
 namespace FastPort.Hosting;
 
@@ -7,6 +8,19 @@ public sealed partial class ConnectionServer : IMemoryHolder
 {
     /// <summary>The budget shared by all servers of the process, or this server's own.</summary>
     internal MemoryBudget Memory { get; }
+
+    /// <summary>Reads what the connections hold. Takes no lock; its time is that of a walk over all connections.</summary>
+    internal ServerMemory ReadMemory()
+    {
+        // Enumerated without a copy, which would stop accepts for its time.
+        long waiting = 0;
+        foreach ((_, AcceptedConnection accepted) in _accepted)
+        {
+            waiting += accepted.Connection.PendingBytes;
+        }
+
+        return new ServerMemory(waiting, Memory.Used, Memory.Limit);
+    }
 
     IEnumerable<MemoryClaim> IMemoryHolder.Claims =>
         _accepted.Values.Select(Claim).Where(static claim => claim.Bytes > 0);

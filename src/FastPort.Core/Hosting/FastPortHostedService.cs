@@ -25,8 +25,7 @@ internal sealed class FastPortHostedService(
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await server.StartAsync(cancellationToken).ConfigureAwait(false);
-        _meter = new FastPortMeter(server.Counters, meters, name);
-        stats.Meter = _meter;
+        _meter = new FastPortMeter(server.Counters, stats, server.ReadMemory, meters, name);
         if (options.EnableConsoleOutput || options.EnableFileOutput)
         {
             _writer = new LatencyStatsWriter(stats, options, _logger, console);

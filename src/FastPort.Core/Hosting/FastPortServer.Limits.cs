@@ -1,6 +1,7 @@
 using FastPort.Connections;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;
+using FastPort.Telemetry.Metering;
 
 namespace FastPort.Hosting;
 
@@ -11,6 +12,9 @@ public sealed partial class FastPortServer
 
     /// <summary>Bytes that currently count against <see cref="ServerOptions.MaxBufferedMegabytes"/>.</summary>
     internal long BufferedBytes => _connections.Memory.Used;
+
+    /// <summary>Reads what the connections hold.</summary>
+    internal ServerMemory ReadMemory() => _connections.ReadMemory();
 
     internal TimeSpan ShutdownTimeout => _options.ShutdownTimeout;
 

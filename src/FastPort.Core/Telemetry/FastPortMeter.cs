@@ -1,19 +1,18 @@
 using System.Diagnostics.Metrics;
 using FastPort.Telemetry.Counters;
+using FastPort.Telemetry.Metering;
 
 namespace FastPort.Telemetry;
 
-/// <summary>Publishes a server's counters and durations through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
+/// <summary>Publishes what a server counts and measures through the <see cref="Meter"/> named <c>FastPort</c>. One per server.</summary>
 /// <remarks>
-/// The counters are observable instruments: they cost nothing until a listener reads them. The durations are histograms in seconds,
-/// recorded only while a listener is attached. Names, units and tags are stable; docs/telemetry.md lists them. Thread-safe.
+/// All instruments are observable: nothing is done until a listener reads them, and nothing is recorded for them per message. Names, units
+/// and tags are stable; docs/telemetry.md lists them. Thread-safe.
 /// </remarks>
 internal sealed class FastPortMeter : IDisposable
 {
     /// <summary>Name of the meter.</summary>
     public const string MeterName = "FastPort";
-
-    private const double SecondsPerNanosecond = 1e-9;
 
     // Names of the wire protocol's error codes, by code.
     private static readonly string[] ErrorNames =
@@ -23,56 +22,51 @@ internal sealed class FastPortMeter : IDisposable
     ];
 
     private readonly Meter _meter;
-    private readonly Histogram<double> _requestDuration;
-    private readonly Histogram<double> _queueDuration;
-    private readonly Histogram<double> _handlerDuration;
 
     /// <summary>Creates the meter and its instruments.</summary>
     /// <param name="counters">The counters to publish.</param>
+    /// <param name="latencies">The latencies to publish. Defaults to null: none.</param>
+    /// <param name="memory">Reads what the connections hold. Defaults to null: not published.</param>
     /// <param name="factory">
     /// Creates and owns the meter. Defaults to null: this object creates a meter, which <see cref="Dispose"/> disposes.
     /// </param>
     /// <param name="serverName">
     /// Tag <c>fastport.server</c> of the meter, which distinguishes the servers of a process. Defaults to null: no tag.
     /// </param>
-    public FastPortMeter(ServerCounters counters, IMeterFactory? factory = null, string? serverName = null)
+    public FastPortMeter(
+        ServerCounters counters,
+        LatencyStats? latencies = null,
+        Func<ServerMemory>? memory = null,
+        IMeterFactory? factory = null,
+        string? serverName = null)
     {
         ArgumentNullException.ThrowIfNull(counters);
+        _meter = Create(factory, "fastport.server", serverName);
+        ObserveTotals(counters);
+        ObserveTagged(counters);
+        if (memory is not null)
+        {
+            ObserveMemory(memory);
+        }
+
+        if (latencies is not null)
+        {
+            DurationInstruments.Add(_meter, latencies);
+        }
+    }
+
+    /// <summary>Creates a meter of this library.</summary>
+    /// <param name="factory">Creates and owns the meter; null for a meter that the caller disposes.</param>
+    /// <param name="key">The meter's tag.</param>
+    /// <param name="name">Its value; null for no tag.</param>
+    public static Meter Create(IMeterFactory? factory, string key, string? name)
+    {
         var options = new MeterOptions(MeterName)
         {
             Version = typeof(FastPortMeter).Assembly.GetName().Version?.ToString(3),
-            Tags = serverName is null ? null : [new KeyValuePair<string, object?>("fastport.server", serverName)],
+            Tags = name is null ? null : [new KeyValuePair<string, object?>(key, name)],
         };
-        _meter = factory is null ? new Meter(options) : factory.Create(options);
-        ObserveTotals(counters);
-        ObserveTagged(counters);
-        _requestDuration = Duration(
-            "fastport.request.duration", "From the last byte of a request in memory until its reply is passed to the transport");
-        _queueDuration = Duration("fastport.request.queue.duration", "From the last byte of a request in memory until its handler starts");
-        _handlerDuration = Duration("fastport.request.handler.duration", "From the start of a handler to its end");
-    }
-
-    /// <summary>Whether a listener is attached to the durations; without one, calls of <see cref="RecordHandled"/> are ignored.</summary>
-    public bool RecordsDurations => _requestDuration.Enabled || _queueDuration.Enabled || _handlerDuration.Enabled;
-
-    /// <summary>Records the durations of a handled message.</summary>
-    /// <param name="messageType">
-    /// Tag <c>message.type</c>: the name of a registered type (<see cref="LatencySeries.Name"/>), never a text from a peer.
-    /// </param>
-    /// <param name="decodeToSend">Nanoseconds.</param>
-    /// <param name="queue">Nanoseconds.</param>
-    /// <param name="handler">Nanoseconds.</param>
-    public void RecordHandled(string messageType, long decodeToSend, long queue, long handler)
-    {
-        if (!RecordsDurations)
-        {
-            return;
-        }
-
-        var tag = new KeyValuePair<string, object?>("message.type", messageType);
-        _requestDuration.Record(decodeToSend * SecondsPerNanosecond, tag);
-        _queueDuration.Record(queue * SecondsPerNanosecond, tag);
-        _handlerDuration.Record(handler * SecondsPerNanosecond, tag);
+        return factory is null ? new Meter(options) : factory.Create(options);
     }
 
     /// <summary>Disposes the meter. The factory disposes a meter that it created.</summary>
@@ -154,5 +148,12 @@ internal sealed class FastPortMeter : IDisposable
     private void CountTagged(string name, string unit, string description, Func<IEnumerable<Measurement<long>>> counts) =>
         _meter.CreateObservableCounter(name, counts, unit, description);
 
-    private Histogram<double> Duration(string name, string description) => _meter.CreateHistogram<double>(name, "s", description);
+    private void ObserveMemory(Func<ServerMemory> memory)
+    {
+        _meter.CreateObservableUpDownCounter(
+            "fastport.send_queues.size", () => memory().SendQueueBytes, "By", "Bytes that wait in send queues for their peers");
+        _meter.CreateObservableUpDownCounter(
+            "fastport.memory.used", () => memory().UsedBytes, "By", "Bytes taken from the memory budget");
+        _meter.CreateObservableUpDownCounter("fastport.memory.limit", () => memory().LimitBytes, "By", "The memory budget");
+    }
 }

@@ -95,11 +95,6 @@ public sealed class LatencySeries
     public void RecordHandled(long decodeToSend, long queue, long handler, long timestamp = 0)
     {
         Require(LatencyMetric.Server);
-        if (_stats.Meter is { RecordsDurations: true } meter && Scope == LatencyScope.MessageType)
-        {
-            meter.RecordHandled(Name, decodeToSend, queue, handler);
-        }
-
         Record(decodeToSend, queue, handler, timestamp);
     }
 
@@ -110,16 +105,6 @@ public sealed class LatencySeries
     internal void RecordHandled(long received, long began, ReadOnlySpan<long> ends)
     {
         Require(LatencyMetric.Server);
-        if (_stats.Meter is { RecordsDurations: true } meter && Scope == LatencyScope.MessageType)
-        {
-            var start = began;
-            foreach (var end in ends)
-            {
-                meter.RecordHandled(Name, end - received, start - received, end - start);
-                start = end;
-            }
-        }
-
         var stripe = _histograms.Enter();
         try
         {

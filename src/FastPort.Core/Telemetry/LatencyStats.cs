@@ -33,6 +33,7 @@ public sealed class LatencyStats
     private readonly Lock _readers = new();
     private readonly LatencyHistogram _merged = new();
     private readonly List<ReportedCount> _counts = [];
+    private readonly LatencyTimeline _timeline = new();
     private DateTimeOffset _measuringSince;
     private long _lifetimeStart;
     private long _intervalStart;
@@ -62,9 +63,6 @@ public sealed class LatencyStats
 
     /// <summary>The clock of start times, rates and sample timestamps.</summary>
     public TimeProvider Time { get; }
-
-    /// <summary>Publishes the durations of handled messages while a listener is attached; null to publish none.</summary>
-    internal FastPortMeter? Meter { get; set; }
 
     /// <summary>When this object was created.</summary>
     public DateTimeOffset Started { get; }
@@ -180,6 +178,7 @@ public sealed class LatencyStats
             }
 
             RecentSamples.Clear();
+            _timeline.Clear();
             _measuringSince = Time.GetUtcNow();
             _lifetimeStart = _intervalStart = Time.GetTimestamp();
             _otherErrorsAtStart = _otherErrorsAtCut = Interlocked.Read(ref _otherErrors);
@@ -204,6 +203,16 @@ public sealed class LatencyStats
         }
     }
 
+    /// <summary>Adds the time since the last call to <see cref="LatencyReport.Timeline"/>. For one caller, once a second.</summary>
+    internal void SampleTimeline()
+    {
+        lock (_readers)
+        {
+            LatencyReport totals = Report(cut: false, Time.GetTimestamp(), [], null);
+            _timeline.Sample(totals.All.Lifetime, totals.All.Metrics[0].Lifetime, totals.All.LifetimeErrors);
+        }
+    }
+
     /// <summary>The present figures; a new interval begins. For one reader, normally <see cref="LatencyStatsWriter"/>.</summary>
     internal LatencyReport CutInterval() => Report(cut: true);
 
@@ -216,7 +225,9 @@ public sealed class LatencyStats
             AddEnded(sessions, cut);
             sessions.Sort(
                 static (a, b) => b.LifetimeCount.CompareTo(a.LifetimeCount) is var order and not 0 ? order : a.Key.CompareTo(b.Key));
-            return Report(cut, now, sessions, RecentReport());
+            LatencyReport report = Report(cut, now, sessions, RecentReport());
+            report.Timeline = _timeline.Read(report.All.Lifetime, report.All.Metrics[0].Lifetime, report.All.LifetimeErrors);
+            return report;
         }
     }
 

@@ -27,6 +27,12 @@ public sealed class LatencyStatsOptions : IDescribedOptions
     public bool EnableHistogramLog { get; set; }
 
     /// <summary>
+    /// Whether the report is also written as a page <c>.html</c> with charts, which needs no network. Ignored without
+    /// <see cref="EnableFileOutput"/>. Defaults to false.
+    /// </summary>
+    public bool EnableHtmlOutput { get; set; }
+
+    /// <summary>
     /// Directory of the files, created if it does not exist; a relative path starts at the process's working directory. Defaults to
     /// <c>Stats</c>.
     /// </summary>
@@ -59,6 +65,7 @@ public sealed class LatencyStatsOptions : IDescribedOptions
         EnableConsoleOutput = section.Flag(nameof(EnableConsoleOutput), EnableConsoleOutput);
         EnableFileOutput = section.Flag(nameof(EnableFileOutput), EnableFileOutput);
         EnableHistogramLog = section.Flag(nameof(EnableHistogramLog), EnableHistogramLog);
+        EnableHtmlOutput = section.Flag(nameof(EnableHtmlOutput), EnableHtmlOutput);
         OutputDirectory = section.Text(
             nameof(OutputDirectory),
             OutputDirectory,

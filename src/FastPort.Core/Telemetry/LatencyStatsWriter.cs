@@ -11,16 +11,20 @@ namespace FastPort.Telemetry;
 /// A failed output does not affect the traffic: the writer logs a warning at the first failure, counts each failure in
 /// <see cref="FailedWrites"/>, retries at each interval, and logs when the output works again. The files are named
 /// <c>{OutputFilePrefix}_{start:yyyyMMdd_HHmmss}_{role}_{process id}.{log,json,csv}</c>, with
-/// <see cref="LatencyStatsOptions.EnableHistogramLog"/> <c>.hlog</c> too, the start in local time. Thread-safe.
+/// <see cref="LatencyStatsOptions.EnableHistogramLog"/> <c>.hlog</c> and with <see cref="LatencyStatsOptions.EnableHtmlOutput"/>
+/// <c>.html</c> too, the start in local time. Thread-safe.
 /// </remarks>
 public sealed class LatencyStatsWriter : IAsyncDisposable
 {
+    private static readonly TimeSpan ColumnLength = TimeSpan.FromSeconds(1);
+
     private readonly LatencyStats _stats;
     private readonly ILogger _logger;
     private readonly TextWriter? _console;
     private readonly PeriodicTimer _timer;
+    private readonly PeriodicTimer _columns;
 
-    // Only _loop uses the outputs and their state; after it has ended, only the final report.
+    // Only RunAsync uses the outputs and their state; after it has ended, only the final report.
     private readonly LatencyStatsFiles? _files;
     private bool _filesFail;
     private bool _consoleFails;
@@ -58,10 +62,10 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         _console = options.EnableConsoleOutput ? console ?? Console.Out : null;
         _files = options.EnableFileOutput
             ? new LatencyStatsFiles(
-                options.OutputDirectory, options.OutputFilePrefix, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone),
-                stats.Role, options.EnableHistogramLog)
+                options, TimeZoneInfo.ConvertTime(stats.Started, stats.Time.LocalTimeZone), stats.Role)
             : null;
         _timer = new PeriodicTimer(TimeSpan.FromSeconds(options.FileWriteIntervalSeconds), stats.Time);
+        _columns = new PeriodicTimer(ColumnLength, stats.Time);
     }
 
     /// <summary>Number of failed writes to files and to the console.</summary>
@@ -78,7 +82,7 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
                 throw new InvalidOperationException("The LatencyStatsWriter was already started or finished; start it once.");
             }
 
-            _loop = Task.Run(RunAsync);
+            _loop = Task.WhenAll(Task.Run(RunAsync), Task.Run(SampleTimelineAsync));
         }
     }
 
@@ -103,10 +107,20 @@ public sealed class LatencyStatsWriter : IAsyncDisposable
         }
     }
 
+    // Apart from the reports, which can wait for a disk.
+    private async Task SampleTimelineAsync()
+    {
+        while (await _columns.WaitForNextTickAsync())
+        {
+            _stats.SampleTimeline();
+        }
+    }
+
     private async Task FinishCoreAsync()
     {
-        // Ends the wait for the next tick; a report in progress is completed.
+        // Ends the waits for the next tick; a report in progress is completed.
         _timer.Dispose();
+        _columns.Dispose();
         if (_loop is { } loop)
         {
             await loop;

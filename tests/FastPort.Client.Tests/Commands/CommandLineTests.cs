@@ -1,6 +1,7 @@
 using FastPort.Client.Commands;
 using FastPort.Client.Load;
 using FastPort.Client.Tags;
+using FastPort.Client.Top;
 using FastPort.Programs;
 using FastPort.Transports;
 using Xunit;
@@ -40,7 +41,8 @@ public sealed class CommandLineTests
         await RunAsync(
             "load", "--server", "tcp://[::1]:7000", "--connections", "100000", "--in-flight", "1", "--size", "0", "--duration", "500ms",
             "--warmup", "0s",
-            "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--no-progress",
+            "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--html", "out.html",
+            "--no-progress",
             "--transport", "sockets", "--loops", "256", "--spin-us", "0", "--pin-loops");
 
         Assert.Equal(
@@ -55,6 +57,7 @@ public sealed class CommandLineTests
                 Rate = 1000.5,
                 Mode = LoadMode.Echo,
                 JsonPath = "out.json",
+                HtmlPath = "out.html",
                 Progress = false,
                 Transport = new TransportChoice { Kind = TransportKind.Sockets, Loops = 256, SpinMicroseconds = 0, PinLoops = true },
             },
@@ -122,11 +125,22 @@ public sealed class CommandLineTests
     }
 
     [Fact]
+    public async Task Reads_top()
+    {
+        Assert.Equal(10, await RunAsync("top"));
+        Assert.Equal(new TopSettings(), _commands.Top);
+
+        Assert.Equal(10, await RunAsync("top", "tcp://[::1]:7000", "--interval", "250", "--count", "3"));
+        Assert.Equal(
+            new TopSettings { Endpoint = "tcp://[::1]:7000", Interval = TimeSpan.FromMilliseconds(250), Count = 3 }, _commands.Top);
+    }
+
+    [Fact]
     public async Task Reads_compare()
     {
-        Assert.Equal(8, await RunAsync("compare", "a.json", "b.json", "--markdown", "-"));
+        Assert.Equal(8, await RunAsync("compare", "a.json", "b.json", "--markdown", "-", "--html", "diff.html"));
 
-        Assert.Equal(new CompareSettings("a.json", "b.json", "-"), _commands.Compare);
+        Assert.Equal(new CompareSettings("a.json", "b.json", "-", "diff.html"), _commands.Compare);
     }
 
     private Task<int> RunAsync(params string[] args) => CommandLine.RunAsync(args, _commands, _error);
@@ -158,6 +172,14 @@ public sealed class CommandLineTests
         }
 
         public (string Command, TagSettings Settings)? Tags { get; private set; }
+
+        public TopSettings? Top { get; private set; }
+
+        public Task<int> TopAsync(TopSettings settings)
+        {
+            Top = settings;
+            return Task.FromResult(10);
+        }
 
         public Task<int> TagsAsync(string command, TagSettings settings)
         {

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using FastPort.Client.Reports;
+using FastPort.Client.Tests.Reports;
 using FastPort.Hosting;
 using Xunit;
 
@@ -17,8 +18,8 @@ public sealed class ClientProcessTests : IDisposable
         // Long enough for both connections to be in the report also where a core is taken away for a while.
         using var client = new ClientProcess(
             _directory,
-            ["load", "--connections", "2", "--duration", "3s", "--warmup", "100ms", "--json", "out.json"],
-            ("LatencyStats__OutputDirectory", Path.Combine(_directory, "Figures")));
+            ["load", "--connections", "2", "--duration", "3s", "--warmup", "100ms", "--json", "out.json", "--html", "out.html"],
+            ("LatencyStats__OutputDirectory", Path.Combine(_directory, "Figures")), ("LatencyStats__EnableHtmlOutput", "true"));
 
         Assert.Equal(0, await client.EndAsync());
 
@@ -31,13 +32,39 @@ public sealed class ClientProcessTests : IDisposable
 
         Assert.DoesNotContain('\r', client.Output);
         string[] files = [.. Directory.GetFiles(Path.Combine(_directory, "Figures")).OrderBy(Path.GetExtension)];
-        Assert.Equal([".csv", ".json", ".log"], files.Select(Path.GetExtension));
+        Assert.Equal([".csv", ".html", ".json", ".log"], files.Select(Path.GetExtension));
         Assert.Contains(",session,2,2,round_trip,", await File.ReadAllTextAsync(files[0]), StringComparison.Ordinal);
-        Assert.Contains("\"scope\": \"session\"", await File.ReadAllTextAsync(files[1]), StringComparison.Ordinal);
-        Assert.Contains("network min", await File.ReadAllTextAsync(files[2]), StringComparison.Ordinal);
-        LoadResult result = await LoadResultReader.ReadAsync(Path.Combine(_directory, "out.json"));
+        Assert.Contains("\"scope\": \"session\"", await File.ReadAllTextAsync(files[2]), StringComparison.Ordinal);
+        Assert.Contains("network min", await File.ReadAllTextAsync(files[3]), StringComparison.Ordinal);
+        Assert.Contains("latencies of a client", await File.ReadAllTextAsync(files[1]), StringComparison.Ordinal);
+        Assert.Contains(
+            "echo, 2 connections x 16 in flight", await File.ReadAllTextAsync(Path.Combine(_directory, "out.html")),
+            StringComparison.Ordinal);
+        LoadResult result = LoadResultReader.Parse(await File.ReadAllBytesAsync(Path.Combine(_directory, "out.json")));
         Assert.Equal(2, result.Connections);
         Assert.True(result.Messages > 0);
+        Assert.StartsWith("load --connections 2", result.CommandLine, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Two_results_are_compared_on_a_page()
+    {
+        await File.WriteAllBytesAsync(Path.Combine(_directory, "a.json"), LoadResultWriter.ToUtf8(Results.Before));
+        await File.WriteAllBytesAsync(Path.Combine(_directory, "b.json"), LoadResultWriter.ToUtf8(Results.After));
+        using var client = new ClientProcess(_directory, ["compare", "a.json", "b.json", "--html", "diff.html"]);
+
+        Assert.Equal(0, await client.EndAsync());
+        Assert.Contains("FastPort comparison", await File.ReadAllTextAsync(Path.Combine(_directory, "diff.html")), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_page_that_cannot_be_written_is_a_sentence_and_exit_code_1()
+    {
+        await File.WriteAllBytesAsync(Path.Combine(_directory, "a.json"), LoadResultWriter.ToUtf8(Results.Before));
+        using var client = new ClientProcess(_directory, ["compare", "a.json", "a.json", "--html", "missing/diff.html"]);
+
+        Assert.Equal(1, await client.EndAsync());
+        Assert.Contains("could not be written to 'missing/diff.html'", await client.Error, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -60,7 +87,7 @@ public sealed class ClientProcessTests : IDisposable
         Assert.Contains("client latency in us, lifetime", client.Output, StringComparison.Ordinal);
         Assert.Contains("0 errors", client.Output, StringComparison.Ordinal);
         Assert.Equal(3, Directory.GetFiles(Path.Combine(_directory, "Stats")).Length);
-        Assert.True((await LoadResultReader.ReadAsync(Path.Combine(_directory, "out.json"))).DurationSeconds < 600);
+        Assert.True(LoadResultReader.Parse(File.ReadAllBytes(Path.Combine(_directory, "out.json"))).DurationSeconds < 600);
     }
 
     [Fact]

@@ -21,7 +21,7 @@ public sealed class LoadResultJsonTests
             ],
             names[..16]);
         Assert.Equal("epoll", json.RootElement.GetProperty("transport").GetString());
-        Assert.Equal(1, json.RootElement.GetProperty("schema").GetInt32());
+        Assert.Equal(2, json.RootElement.GetProperty("schema").GetInt32());
         Assert.Equal(JsonValueKind.Null, json.RootElement.GetProperty("rate").ValueKind);
         foreach (string block in (string[])["rtt_us", "server_us", "network_us"])
         {
@@ -94,11 +94,20 @@ public sealed class LoadResultJsonTests
     public void Another_schema_is_refused_by_name()
     {
         string text = Encoding.UTF8.GetString(LoadResultWriter.ToUtf8(Results.Before))
-            .Replace("\"schema\": 1", "\"schema\": 2", StringComparison.Ordinal);
+            .Replace("\"schema\": 2", "\"schema\": 3", StringComparison.Ordinal);
 
         JsonException e = Assert.Throws<JsonException>(() => LoadResultReader.Parse(Encoding.UTF8.GetBytes(text)));
 
-        Assert.Equal("its schema is 2; this program reads schema 1.", e.Message);
+        Assert.Equal("its schema is 3; this program reads 1 to 2.", e.Message);
+    }
+
+    [Fact]
+    public void A_result_of_schema_1_is_read()
+    {
+        string text = Encoding.UTF8.GetString(LoadResultWriter.ToUtf8(Results.Before))
+            .Replace("\"schema\": 2", "\"schema\": 1", StringComparison.Ordinal);
+
+        Assert.Equal(Results.Before.RoundTrip, LoadResultReader.Parse(Encoding.UTF8.GetBytes(text)).RoundTrip);
     }
 
     [Theory]

@@ -1,7 +1,7 @@
 using System.Diagnostics.Metrics;
-using FastPort.Core.Tests.Support;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Counters;
+using FastPort.Telemetry.Metering;
 using Xunit;
 
 namespace FastPort.Core.Tests.Telemetry;
@@ -64,45 +64,19 @@ public sealed class FastPortMeterTests
     }
 
     [Fact]
-    public void Durations_are_recorded_in_seconds_while_somebody_listens()
+    public void What_the_connections_hold_is_published()
     {
-        using var meter = new FastPortMeter(new ServerCounters(), serverName: "durations");
-        Assert.False(meter.RecordsDurations);
-        meter.RecordHandled("Echo", 1, 1, 1);
-        using var listener = new Listener("durations");
-        Assert.True(meter.RecordsDurations);
+        using var meter = new FastPortMeter(new ServerCounters(), memory: static () => new ServerMemory(1, 2, 3), serverName: "memory");
+        using var listener = new Listener("memory");
 
-        meter.RecordHandled("Echo", 2_500_000, 500_000, 1_000_000);
-
-        Assert.Equal(
-            [
-                "fastport.request.duration message.type=Echo 0.0025",
-                "fastport.request.handler.duration message.type=Echo 0.001",
-                "fastport.request.queue.duration message.type=Echo 0.0005",
-            ],
-            listener.Durations());
-    }
-
-    [Fact]
-    public void Recording_durations_allocates_nothing_when_nobody_listens()
-    {
-        using var meter = new FastPortMeter(new ServerCounters(), serverName: "silent");
-        meter.RecordHandled("Echo", 1, 1, 1);
-
-        Assert.Equal(0, Allocations.LeastOf(() =>
-        {
-            for (var i = 0; i < 10_000; i++)
-            {
-                meter.RecordHandled("Echo", 1, 1, 1);
-            }
-        }));
+        Assert.Equal(["fastport.memory.limit 3", "fastport.memory.used 2", "fastport.send_queues.size 1"], listener.Observe());
     }
 
     [Fact]
     public void A_factory_makes_the_meter_when_there_is_one()
     {
         using var factory = new Factory();
-        using var meter = new FastPortMeter(new ServerCounters(), factory);
+        using var meter = new FastPortMeter(new ServerCounters(), factory: factory);
 
         Assert.Equal("FastPort", Assert.Single(factory.Made).Name);
     }
@@ -123,7 +97,6 @@ public sealed class FastPortMeterTests
     {
         private readonly MeterListener _listener = new();
         private readonly List<string> _counts = [];
-        private readonly List<string> _durations = [];
 
         public Listener(string server)
         {
@@ -135,11 +108,6 @@ public sealed class FastPortMeterTests
                 }
             };
             _listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) => _counts.Add(Line(instrument, value, tags)));
-            _listener.SetMeasurementEventCallback<double>((instrument, value, tags, _) =>
-            {
-                Assert.Equal("s", instrument.Unit);
-                _durations.Add(Line(instrument, Math.Round(value, 9), tags));
-            });
             _listener.Start();
         }
 
@@ -151,8 +119,6 @@ public sealed class FastPortMeterTests
             // Instruments without an event say 0.
             return _counts.Where(static line => !line.EndsWith(" 0", StringComparison.Ordinal)).Order(StringComparer.Ordinal);
         }
-
-        public IEnumerable<string> Durations() => _durations.Order(StringComparer.Ordinal);
 
         public void Dispose() => _listener.Dispose();
 

@@ -55,7 +55,7 @@ public sealed class LatencyStatsWriterTests : IDisposable
 
         using var json = JsonDocument.Parse(File.ReadAllText(_directory[BaseName + ".json"]));
         var root = json.RootElement;
-        Assert.Equal(1, root.GetProperty("schema").GetInt32());
+        Assert.Equal(2, root.GetProperty("schema").GetInt32());
         Assert.Equal("client", root.GetProperty("role").GetString());
         Assert.Equal(Environment.ProcessId, root.GetProperty("process_id").GetInt32());
         Assert.Equal(_clock.GetUtcNow().AddSeconds(-10), root.GetProperty("started").GetDateTimeOffset());
@@ -144,7 +144,8 @@ public sealed class LatencyStatsWriterTests : IDisposable
 
         File.WriteAllText(_directory["blocked"], "");
         var files = new LatencyStatsFiles(
-            Path.Combine(_directory["blocked"], "Stats"), "p", _clock.GetUtcNow(), LatencyRole.Client, histogramLog: false);
+            new LatencyStatsOptions { OutputDirectory = Path.Combine(_directory["blocked"], "Stats") }, _clock.GetUtcNow(),
+            LatencyRole.Client);
         for (int i = 0; i < 10; i++)
         {
             await files.WriteAsync(_stats.Read(), final: false);

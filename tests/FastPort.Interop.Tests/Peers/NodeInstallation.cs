@@ -45,7 +45,7 @@ internal static class NodeInstallation
             return $"Node.js is not on the path: install version 20 or later, then run `npm ci` in {Directory}.";
         }
 
-        string[] packages = ["protobufjs", "hdr-histogram-js", "node-opcua"];
+        string[] packages = ["protobufjs", "hdr-histogram-js", "node-opcua", "uplot"];
         return Array.TrueForAll(packages, static package => File.Exists(Path.Combine(Directory, "node_modules", package, "package.json")))
             ? null
             : $"The peers' packages are not installed: run `npm ci` in {Directory}.";

@@ -1,7 +1,7 @@
-using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using FastPort.Clients;
+using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Telemetry;
 using FastPort.Telemetry.Reports;
@@ -10,7 +10,7 @@ using Xunit;
 
 namespace FastPort.Protocol.Tests.Hosting;
 
-/// <summary>What a listener to the meter hears of messages that a hosted server really handled.</summary>
+/// <summary>What a collector of the meter reads of messages that a hosted server really handled.</summary>
 public sealed class MeterTests
 {
     private const ushort Inline = 0x1000;
@@ -38,17 +38,21 @@ public sealed class MeterTests
                         },
                         "Queued"));
         });
-        using var listener = new DurationListener(host.Host.Services.GetRequiredService<IMeterFactory>());
+        using var listener = new SumListener(host.Host.Services.GetRequiredService<IMeterFactory>());
         await using FastPortClient client = await Loopback.ConnectAsync(host.Server);
 
         long started = Stopwatch.GetTimestamp();
         await client.RequestAsync(type, ReadOnlyMemory<byte>.Empty);
-        await listener.HasAll.Task.WaitAsync(Loopback.Soon);
         double elapsed = Stopwatch.GetElapsedTime(started).TotalSeconds;
 
+        // A message is recorded after its reply has left.
+        var stats = host.Host.Services.GetRequiredService<LatencyStats>();
+        await Patience.UntilAsync(() => stats.Read().Types.Any(t => t.Name == name), "the message is recorded");
+        listener.Collect();
+
         // Against clocks outside the server: the handler's own and the requester's.
-        double request = listener["fastport.request.duration"], queue = listener["fastport.request.queue.duration"],
-        handler = listener["fastport.request.handler.duration"];
+        double request = listener["fastport.request.duration.sum"], queue = listener["fastport.request.queue.duration.sum"],
+        handler = listener["fastport.request.handler.duration.sum"];
         Assert.InRange(handler, handlerSeconds, request);
         Assert.InRange(queue, 0, request - handler + 1e-9);
         Assert.InRange(request, handler, elapsed);
@@ -56,7 +60,7 @@ public sealed class MeterTests
         Assert.Equal(3, listener.Types.Count);
 
         // And to the nanosecond against the statistics of the same message.
-        LatencyScopeReport report = host.Host.Services.GetRequiredService<LatencyStats>().Read().Types.Single(t => t.Name == name);
+        LatencyScopeReport report = stats.Read().Types.Single(t => t.Name == name);
         Assert.Equal(1, report.LifetimeCount);
         Assert.Equal(
             report.Metrics.Select(static m => m.Lifetime.Min),
@@ -75,17 +79,17 @@ public sealed class MeterTests
     }
 
     /// <summary>Hears one factory's meters: tests run side by side in one process.</summary>
-    private sealed class DurationListener : IDisposable
+    private sealed class SumListener : IDisposable
     {
         private readonly MeterListener _listener = new();
-        private readonly ConcurrentDictionary<string, double> _seconds = new();
-        private readonly ConcurrentQueue<object?> _types = new();
+        private readonly Dictionary<string, double> _seconds = new(StringComparer.Ordinal);
+        private readonly List<object?> _types = [];
 
-        public DurationListener(IMeterFactory factory)
+        public SumListener(IMeterFactory factory)
         {
             _listener.InstrumentPublished = (instrument, listener) =>
             {
-                if (instrument.Meter.Scope == factory && instrument is Histogram<double>)
+                if (instrument.Meter.Scope == factory && instrument.Name.EndsWith(".duration.sum", StringComparison.Ordinal))
                 {
                     listener.EnableMeasurementEvents(instrument);
                 }
@@ -94,22 +98,17 @@ public sealed class MeterTests
             {
                 Assert.Equal("s", instrument.Unit);
                 Assert.Equal("message.type", Assert.Single(tags.ToArray()).Key);
-                _types.Enqueue(tags[0].Value);
+                _types.Add(tags[0].Value);
                 _seconds[instrument.Name] = seconds;
-                if (_seconds.Count == 3)
-                {
-                    HasAll.TrySetResult();
-                }
             });
             _listener.Start();
         }
 
-        /// <summary>Each of the three durations has come.</summary>
-        public TaskCompletionSource HasAll { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
         public IReadOnlyCollection<object?> Types => _types;
 
         public double this[string instrument] => _seconds[instrument];
+
+        public void Collect() => _listener.RecordObservableInstruments();
 
         public void Dispose() => _listener.Dispose();
     }

@@ -1,11 +1,5 @@
 namespace FastPort.Telemetry.Histograms;
 
-/// <summary>One filled bucket of a <see cref="LatencySnapshot"/>, for plots and exports.</summary>
-/// <param name="Lowest">Lowest value of the bucket in nanoseconds, inclusive.</param>
-/// <param name="Highest">Highest value of the bucket in nanoseconds, inclusive.</param>
-/// <param name="Count">Values recorded in it.</param>
-internal readonly record struct LatencyBucket(long Lowest, long Highest, long Count);
-
 /// <summary>The contents of a histogram at one moment. Immutable, so thread-safe. All values are nanoseconds.</summary>
 /// <remarks>Holds 12 bytes per filled bucket.</remarks>
 public sealed class LatencySnapshot
@@ -69,14 +63,14 @@ public sealed class LatencySnapshot
     /// <summary>99.99 % of the values are at most this; meaningful above 100,000 values.</summary>
     public long P9999 => GetPercentile(99.99);
 
-    /// <summary>The filled buckets, lowest first.</summary>
-    internal IEnumerable<LatencyBucket> Buckets
+    /// <summary>The filled buckets, lowest first, for plots and exports: their lowest and highest value in nanoseconds, both inclusive.</summary>
+    public IEnumerable<(long Lowest, long Highest, long Count)> Buckets
     {
         get
         {
             foreach (var (bucket, count) in NumberedCounts())
             {
-                yield return new LatencyBucket(LatencyBuckets.LowEdge(bucket), LatencyBuckets.HighEdge(bucket, Coarseness), count);
+                yield return (LatencyBuckets.LowEdge(bucket), LatencyBuckets.HighEdge(bucket, Coarseness), count);
             }
         }
     }
@@ -110,6 +104,32 @@ public sealed class LatencySnapshot
         var found = Array.BinarySearch(_cumulative, rank);
         var middle = LatencyBuckets.Middle(_buckets[found >= 0 ? found : ~found], Coarseness);
         return Math.Clamp(middle, Min, Max);
+    }
+
+    /// <summary>
+    /// How many values are at most this, for cumulative histograms with bounds of the caller's. Values of the bucket that the bound lies in
+    /// are left out: none if the bound is 1 below a power of two, divided by up to 512, else up to 0.2 % of the bound.
+    /// </summary>
+    /// <param name="nanoseconds">The bound, inclusive.</param>
+    public long CountAtMost(long nanoseconds)
+    {
+        // The first bucket that ends above the bound.
+        int first = 0;
+        int end = _buckets.Length;
+        while (first < end)
+        {
+            int middle = (first + end) >>> 1;
+            if (LatencyBuckets.HighEdge(_buckets[middle], Coarseness) <= nanoseconds)
+            {
+                first = middle + 1;
+            }
+            else
+            {
+                end = middle;
+            }
+        }
+
+        return first == 0 ? 0 : _cumulative[first - 1];
     }
 
     /// <summary>

@@ -1,4 +1,6 @@
 using System.Buffers;
+using System.Runtime;
+using System.Runtime.InteropServices;
 using System.Text.Json;
 using FastPort.Telemetry.Histograms;
 
@@ -10,7 +12,7 @@ internal static class LatencyJson
     /// <summary>
     /// Version of the documents of <see cref="WriteReport"/>. It increases when a field changes or is removed, not when a field is added.
     /// </summary>
-    public const int Schema = 1;
+    public const int Schema = 2;
 
     private const double NanosecondsPerMicrosecond = 1000;
 
@@ -79,6 +81,9 @@ internal static class LatencyJson
         writer.WriteEndArray();
         WriteCounts(writer, report);
         WriteRecent(writer, report);
+        writer.WritePropertyName("timeline");
+        DistributionJson.WriteTimeline(writer, report.Timeline);
+        WriteEnvironment(writer);
         writer.WriteEndObject();
     }
 
@@ -113,9 +118,11 @@ internal static class LatencyJson
     {
         writer.WriteString("name", scope.Name);
         WritePeriod(
-            writer, "interval", scope, scope.Interval, scope.IntervalErrors, scope.IntervalRate, static metric => metric.Interval);
+            writer, "interval", scope, scope.Interval, scope.IntervalErrors, scope.IntervalRate, static metric => metric.Interval,
+            withHistograms: false);
         WritePeriod(
-            writer, "lifetime", scope, scope.Lifetime, scope.LifetimeErrors, scope.LifetimeRate, static metric => metric.Lifetime);
+            writer, "lifetime", scope, scope.Lifetime, scope.LifetimeErrors, scope.LifetimeRate, static metric => metric.Lifetime,
+            withHistograms: scope.Scope != LatencyScope.Session);
     }
 
     private static void WritePeriod(
@@ -125,7 +132,8 @@ internal static class LatencyJson
         TimeSpan length,
         long errors,
         double rate,
-        Func<LatencyMetricReport, LatencySnapshot> period)
+        Func<LatencyMetricReport, LatencySnapshot> period,
+        bool withHistograms)
     {
         writer.WriteStartObject(name);
         writer.WriteNumber("seconds", length.TotalSeconds);
@@ -142,6 +150,12 @@ internal static class LatencyJson
             writer.WriteNumber("p99_over_avg", Math.Round(summary.P99OverMean, 3));
             writer.WriteNumber("clamped_low", summary.ClampedLow);
             writer.WriteNumber("clamped_high", summary.ClampedHigh);
+            if (withHistograms)
+            {
+                writer.WritePropertyName("histogram");
+                DistributionJson.WriteHistogram(writer, period(metric));
+            }
+
             writer.WriteEndObject();
         }
 
@@ -207,6 +221,17 @@ internal static class LatencyJson
             writer.WriteEndObject();
         }
 
+        writer.WriteEndObject();
+    }
+
+    private static void WriteEnvironment(Utf8JsonWriter writer)
+    {
+        writer.WriteStartObject("environment");
+        writer.WriteString("os", RuntimeInformation.OSDescription);
+        writer.WriteNumber("cpu_count", Environment.ProcessorCount);
+        writer.WriteString("runtime", RuntimeInformation.FrameworkDescription);
+        writer.WriteString("gc", GCSettings.IsServerGC ? "server" : "workstation");
+        writer.WriteString("program", Path.GetFileName(Environment.ProcessPath));
         writer.WriteEndObject();
     }
 

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using FastPort.Telemetry.Histograms;
 
 namespace FastPort.Telemetry.Reports;
@@ -35,11 +36,34 @@ public sealed class LatencyReport
     /// <summary>Counts of the application.</summary>
     internal IReadOnlyList<CountReport> Counts { get; init; } = [];
 
+    /// <summary>The measured time in columns, oldest first; empty in <see cref="LatencyStats.ReadTotals"/>.</summary>
+    internal IReadOnlyList<LatencyColumn> Timeline { get; set; } = [];
+
     /// <summary>Exact figures of the most recent samples; null if there are none.</summary>
     internal LatencyRecentReport? Recent { get; init; }
 
     /// <summary><see cref="All"/>, then <see cref="Types"/>, then <see cref="Sessions"/>.</summary>
     public IEnumerable<LatencyScopeReport> Scopes => [All, .. Types, .. Sessions];
+
+    /// <summary>
+    /// Writes the properties <c>histograms</c> (of each latency over all messages since measuring began) and <c>timeline</c> (the measured
+    /// time in at most 600 columns) into an object; docs/telemetry.md lists their fields. <see cref="HtmlReport"/> draws them.
+    /// </summary>
+    /// <param name="writer">Positioned within an object; not flushed.</param>
+    public void WriteDistributions(Utf8JsonWriter writer)
+    {
+        ArgumentNullException.ThrowIfNull(writer);
+        writer.WriteStartObject("histograms");
+        foreach (LatencyMetricReport metric in All.Metrics)
+        {
+            writer.WritePropertyName(metric.Name);
+            DistributionJson.WriteHistogram(writer, metric.Lifetime);
+        }
+
+        writer.WriteEndObject();
+        writer.WritePropertyName("timeline");
+        DistributionJson.WriteTimeline(writer, Timeline);
+    }
 }
 
 /// <summary>The latencies of all messages, of one message type, of one session or of one operation. Immutable.</summary>

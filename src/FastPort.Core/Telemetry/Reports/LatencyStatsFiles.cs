@@ -10,7 +10,7 @@ namespace FastPort.Telemetry.Reports;
 internal readonly record struct FileWriteResult(int FailedFiles, string? Path, Exception? Error);
 
 /// <summary>
-/// The .log, .json and .csv files of one <see cref="LatencyStats"/>, and optionally the .hlog file. Used by one task at a time.
+/// The .log, .json and .csv files of one <see cref="LatencyStats"/>, and optionally the .hlog and .html files. Used by one task at a time.
 /// </summary>
 internal sealed class LatencyStatsFiles
 {
@@ -18,20 +18,20 @@ internal sealed class LatencyStatsFiles
     private readonly string _name;
     private readonly AppendedFile _csv = new(LatencyCsv.Header);
     private readonly AppendedFile? _histogramLog;
+    private readonly bool _html;
     private string? _basePath;
 
-    /// <param name="directory">The directory; each write creates it if it does not exist.</param>
-    /// <param name="prefix">First part of the file names.</param>
+    /// <param name="options">Directory, name and kinds of the files. Each write creates the directory if it does not exist.</param>
     /// <param name="started">Local time in the file names.</param>
     /// <param name="role">The role in the file names.</param>
-    /// <param name="histogramLog">Whether the .hlog file is written.</param>
-    internal LatencyStatsFiles(string directory, string prefix, DateTimeOffset started, LatencyRole role, bool histogramLog)
+    internal LatencyStatsFiles(LatencyStatsOptions options, DateTimeOffset started, LatencyRole role)
     {
-        _histogramLog = histogramLog ? new AppendedFile(HdrHistogramLog.Header(started)) : null;
-        _directory = Path.GetFullPath(directory);
+        _histogramLog = options.EnableHistogramLog ? new AppendedFile(HdrHistogramLog.Header(started)) : null;
+        _html = options.EnableHtmlOutput;
+        _directory = Path.GetFullPath(options.OutputDirectory);
         _name = string.Create(
             CultureInfo.InvariantCulture,
-            $"{prefix}_{started:yyyyMMdd_HHmmss}_{LatencyText.RoleName(role)}_{Environment.ProcessId}");
+            $"{options.OutputFilePrefix}_{started:yyyyMMdd_HHmmss}_{LatencyText.RoleName(role)}_{Environment.ProcessId}");
     }
 
     /// <summary>Characters of CSV rows that wait to be written.</summary>
@@ -51,15 +51,21 @@ internal sealed class LatencyStatsFiles
         }
         catch (Exception error)
         {
-            return new FileWriteResult(_histogramLog is null ? 3 : 4, _directory, error);
+            return new FileWriteResult(3 + (_histogramLog is null ? 0 : 1) + (_html ? 1 : 0), _directory, error);
         }
 
         var result = default(FileWriteResult);
         result = await TryAsync(
             result, basePath + ".log", path => ReplaceAsync(path, Encoding.UTF8.GetBytes(LatencyTable.Document(report, final))));
-        result = await TryAsync(result, basePath + ".json", path => ReplaceAsync(path, LatencyJson.ToUtf8(report, final)));
+        ReadOnlyMemory<byte> json = LatencyJson.ToUtf8(report, final);
+        result = await TryAsync(result, basePath + ".json", path => ReplaceAsync(path, json));
         result = await TryAsync(result, basePath + ".csv", _csv.WriteAsync);
-        return _histogramLog is null ? result : await TryAsync(result, basePath + ".hlog", _histogramLog.WriteAsync);
+        if (_histogramLog is not null)
+        {
+            result = await TryAsync(result, basePath + ".hlog", _histogramLog.WriteAsync);
+        }
+
+        return _html ? await TryAsync(result, basePath + ".html", path => ReplaceAsync(path, HtmlReport.Create(json))) : result;
     }
 
     private static async Task<FileWriteResult> TryAsync(FileWriteResult before, string path, Func<string, Task> write)

@@ -34,7 +34,7 @@ public sealed class CoarseHistogramTests
     {
         for (long value = 100; value < 60_000_000_000; value = (value * 5 / 4) + 1)
         {
-            LatencyBucket bucket = Assert.Single(Recorded(value, value).Snapshot().Buckets);
+            var bucket = Assert.Single(Recorded(value, value).Snapshot().Buckets);
 
             Assert.InRange(value, bucket.Lowest, bucket.Highest);
             Assert.Equal(2, bucket.Count);

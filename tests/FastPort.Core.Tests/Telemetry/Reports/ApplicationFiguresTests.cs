@@ -68,6 +68,7 @@ public sealed class ApplicationFiguresTests
             "call":{"us":{"count":1,"min":2000,"avg":2000,"p50":2000,"p90":2000,"p95":2000,"p99":2000,"p999":2000,"max":2000},
             "p9999_us":2000,"p99_over_avg":1,"clamped_low":0,"clamped_high":0}
             """;
+        string lifetime = $"{Call[..^1]},\"histogram\":{{\"us\":[2000],\"counts\":[1]}}}}";
         _clock.Advance(TimeSpan.FromSeconds(2));
 
         using var document = JsonDocument.Parse(LatencyJson.ToUtf8(_stats.CutInterval(), final: true));
@@ -78,7 +79,7 @@ public sealed class ApplicationFiguresTests
             $$$"""
             [{"name":"line1 Read",
             "interval":{"seconds":4,"calls":1,"per_s":0.25,"errors":1,{{{Call}}}},
-            "lifetime":{"seconds":4,"calls":1,"per_s":0.25,"errors":1,{{{Call}}}}}]
+            "lifetime":{"seconds":4,"calls":1,"per_s":0.25,"errors":1,{{{lifetime}}}}}]
             """,
             root.GetProperty("operations"));
         AssertJson(

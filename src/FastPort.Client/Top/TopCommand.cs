@@ -1,0 +1,39 @@
+using System.CommandLine;
+using FastPort.Client.Commands;
+using FastPort.Programs;
+
+namespace FastPort.Client.Top;
+
+/// <summary>The command <c>top</c>.</summary>
+internal static class TopCommand
+{
+    private const int MaxIntervalMilliseconds = 3_600_000;
+
+    /// <summary>Creates the command.</summary>
+    /// <param name="run">Shows the figures and returns the exit code.</param>
+    public static Command Create(Func<TopSettings, Task<int>> run)
+    {
+        var defaults = new TopSettings();
+        var endpoint = new Argument<string?>("server")
+        {
+            Description = $"The server. It answers its own machine, others where it allows them. [default: {defaults.Endpoint}]",
+            HelpName = "URI",
+            Arity = ArgumentArity.ZeroOrOne,
+            CustomParser = OptionParsers.Endpoint("server"),
+        };
+        Option<int?> interval = WholeNumberOption.Create(
+            "--interval", "Time between two looks, in milliseconds. [default: 1000]", "MS", 100, MaxIntervalMilliseconds);
+        Option<int?> count = WholeNumberOption.Create("--count", "Ends after this number of looks.", "N", 1, int.MaxValue);
+        var command = new Command("top", "Shows the live figures of a server: messages, latencies by type, errors.")
+        {
+            endpoint, interval, count,
+        };
+        command.SetAction((result, _) => run(new TopSettings
+        {
+            Endpoint = result.GetValue(endpoint) ?? defaults.Endpoint,
+            Interval = result.GetValue(interval) is { } milliseconds ? TimeSpan.FromMilliseconds(milliseconds) : defaults.Interval,
+            Count = result.GetValue(count),
+        }));
+        return command;
+    }
+}

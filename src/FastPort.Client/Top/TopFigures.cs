@@ -1,0 +1,86 @@
+using FastPort.Protocol;
+
+namespace FastPort.Client.Top;
+
+/// <summary>What a server did between two looks at it.</summary>
+/// <param name="Now">The later look.</param>
+/// <param name="Types">The message types that were handled, most messages first.</param>
+/// <param name="MessagesInPerSecond">Messages received.</param>
+/// <param name="MessagesOutPerSecond">Messages sent.</param>
+/// <param name="BytesInPerSecond">Bytes received.</param>
+/// <param name="BytesOutPerSecond">Bytes sent.</param>
+internal sealed record TopFigures(
+    ServerStatus Now,
+    IReadOnlyList<TopType> Types,
+    double MessagesInPerSecond,
+    double MessagesOutPerSecond,
+    double BytesInPerSecond,
+    double BytesOutPerSecond)
+{
+    /// <summary>Compares two looks.</summary>
+    /// <param name="before">The earlier look; of a server that has started again since, everything counts.</param>
+    /// <param name="now">The later look.</param>
+    public static TopFigures Between(ServerStatus before, ServerStatus now)
+    {
+        if (now.UptimeMs < before.UptimeMs)
+        {
+            before = new ServerStatus();
+        }
+
+        double seconds = Math.Max(now.UptimeMs - before.UptimeMs, 1) / 1e3;
+        Dictionary<string, MessageLatency> earlier = before.Latencies.ToDictionary(static type => type.Name, StringComparer.Ordinal);
+        return new TopFigures(
+            now,
+            [
+                .. now.Latencies.Select(type => TopType.Between(earlier.GetValueOrDefault(type.Name) ?? new MessageLatency(), type, seconds))
+                    .OrderByDescending(static type => type.PerSecond).ThenBy(static type => type.Name, StringComparer.Ordinal),
+            ],
+            Rate(before.MessagesIn, now.MessagesIn),
+            Rate(before.MessagesOut, now.MessagesOut),
+            Rate(before.BytesIn, now.BytesIn),
+            Rate(before.BytesOut, now.BytesOut));
+
+        double Rate(ulong from, ulong to) => to < from ? to / seconds : (to - from) / seconds;
+    }
+}
+
+/// <summary>A message type between two looks. Latencies are nanoseconds; null where nothing was handled.</summary>
+internal sealed record TopType(string Name, double PerSecond, ulong Errors, ulong? P50, ulong? P99, ulong? P999, ulong? Max)
+{
+    /// <summary>Compares two looks.</summary>
+    public static TopType Between(MessageLatency before, MessageLatency now, double seconds)
+    {
+        List<(ulong Nanoseconds, ulong Count)> added = Since(before, now);
+        ulong count = added.Aggregate(0UL, static (sum, bucket) => sum + bucket.Count);
+        return new TopType(now.Name, count / seconds, now.Errors, Percentile(50), Percentile(99), Percentile(99.9), Percentile(100));
+
+        ulong? Percentile(double percent)
+        {
+            if (count == 0)
+            {
+                return null;
+            }
+
+            ulong rank = Math.Max(1, (ulong)decimal.Ceiling((decimal)percent * count / 100));
+            ulong seen = 0;
+            return added.First(bucket => (seen += bucket.Count) >= rank).Nanoseconds;
+        }
+    }
+
+    // Statistics that were restarted have less than before: then everything counts.
+    private static List<(ulong Nanoseconds, ulong Count)> Since(MessageLatency before, MessageLatency now)
+    {
+        Dictionary<ulong, ulong> earlier = [];
+        for (int i = 0; i < before.Nanoseconds.Count && i < before.Counts.Count; i++)
+        {
+            earlier[before.Nanoseconds[i]] = before.Counts[i];
+        }
+
+        List<(ulong Nanoseconds, ulong Count)> all = [.. now.Nanoseconds.Zip(now.Counts)];
+        bool restarted = all.Exists(bucket => bucket.Count < earlier.GetValueOrDefault(bucket.Nanoseconds));
+        return restarted
+            ? all
+            : [.. all.Select(bucket => (bucket.Nanoseconds, bucket.Count - earlier.GetValueOrDefault(bucket.Nanoseconds)))
+                .Where(static bucket => bucket.Item2 > 0)];
+    }
+}

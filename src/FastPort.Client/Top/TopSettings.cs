@@ -1,0 +1,13 @@
+namespace FastPort.Client.Top;
+
+/// <summary>What the command line of <c>top</c> says. Immutable.</summary>
+internal sealed record TopSettings
+{
+    public string Endpoint { get; init; } = "tcp://127.0.0.1:6628";
+
+    /// <summary>Time between two looks.</summary>
+    public TimeSpan Interval { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Looks until the end; null for until Ctrl+C.</summary>
+    public int? Count { get; init; }
+}

@@ -1,0 +1,71 @@
+using FastPort.Telemetry.Histograms;
+using FastPort.Telemetry.Reports;
+
+namespace FastPort.Telemetry.Metering;
+
+/// <summary>
+/// One latency of the last minute, by message type or operation. Nothing runs in between: a reading keeps the lifetime's snapshot if
+/// <see cref="Step"/> has passed since the last one it kept, and the last minute is what has come since the youngest that is a minute old.
+/// So the window is 60 to 75 s however many collectors there are and however often they read, unless all of them pause: the first reading
+/// after a pause covers it. Thread-safe.
+/// </summary>
+internal sealed class LatencyWindows(TimeProvider time)
+{
+    /// <summary>Shortest window.</summary>
+    public static readonly TimeSpan Length = TimeSpan.FromSeconds(60);
+
+    /// <summary>How often a snapshot is kept: five of them, of 12 bytes a filled bucket.</summary>
+    public static readonly TimeSpan Step = TimeSpan.FromSeconds(15);
+
+    // Guards the windows.
+    private readonly Lock _gate = new();
+    private readonly Dictionary<string, Window> _windows = new(StringComparer.Ordinal);
+
+    /// <summary>The values of the last minute, of each scope.</summary>
+    /// <param name="scopes">The present figures.</param>
+    /// <param name="metric">Which of their latencies.</param>
+    public IReadOnlyList<(string Name, LatencySnapshot Recent)> Read(IReadOnlyList<LatencyScopeReport> scopes, int metric)
+    {
+        lock (_gate)
+        {
+            long now = time.GetTimestamp();
+            var all = new (string, LatencySnapshot)[scopes.Count];
+            for (var i = 0; i < all.Length; i++)
+            {
+                LatencyScopeReport scope = scopes[i];
+                if (!_windows.TryGetValue(scope.Name, out Window? window))
+                {
+                    _windows[scope.Name] = window = new Window();
+                }
+
+                all[i] = (scope.Name, window.Read(time, now, scope.Metrics[metric].Lifetime));
+            }
+
+            return all;
+        }
+    }
+
+    private sealed class Window
+    {
+        private readonly Queue<(long At, LatencySnapshot Lifetime)> _kept = new();
+        private LatencySnapshot _before = LatencySnapshot.Empty;
+        private long _last;
+
+        public LatencySnapshot Read(TimeProvider time, long now, LatencySnapshot lifetime)
+        {
+            while (_kept.TryPeek(out (long At, LatencySnapshot Lifetime) oldest) && time.GetElapsedTime(oldest.At, now) >= Length)
+            {
+                _before = _kept.Dequeue().Lifetime;
+            }
+
+            LatencySnapshot recent = lifetime.Since(_before);
+            if (_kept.Count == 0 || time.GetElapsedTime(_last, now) >= Step)
+            {
+                _kept.Enqueue((now, lifetime));
+                _last = now;
+            }
+
+            return recent;
+        }
+    }
+}

@@ -1,0 +1,90 @@
+using FastPort.Configuration;
+
+namespace FastPort.Dashboard;
+
+/// <summary>Options of the dashboard: the configuration section <c>Dashboard</c>.</summary>
+public sealed class DashboardOptions : IDescribedOptions
+{
+    /// <summary>Name of the configuration section.</summary>
+    public const string SectionName = "Dashboard";
+
+    /// <summary>Shortest <see cref="Token"/>.</summary>
+    internal const int MinTokenCharacters = 16;
+
+    private const string UrlExample = "give http:// or https://, an address and a port, for example http://127.0.0.1:6680";
+
+    /// <summary>
+    /// Where the dashboard listens, as <c>http://127.0.0.1:6680</c>; port 0 lets the system choose. An address that other machines reach
+    /// needs a <see cref="Token"/>. Defaults to empty: there is no dashboard.
+    /// </summary>
+    public string Url { get; set; } = string.Empty;
+
+    /// <summary>
+    /// What a reader must know, 16 to 256 visible ASCII characters. Browsers ask for it once; programs send it as
+    /// <c>Authorization: Bearer</c>. Defaults to empty: everybody who reaches the address may read.
+    /// </summary>
+    public string Token { get; set; } = string.Empty;
+
+    /// <summary>
+    /// Names that requests may address the dashboard by, besides localhost, IP addresses of the machine itself and the host of
+    /// <see cref="Url"/>. Requests with another Host header are refused: a web page can make a browser send them. Defaults to none.
+    /// </summary>
+    public IList<string> AllowedHosts { get; set; } = [];
+
+    /// <summary>
+    /// Whether readers with the token may close sessions, drain the server and change the log level. Needs a <see cref="Token"/>. Defaults
+    /// to false.
+    /// </summary>
+    public bool AllowActions { get; set; }
+
+    /// <summary>Name of the server that is shown, as it was given to <c>AddFastPort</c>. Defaults to empty: the server without a name.</summary>
+    public string ServerName { get; set; } = string.Empty;
+
+    /// <summary>Whether there is a dashboard.</summary>
+    internal bool IsEnabled => Url.Length != 0;
+
+    /// <inheritdoc/>
+    public void Describe(OptionSection section)
+    {
+        ArgumentNullException.ThrowIfNull(section);
+        Url = section.Text(nameof(Url), Url, static url => url is "" || DashboardUrl.TryParse(url, out _), UrlExample);
+        Token = section.Text(
+            nameof(Token), Token, static token => token is "" || IsToken(token),
+            $"give {MinTokenCharacters} to 256 visible ASCII characters without spaces");
+        AllowedHosts = section.List(nameof(AllowedHosts), AllowedHosts, "give a list of host names");
+        AllowActions = section.Flag(nameof(AllowActions), AllowActions);
+        ServerName = section.Text(nameof(ServerName), ServerName, static name => name is not null, "give the name of a server");
+
+        // Kestrel reads and checks the keys of its certificate options itself.
+        section.Section("Certificate", static certificate =>
+        {
+            foreach (string key in (string[])["Path", "KeyPath", "Password", "Subject", "Store", "Location"])
+            {
+                certificate.Text(key, null, static _ => true, "give a text");
+            }
+
+            certificate.Flag("AllowInvalid", false);
+        });
+        DescribeTogether(section);
+    }
+
+    // What must fit together. Reported for the values as they are after all configuration, and for those of the section.
+    private void DescribeTogether(OptionSection section)
+    {
+        if (AllowActions && Token.Length == 0)
+        {
+            section.Add(nameof(AllowActions), "actions change the server and need a token; give one in Dashboard:Token.");
+        }
+
+        if (Token.Length == 0 && DashboardUrl.TryParse(Url, out DashboardUrl? url) && !url.IsLoopback)
+        {
+            section.Add(
+                nameof(Url),
+                $"'{Url}' can be reached from other machines, so the dashboard needs a token: give one in Dashboard:Token, or listen on "
+                + $"http://127.0.0.1:{url.Port}.");
+        }
+    }
+
+    private static bool IsToken(string? token) =>
+        token is { Length: >= MinTokenCharacters and <= 256 } && token.AsSpan().IndexOfAnyExceptInRange('!', '~') < 0;
+}

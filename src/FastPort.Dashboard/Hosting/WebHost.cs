@@ -1,0 +1,86 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Dashboard.Hosting;
+
+/// <summary>
+/// Makes the dashboard's web application: Kestrel and routing, and nothing of the environment. Its services are its own, so that it takes
+/// nothing from a host that is a web application itself.
+/// </summary>
+internal static class WebHost
+{
+    // Requests are answered in milliseconds, and event streams are ended by the dashboard.
+    private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(2);
+
+    public static WebApplication Create(
+        DashboardUrl url,
+        DashboardOptions options,
+        IConfiguration configuration,
+        IEnumerable<IDashboardEndpoints> endpoints,
+        ILoggerFactory loggers)
+    {
+        WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+        builder.Services.AddSingleton(loggers);
+        builder.Services.AddRoutingCore();
+        builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = StopTimeout);
+
+        // The host of the program handles signals; the dashboard outlives their first one.
+        builder.Services.RemoveAll<IHostLifetime>();
+        builder.Services.AddSingleton<IHostLifetime, NoLifetime>();
+        builder.WebHost.UseKestrelCore().ConfigureKestrel(static kestrel =>
+        {
+            kestrel.AddServerHeader = false;
+            kestrel.Limits.MaxRequestBodySize = 16 * 1024;
+            kestrel.Limits.MaxRequestLineSize = 4 * 1024;
+            kestrel.Limits.MaxRequestHeadersTotalSize = 16 * 1024;
+            kestrel.Limits.MaxConcurrentConnections = 256;
+            kestrel.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(10);
+        });
+        builder.WebHost.UseUrls(url.ToString());
+        if (url.IsSecure)
+        {
+            builder.WebHost.UseKestrelHttpsConfiguration();
+            builder.WebHost.ConfigureKestrel(kestrel => kestrel.Configure(Certificates(configuration)));
+        }
+
+        WebApplication application = builder.Build();
+        foreach (IDashboardEndpoints feature in endpoints)
+        {
+            feature.Map(application);
+        }
+
+        return application;
+    }
+
+    // Kestrel's section with nothing but certificates: its endpoints are the host's, not the dashboard's.
+    private static IConfigurationRoot Certificates(IConfiguration configuration)
+    {
+        var certificates = new Dictionary<string, string?>(StringComparer.OrdinalIgnoreCase);
+        Add(configuration.GetSection("Kestrel:Certificates"), "Certificates");
+        Add(configuration.GetSection($"{DashboardOptions.SectionName}:Certificate"), "Certificates:Default");
+        return new ConfigurationBuilder().AddInMemoryCollection(certificates).Build();
+
+        void Add(IConfigurationSection section, string key)
+        {
+            foreach ((string path, string? value) in section.AsEnumerable(makePathsRelative: true))
+            {
+                if (value is not null)
+                {
+                    certificates[$"{key}:{path}"] = value;
+                }
+            }
+        }
+    }
+
+    private sealed class NoLifetime : IHostLifetime
+    {
+        public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+        public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+    }
+}

@@ -1,0 +1,107 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Configuration;
+using FastPort.Dispatch;
+using FastPort.Framing;
+using FastPort.Hosting;
+using FastPort.Sessions;
+using FastPort.Telemetry;
+using FastPort.Telemetry.Counters;
+using FastPort.Telemetry.Reports;
+
+namespace FastPort.Protocol.Diagnostics;
+
+/// <summary>The live figures of a server as a message, for <c>top</c> of the load client and for other programs that watch it.</summary>
+public static class ServerStatusHandler
+{
+    /// <summary>
+    /// Answers <see cref="DiagnosticType.Status"/> with a <see cref="ServerStatus"/>. Each answer costs the server about as much as a
+    /// report of the latencies by message type, which this call switches on. Not registered by default.
+    /// </summary>
+    /// <param name="builder">The server.</param>
+    /// <param name="allow">
+    /// Whether a session may have the figures; others are answered Forbidden. Called on the pool; must not block. Defaults to
+    /// <see cref="IsLocal"/>.
+    /// </param>
+    public static FastPortBuilder MapStatus(this FastPortBuilder builder, Func<Session, bool>? allow = null)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        string name = builder.Name;
+        return builder.MeasureLatencies().Map((provider, handlers) =>
+        {
+            LatencyStats stats = NamedServices.Get<LatencyStats>(provider, name);
+            string serverName = NamedServices.Options<FastPortServerOptions>(provider, name).ServerName;
+
+            // The server is being created: it is there when the first request comes.
+            handlers.MapQueued(
+                DiagnosticType.Status,
+                context => AnswerAsync(
+                    context, allow ?? IsLocal, () => Read(serverName, NamedServices.Get<FastPortServer>(provider, name).Counters, stats)),
+                "Status");
+        });
+    }
+
+    /// <summary>Whether the peer is on this machine: a loopback address, a Unix socket, or a link within the process.</summary>
+    /// <param name="session">The session.</param>
+    public static bool IsLocal(Session session)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        return session.RemoteEndPoint switch
+        {
+            null or UnixDomainSocketEndPoint => true,
+            IPEndPoint { Address: var address } => IPAddress.IsLoopback(address),
+            _ => false,
+        };
+    }
+
+    private static ValueTask AnswerAsync(RequestContext context, Func<Session, bool> allow, Func<ServerStatus> read)
+    {
+        if (allow(context.Session))
+        {
+            context.Reply(new ProtobufBody(read()));
+        }
+        else
+        {
+            context.Fail(ErrorCode.Forbidden, "This server does not tell its figures to you. Ask from its own machine, or let it allow you.");
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    private static ServerStatus Read(string name, ServerCounters counters, LatencyStats stats)
+    {
+        ServerCountersSnapshot now = counters.Snapshot();
+        LatencyReport latencies = stats.ReadTotals();
+        return new ServerStatus
+        {
+            ServerName = name,
+            UptimeMs = (ulong)(latencies.Taken - latencies.Started).TotalMilliseconds,
+            ConnectionsOpen = (ulong)now.ConnectionsOpen,
+            SessionsOpen = (ulong)now.SessionsOpen,
+            ConnectionsAccepted = (ulong)now.ConnectionsAccepted,
+            ConnectionsRejected = (ulong)now.ConnectionsRejected,
+            AcceptErrors = (ulong)now.AcceptErrors,
+            MessagesIn = (ulong)now.MessagesIn,
+            MessagesOut = (ulong)now.MessagesOut,
+            BytesIn = (ulong)now.BytesIn,
+            BytesOut = (ulong)now.BytesOut,
+            ErrorsSent = (ulong)now.ErrorsSent,
+            FramesDropped = (ulong)now.FramesDropped,
+            ConnectionsTimedOut = (ulong)now.TimeoutsClosed,
+            TopicSubscriptions = (ulong)now.SubscriptionsOpen,
+            Latencies = { latencies.Types.Select(Latency) },
+        };
+    }
+
+    private static MessageLatency Latency(LatencyScopeReport type)
+    {
+        var latency = new MessageLatency { Name = type.Name, Errors = (ulong)type.LifetimeErrors };
+        foreach ((_, long highest, long count) in type.Metrics[0].Lifetime.Buckets)
+        {
+            latency.Nanoseconds.Add((ulong)highest);
+            latency.Counts.Add((ulong)count);
+        }
+
+        return latency;
+    }
+}

@@ -1,0 +1,40 @@
+using FastPort.Configuration;
+using FastPort.Hosting;
+using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
+using Microsoft.Extensions.Configuration;
+
+namespace FastPort.Programs;
+
+/// <summary>Who is told the live figures of the server: configuration key <c>Status:Access</c>.</summary>
+internal enum StatusAccess
+{
+    /// <summary>Peers on this machine.</summary>
+    Local,
+
+    /// <summary>Everybody.</summary>
+    All,
+
+    /// <summary>Nobody.</summary>
+    None,
+}
+
+/// <summary>Registers the answer to requests for the live figures.</summary>
+internal static class StatusAccessRegistration
+{
+    private const string Key = "Status:Access";
+
+    /// <summary>Answers those whom the configuration allows; without the key, peers on this machine.</summary>
+    /// <exception cref="FastPortOptionsException">The key has another value.</exception>
+    public static FastPortBuilder MapStatus(this FastPortBuilder builder, IConfiguration configuration)
+    {
+        string text = configuration[Key] ?? nameof(StatusAccess.Local);
+        if (!Enum.TryParse(text, ignoreCase: true, out StatusAccess access) || !Enum.IsDefined(access))
+        {
+            throw new FastPortOptionsException([$"{Key} is '{text}'; allowed are {string.Join(", ", Enum.GetNames<StatusAccess>())}."]);
+        }
+
+        Func<Session, bool> allow = access == StatusAccess.All ? static _ => true : ServerStatusHandler.IsLocal;
+        return access == StatusAccess.None ? builder : builder.MapStatus(allow);
+    }
+}

@@ -1,0 +1,175 @@
+using System.Globalization;
+using System.Text.Json;
+using Deque.AxeCore.Playwright;
+using FastPort.Telemetry;
+using FastPort.Telemetry.Reports;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Playwright;
+using Xunit;
+
+namespace FastPort.Interop.Tests.Browser;
+
+/// <summary>Reports as a person sees them, in a real browser and without a network.</summary>
+public sealed class ReportPageTests : IAsyncLifetime
+{
+    private readonly string _directory = Directory.CreateTempSubdirectory("fastport-report-").FullName;
+    private Chromium _chromium = null!;
+
+    public async ValueTask InitializeAsync() => _chromium = await Chromium.StartAsync();
+
+    public async ValueTask DisposeAsync()
+    {
+        await _chromium.DisposeAsync();
+        Directory.Delete(_directory, recursive: true);
+    }
+
+    [BrowserTheory]
+    [InlineData(1280, ColorScheme.Light)]
+    [InlineData(1280, ColorScheme.Dark)]
+    [InlineData(390, ColorScheme.Light)]
+    [InlineData(390, ColorScheme.Dark)]
+    public async Task A_report_is_complete_accessible_and_fits_the_screen(int width, ColorScheme scheme)
+    {
+        byte[] json = await MeasureAsync();
+        IPage page = await OpenAsync(HtmlReport.Create(json), width, scheme);
+
+        Assert.Equal("FastPort report: latencies of a client", await page.Locator("h1").InnerTextAsync());
+        Assert.Equal(
+            ["Latency by percentile", "Over time", "Round trip over time, all messages", "Latencies", "Message types", "Worst sessions",
+                "Settings and environment"],
+            await page.Locator("h2").AllInnerTextsAsync());
+        Assert.Equal(4, await page.Locator("canvas").CountAsync());
+        Assert.True(await IsDrawnAsync(page));
+        Assert.Equal(width, await page.EvaluateAsync<int>("document.documentElement.scrollWidth"));
+        await AssertAccessibleAsync(page);
+    }
+
+    [BrowserFact]
+    public async Task The_tables_have_the_figures_of_the_file()
+    {
+        byte[] json = await MeasureAsync();
+        using var file = JsonDocument.Parse(json);
+        JsonElement lifetime = file.RootElement.GetProperty("scopes")[0].GetProperty("lifetime");
+        IPage page = await OpenAsync(HtmlReport.Create(json));
+
+        string messages = lifetime.GetProperty("messages").GetInt64().ToString("#,##0", CultureInfo.InvariantCulture);
+        Assert.Equal($"All {messages} messages of 2.000 s", await page.Locator("section:has(h2:text-is('Latencies')) caption").InnerTextAsync());
+        double p99 = lifetime.GetProperty("round_trip").GetProperty("us").GetProperty("p99").GetDouble();
+        Assert.Equal(
+            $"{p99.ToString("0.0", CultureInfo.InvariantCulture)} µs",
+            await page.Locator("section:has(h2:text-is('Latencies')) tbody tr:first-child td:nth-child(7)").InnerTextAsync());
+
+        await page.Locator("section:has(h2:text-is('Over time')) summary").ClickAsync();
+        Assert.Equal(["0 s"], await page.Locator("section:has(h2:text-is('Over time')) table.figures tbody th").AllInnerTextsAsync());
+        await page.Locator("section:has(h2:text-is('Latency by percentile')) summary").ClickAsync();
+        Assert.Equal(
+            $"{p99.ToString("0.0", CultureInfo.InvariantCulture)} µs",
+            await page.Locator("section:has(h2:text-is('Latency by percentile')) table.figures tr:has(th:text-is('99 %')) td").First.InnerTextAsync());
+    }
+
+    [BrowserFact]
+    public async Task A_pointer_over_a_chart_shows_the_values()
+    {
+        IPage page = await OpenAsync(HtmlReport.Create(await MeasureAsync()));
+
+        await page.Locator(".u-over").First.HoverAsync();
+        await Assertions.Expect(page.Locator(".u-legend").First).ToContainTextAsync("µs");
+        await page.Locator(".u-over").Last.HoverAsync(new LocatorHoverOptions { Position = new Position { X = 5, Y = 5 } });
+        await Assertions.Expect(page.Locator(".under")).ToContainTextAsync("0 s, ");
+    }
+
+    [BrowserTheory]
+    [InlineData(1280, ColorScheme.Light)]
+    [InlineData(390, ColorScheme.Dark)]
+    public async Task A_comparison_shows_both_runs_and_the_change(int width, ColorScheme scheme)
+    {
+        byte[] before = await MeasureAsync(slower: 2);
+        byte[] after = await MeasureAsync();
+        IPage page = await OpenAsync(HtmlReport.Compare(before, after), width, scheme);
+
+        Assert.Equal(7, await page.Locator("canvas").CountAsync());
+        Assert.Equal("−50.0 % better", await page.Locator("tr:has(th:text-is('round trip P99')) td").Last.InnerTextAsync());
+        Assert.Equal("0.0 %", await page.Locator("tr:has(th:text-is('round trip P99/avg')) td").Last.InnerTextAsync());
+        await AssertAccessibleAsync(page);
+    }
+
+    [BrowserFact]
+    public async Task A_report_without_distributions_has_its_tables()
+    {
+        const string Result =
+            """
+            {"schema":1,"mode":"sink","server":"tcp://127.0.0.1:6628","connections":32,"in_flight":16,"payload_bytes":64,"rate":null,
+             "duration_s":10.0,"messages":2000,"errors":0,"messages_per_s":200,"bytes_per_s":6.4,"rtt_us":null,"server_us":null,
+             "network_us":null,"environment":{"os":"Linux","cpu_count":2},"per_connection":null}
+            """;
+        IPage page = await OpenAsync(HtmlReport.Create(System.Text.Encoding.UTF8.GetBytes(Result)));
+
+        Assert.Equal(["Settings and environment"], await page.Locator("h2").AllInnerTextsAsync());
+        Assert.Equal(0, await page.Locator("canvas").CountAsync());
+    }
+
+    // Whether every canvas has more than one color.
+    private static Task<bool> IsDrawnAsync(IPage page) => page.EvaluateAsync<bool>(
+        """
+        [...document.querySelectorAll("canvas")].every(canvas => {
+          const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+          return new Set(pixels).size > 3;
+        })
+        """);
+
+    private static async Task AssertAccessibleAsync(IPage page)
+    {
+        var found = await page.RunAxe();
+        Assert.Equal(string.Empty, string.Join('\n', found.Violations.Select(static v => $"{v.Id}: {v.Help}: {v.Nodes[0].Html}")));
+    }
+
+    // Two seconds of two message types and three sessions, as the writer of the statistics leaves them.
+    private async Task<byte[]> MeasureAsync(int slower = 1)
+    {
+        var clock = new SteppedClock();
+        var stats = new LatencyStats(LatencyRole.Client, typeName: static type => type == 1 ? "Move" : "Chat", time: clock);
+        string directory = Path.Combine(_directory, Guid.NewGuid().ToString("N"));
+        var options = new LatencyStatsOptions { OutputDirectory = directory, EnableConsoleOutput = false };
+        await using var writer = new LatencyStatsWriter(stats, options, NullLogger<LatencyStatsWriter>.Instance);
+        for (int i = 1; i <= 10_000; i++)
+        {
+            long roundTrip = (20_000 + (i * 50)) * slower;
+            stats.ForType((ushort)(1 + (i % 2))).RecordRoundTrip(roundTrip, roundTrip / 10);
+            stats.ForSession((ulong)(1 + (i % 3))).RecordRoundTrip(roundTrip, roundTrip / 10);
+        }
+
+        clock.Now += TimeSpan.FromSeconds(2);
+        await writer.FinishAsync();
+        return await File.ReadAllBytesAsync(Assert.Single(Directory.GetFiles(directory, "*.json")));
+    }
+
+    // Every message of the console and every request is a failure: a report needs nothing but itself.
+    private async Task<IPage> OpenAsync(byte[] html, int width = 1280, ColorScheme scheme = ColorScheme.Light)
+    {
+        string path = Path.Combine(_directory, $"{Guid.NewGuid():N}.html");
+        await File.WriteAllBytesAsync(path, html);
+        IPage page = await _chromium.Browser.NewPageAsync(new BrowserNewPageOptions
+        {
+            ViewportSize = new ViewportSize { Width = width, Height = 900 },
+            ColorScheme = scheme,
+        });
+        List<string> problems = [];
+        page.Console += (_, message) => problems.Add(message.Text);
+        page.PageError += (_, error) => problems.Add(error);
+        page.Request += (_, request) => problems.AddRange(request.Url.EndsWith(".html", StringComparison.Ordinal) ? [] : [request.Url]);
+        await page.GotoAsync(new Uri(path).AbsoluteUri);
+        Assert.Equal(string.Empty, string.Join('\n', problems));
+        return page;
+    }
+
+    private sealed class SteppedClock : TimeProvider
+    {
+        public DateTimeOffset Now { get; set; } = new(2026, 3, 4, 5, 6, 7, TimeSpan.Zero);
+
+        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+        public override DateTimeOffset GetUtcNow() => Now;
+
+        public override long GetTimestamp() => Now.Ticks;
+    }
+}

@@ -1,0 +1,96 @@
+using FastPort.Clients;
+using FastPort.Framing;
+using FastPort.Hosting;
+using FastPort.Protocol.Clients;
+using FastPort.Protocol.Diagnostics;
+using FastPort.Sessions;
+using Google.Protobuf.WellKnownTypes;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Xunit;
+
+namespace FastPort.Protocol.Tests.Diagnostics;
+
+public sealed class ServerStatusTests
+{
+    [Fact]
+    public async Task The_figures_are_those_of_the_counters_and_of_the_latencies()
+    {
+        await using Served served = await Served.StartAsync(allow: null);
+        for (int i = 0; i < 20; i++)
+        {
+            await served.Client.RequestAsync(DiagnosticType.Echo, new Echo(), Echo.Parser);
+        }
+
+        ServerStatus status = await served.AskAsync();
+
+        Assert.Equal("plant", status.ServerName);
+        Assert.Equal((1u, 1u, 1u), (status.ConnectionsOpen, status.SessionsOpen, status.ConnectionsAccepted));
+        MessageLatency echo = Assert.Single(status.Latencies, static type => type.Name == "Echo");
+        Assert.Equal(20u, echo.Counts.Aggregate(0UL, static (sum, count) => sum + count));
+        Assert.Equal(echo.Nanoseconds.Count, echo.Counts.Count);
+        Assert.Equal(echo.Nanoseconds.Order(), echo.Nanoseconds);
+    }
+
+    [Fact]
+    public async Task Whoever_is_not_allowed_is_answered_Forbidden()
+    {
+        await using Served served = await Served.StartAsync(static _ => false);
+
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(served.AskAsync);
+
+        Assert.Equal(ErrorCode.Forbidden, e.Code);
+        await served.Client.RequestAsync(DiagnosticType.Echo, new Echo(), Echo.Parser);
+    }
+
+    [Fact]
+    public async Task A_peer_on_this_machine_is_local()
+    {
+        bool? isLocal = null;
+        await using Served served = await Served.StartAsync(session =>
+        {
+            isLocal = ServerStatusHandler.IsLocal(session);
+            return true;
+        });
+
+        await served.AskAsync();
+
+        Assert.True(isLocal);
+    }
+
+    private sealed class Served(IHost host, FastPortClient client) : IAsyncDisposable
+    {
+        public FastPortClient Client => client;
+
+        public static async Task<Served> StartAsync(Func<Session, bool>? allow)
+        {
+            HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+            builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>(StringComparer.Ordinal)
+            {
+                ["FastPort:Endpoints:0"] = "tcp://127.0.0.1:0",
+                ["FastPort:ServerName"] = "plant",
+            });
+            builder.Services.AddFastPort(builder.Configuration)
+                .Map(static handlers => handlers.MapDiagnostics())
+                .MapStatus(allow);
+            IHost host = builder.Build();
+            await host.StartAsync();
+            var client = new FastPortClient(new FastPortClientOptions
+            {
+                Endpoint = host.Services.GetRequiredService<FastPortServer>().Endpoints[0].ToString(),
+            });
+            await client.ConnectAsync();
+            return new Served(host, client);
+        }
+
+        public Task<ServerStatus> AskAsync() => client.RequestAsync(DiagnosticType.Status, new Empty(), ServerStatus.Parser);
+
+        public async ValueTask DisposeAsync()
+        {
+            await client.DisposeAsync();
+            await host.StopAsync();
+            host.Dispose();
+        }
+    }
+}
