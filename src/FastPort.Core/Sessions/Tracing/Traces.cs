@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Runtime.CompilerServices;
 using FastPort.Framing;
+using FastPort.Transports;
 
 namespace FastPort.Sessions.Tracing;
 
@@ -74,6 +75,55 @@ internal static class Traces
         }
     }
 
+    /// <summary>
+    /// Ends the activity of a message to the peer with the task, which has begun under it, and gives the caller its own one back.
+    /// </summary>
+    /// <param name="task">The reply, or the status of what was sent.</param>
+    /// <param name="activity">The activity, which is current.</param>
+    /// <param name="outer">The caller's activity; null for none.</param>
+    public static Task<T> EndWithAsync<T>(Task<T> task, Activity activity, Activity? outer)
+    {
+        // What goes on after an await has kept the activity as its own.
+        Activity.Current = outer;
+        return AwaitAsync();
+
+        async Task<T> AwaitAsync()
+        {
+            try
+            {
+                T result = await task.ConfigureAwait(false);
+                if (result is SendStatus status and not SendStatus.Queued)
+                {
+                    SetFailed(activity, status.ToString());
+                }
+
+                return result;
+            }
+            catch (Exception e)
+            {
+                SetFailed(activity, e);
+                throw;
+            }
+            finally
+            {
+                activity.Stop();
+            }
+        }
+    }
+
+    /// <summary>Names the server of a request as it was configured.</summary>
+    public static void SetServer(Activity? activity, Endpoint server)
+    {
+        if (activity is { IsAllDataRequested: true })
+        {
+            activity.SetTag("server.address", server.Host);
+            if (server.Port > 0)
+            {
+                activity.SetTag("server.port", server.Port);
+            }
+        }
+    }
+
     /// <summary>Names the peer: the server of a request, or where a message came from.</summary>
     public static void SetPeer(Activity? activity, EndPoint? peer)
     {
@@ -88,10 +138,6 @@ internal static class Traces
             case IPEndPoint address:
                 activity.SetTag(isServer ? "server.address" : "network.peer.address", address.Address.ToString());
                 activity.SetTag(isServer ? "server.port" : "network.peer.port", address.Port);
-                break;
-            case DnsEndPoint name:
-                activity.SetTag("server.address", name.Host);
-                activity.SetTag("server.port", name.Port);
                 break;
             case not null:
                 activity.SetTag(isServer ? "server.address" : "network.peer.address", peer.ToString());
