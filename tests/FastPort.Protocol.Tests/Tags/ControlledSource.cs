@@ -95,7 +95,8 @@ internal sealed class ControlledSource : ITagSource
 
     private Task<TagStatus> BeginAsync(int[] tags, int[] values)
     {
-        var call = new Call(tags, values, new TaskCompletionSource<TagStatus>(TaskCreationOptions.RunContinuationsAsynchronously), Activity.Current);
+        var end = new TaskCompletionSource<TagStatus>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var call = new Call(tags, values, end, Activity.Current);
         Count++;
         _calls.Writer.TryWrite(call);
         return call.End.Task;

@@ -65,14 +65,13 @@ internal static class Traces
             Activity.Current = null;
         }
 
-        try
-        {
-            return Describe(Source.StartActivity(name, isOneWay ? ActivityKind.Consumer : ActivityKind.Server, parent), type);
-        }
-        finally
+        Activity? activity = Source.StartActivity(name, isOneWay ? ActivityKind.Consumer : ActivityKind.Server, parent);
+        if (activity is not null || outer is not null)
         {
             Activity.Current = outer;
         }
+
+        return Describe(activity, type);
     }
 
     /// <summary>
