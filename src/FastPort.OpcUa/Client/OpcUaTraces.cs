@@ -44,8 +44,8 @@ internal static class OpcUaTraces
     /// <param name="outer">The caller's activity; null for none.</param>
     public static ValueTask<T> EndWithAsync<T>(ValueTask<T> service, Activity activity, Activity? outer)
     {
-        // What goes on after an await has kept the activity as its own.
-        Activity.Current = outer;
+        // What goes on after an await has kept the activity as its own. One that has ended cannot be current again.
+        Activity.Current = outer is { IsStopped: true } ? null : outer;
         return AwaitAsync();
 
         async ValueTask<T> AwaitAsync()

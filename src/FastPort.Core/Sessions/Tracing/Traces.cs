@@ -68,7 +68,7 @@ internal static class Traces
         Activity? activity = Source.StartActivity(name, isOneWay ? ActivityKind.Consumer : ActivityKind.Server, parent);
         if (activity is not null || outer is not null)
         {
-            Activity.Current = outer;
+            GoBackTo(outer);
         }
 
         return Describe(activity, type);
@@ -83,7 +83,7 @@ internal static class Traces
     public static Task<T> EndWithAsync<T>(Task<T> task, Activity activity, Activity? outer)
     {
         // What goes on after an await has kept the activity as its own.
-        Activity.Current = outer;
+        GoBackTo(outer);
         return AwaitAsync();
 
         async Task<T> AwaitAsync()
@@ -109,6 +109,9 @@ internal static class Traces
             }
         }
     }
+
+    /// <summary>Makes an activity the current one again; none if it has ended meanwhile, which Activity.Current refuses.</summary>
+    public static void GoBackTo(Activity? outer) => Activity.Current = outer is { IsStopped: true } ? null : outer;
 
     /// <summary>Names the server of a request as it was configured.</summary>
     public static void SetServer(Activity? activity, Endpoint server)
