@@ -70,6 +70,7 @@ internal static class BridgeProgram
         DashboardLogging? dashboardLog = DashboardOption.Add(builder.Services, builder.Configuration, dashboard);
         Log.Logger = ProgramRun.CreateLogger(builder.Configuration, dashboardLog is null ? null : dashboardLog.Configure);
         builder.Services.AddSerilog(providers: dashboardLog?.Providers);
+        builder.Services.AddSystemd();
         builder.Services.AddMetrics();
         OtlpExport.Add(builder.Services, builder.Configuration, "FastPort.OpcBridge");
         var settings = BridgeSettings.Read(builder.Configuration);

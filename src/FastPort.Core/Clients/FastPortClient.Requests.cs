@@ -26,24 +26,15 @@ public sealed partial class FastPortClient
             : RequestCoreAsync(type, body, reader, timeout, cancellationToken);
 
     // The activity covers the wait for a connection and a second attempt, too: what the caller waits for.
-    private async Task<TResult> RequestTracedAsync<TBody, TResult>(
+    private Task<TResult> RequestTracedAsync<TBody, TResult>(
         ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
-        using Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Client);
-        try
-        {
-            return await RequestCoreAsync(type, body, reader, timeout, cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception e)
-        {
-            Traces.SetFailed(activity, e);
-            throw;
-        }
-        finally
-        {
-            Traces.SetPeer(activity, Session?.RemoteEndPoint);
-        }
+        Activity? outer = Activity.Current;
+        Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Client);
+        Traces.SetServer(activity, _endpoint);
+        Task<TResult> reply = RequestCoreAsync(type, body, reader, timeout, cancellationToken);
+        return activity is null ? reply : Traces.EndWithAsync(reply, activity, outer);
     }
 
     private async Task<TResult> RequestCoreAsync<TBody, TResult>(

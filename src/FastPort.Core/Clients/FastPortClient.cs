@@ -22,6 +22,7 @@ namespace FastPort.Clients;
 public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 {
     private readonly FastPortClientOptions _options;
+    private readonly Endpoint _endpoint;
     private readonly ILogger _logger;
     private readonly ConnectionClock _clock;
     private readonly bool _ownsClock;
@@ -59,6 +60,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
 
         _options = options;
         var endpoint = Endpoint.Parse(options.Endpoint);
+        _endpoint = endpoint;
         transport ??= new TransportCollection();
         if (transport is TransportCollection several)
         {

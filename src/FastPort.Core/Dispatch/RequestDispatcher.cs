@@ -146,7 +146,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         Activity? outer = Activity.Current;
         Activity.Current = traced.Activity;
         _ = Invoke(traced, ref request);
-        Activity.Current = outer;
+        Traces.GoBackTo(outer);
         if (request.Failure != ErrorCode.None)
         {
             traced.Failed(request.Failure);
@@ -338,7 +338,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
 
         // Whatever the handler has left there: this thread serves other requests next.
-        Activity.Current = outer;
+        Traces.GoBackTo(outer);
         return again;
     }
 

@@ -31,21 +31,15 @@ public sealed partial class Session
             ? RequestTracedAsync(type, body, reader, timeout, cancellationToken)
             : RequestCoreAsync(type, body, reader, timeout, cancellationToken);
 
-    private async Task<TResult> RequestTracedAsync<TBody, TResult>(
+    private Task<TResult> RequestTracedAsync<TBody, TResult>(
         ushort type, TBody body, ReplyReader<TResult> reader, TimeSpan? timeout, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
-        using Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Client);
+        Activity? outer = Activity.Current;
+        Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Client);
         Traces.SetPeer(activity, RemoteEndPoint);
-        try
-        {
-            return await RequestCoreAsync(type, body, reader, timeout, cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception e)
-        {
-            Traces.SetFailed(activity, e);
-            throw;
-        }
+        Task<TResult> reply = RequestCoreAsync(type, body, reader, timeout, cancellationToken);
+        return activity is null ? reply : Traces.EndWithAsync(reply, activity, outer);
     }
 
     private async Task<TResult> RequestCoreAsync<TBody, TResult>(

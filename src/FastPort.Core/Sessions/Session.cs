@@ -228,26 +228,14 @@ public sealed partial class Session
         return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
     }
 
-    private async ValueTask<SendStatus> TrySendTracedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
+    private ValueTask<SendStatus> TrySendTracedAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
-        using Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Producer);
+        Activity? outer = Activity.Current;
+        Activity? activity = Traces.StartOutgoing(type, (body as INamedBody)?.Name, ActivityKind.Producer);
         Traces.SetPeer(activity, RemoteEndPoint);
-        try
-        {
-            SendStatus status = await TrySendSolicitedAsync(type, body, cancellationToken).ConfigureAwait(false);
-            if (status != SendStatus.Queued)
-            {
-                Traces.SetFailed(activity, status.ToString());
-            }
-
-            return status;
-        }
-        catch (Exception e)
-        {
-            Traces.SetFailed(activity, e);
-            throw;
-        }
+        ValueTask<SendStatus> sent = TrySendSolicitedAsync(type, body, cancellationToken);
+        return activity is null ? sent : new(Traces.EndWithAsync(sent.AsTask(), activity, outer));
     }
 
     private async Task<CloseReason> AbortIfCanceledAsync(CancellationToken cancellationToken)

@@ -189,22 +189,17 @@ public sealed partial class OpcUaClient
             ? InvokeTracedAsync(request, pool, service, terms, into, namespaces, cancellationToken)
             : InvokeCoreAsync(request, pool, service, terms, into, namespaces, cancellationToken);
 
-    private async ValueTask<ServiceResult<TResponse>> InvokeTracedAsync<TRequest, TResponse>(
+    private ValueTask<ServiceResult<TResponse>> InvokeTracedAsync<TRequest, TResponse>(
         TRequest request, Stack<PendingRequest<TResponse>> pool, string service, RequestTerms terms, TResponse into,
         NamespaceTable? namespaces, CancellationToken cancellationToken)
         where TRequest : struct, IServiceMessage
         where TResponse : struct, IServiceMessage
     {
-        using Activity? activity = OpcUaTraces.Start(service, _endpointUrl);
-        try
-        {
-            return await InvokeCoreAsync(request, pool, service, terms, into, namespaces, cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception e)
-        {
-            OpcUaTraces.SetFailed(activity, e);
-            throw;
-        }
+        Activity? outer = Activity.Current;
+        Activity? activity = OpcUaTraces.Start(service, _endpointUrl);
+        ValueTask<ServiceResult<TResponse>> result =
+            InvokeCoreAsync(request, pool, service, terms, into, namespaces, cancellationToken);
+        return activity is null ? result : OpcUaTraces.EndWithAsync(result, activity, outer);
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]

@@ -38,13 +38,32 @@ internal static class OpcUaTraces
         return activity;
     }
 
-    /// <summary>Marks a service that failed as a whole.</summary>
-    public static void SetFailed(Activity? activity, Exception exception)
+    /// <summary>Ends a service's activity with it, and gives the caller its own one back.</summary>
+    /// <param name="service">The service, which has begun under the activity.</param>
+    /// <param name="activity">The activity, which is current.</param>
+    /// <param name="outer">The caller's activity; null for none.</param>
+    public static ValueTask<T> EndWithAsync<T>(ValueTask<T> service, Activity activity, Activity? outer)
     {
-        if (activity is { IsAllDataRequested: true })
+        // What goes on after an await has kept the activity as its own. One that has ended cannot be current again.
+        Activity.Current = outer is { IsStopped: true } ? null : outer;
+        return AwaitAsync();
+
+        async ValueTask<T> AwaitAsync()
         {
-            activity.SetTag("error.type", exception is OpcUaException failed ? failed.Status.ToString() : exception.GetType().FullName);
-            activity.SetStatus(ActivityStatusCode.Error, exception.Message);
+            try
+            {
+                return await service.ConfigureAwait(false);
+            }
+            catch (Exception e)
+            {
+                activity.SetTag("error.type", e is OpcUaException failed ? failed.Status.ToString() : e.GetType().FullName);
+                activity.SetStatus(ActivityStatusCode.Error, e.Message);
+                throw;
+            }
+            finally
+            {
+                activity.Stop();
+            }
         }
     }
 }

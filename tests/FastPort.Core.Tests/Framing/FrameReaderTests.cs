@@ -131,7 +131,8 @@ public sealed class FrameReaderTests
     {
         byte[] header = Wire.Frame(5, flags, 1, [], length: (uint)length);
 
-        Assert.Equal(expected, $"{FrameReader.TryRead(header, default, Limit, expectsTiming ? FrameBlocks.Timing : FrameBlocks.None, out _)}");
+        FrameBlocks blocks = expectsTiming ? FrameBlocks.Timing : FrameBlocks.None;
+        Assert.Equal(expected, $"{FrameReader.TryRead(header, default, Limit, blocks, out _)}");
     }
 
     private static void Append(ArrayPoolCircularBuffer ring, byte value)
@@ -177,7 +178,8 @@ public sealed class FrameReaderTests
         }
 
         bool noCorrelation = bytes[8] == 0 && bytes[9] == 0 && bytes[10] == 0 && bytes[11] == 0;
-        if (bytes[6] >= 32 || (bytes[6] >= 16 && (reply || !tracing)) || bytes[7] != 1 || (error && !reply) || (noCorrelation && !reply && !oneWay))
+        bool unknownFlag = bytes[6] >= 32 || (bytes[6] >= 16 && (reply || !tracing));
+        if (unknownFlag || bytes[7] != 1 || (error && !reply) || (noCorrelation && !reply && !oneWay))
         {
             return FrameReadStatus.Malformed;
         }

@@ -17,7 +17,7 @@ public sealed class TraceBlockTests
         var frames = from trace in Gen.Choose(0, 255).Select(static b => (byte)b).ArrayOf(16)
                      from span in Gen.Choose(0, 255).Select(static b => (byte)b).ArrayOf(8)
                      from recorded in Gen.Elements(ActivityTraceFlags.None, ActivityTraceFlags.Recorded)
-                     from flags in Gen.Elements(FrameFlags.None, FrameFlags.Timing, FrameFlags.OneWay, FrameFlags.OneWay | FrameFlags.Timing)
+                     from flags in Gen.Elements(FrameFlags.None, FrameFlags.Timing, FrameFlags.OneWay)
                      from type in Gen.Choose(0x0100, 0xFFFF)
                      from body in Gen.Choose(0, 255).Select(static b => (byte)b).ArrayOf()
                      from offset in Gen.Choose(0, 127)

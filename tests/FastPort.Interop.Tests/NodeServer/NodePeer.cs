@@ -70,10 +70,10 @@ internal sealed record PeerReport(
 /// <summary>A Hello: its frame, its body in hexadecimal, and the body decoded.</summary>
 internal sealed record PeerHello(PeerFrame Frame, string Body, HelloMessage Hello);
 
-internal sealed record HelloMessage(string RoutingId, string Token, string ClientName);
+internal sealed record HelloMessage(string RoutingId, string Token, string ClientName, uint Extensions = 1);
 
-/// <summary>The timing block the peer wrote into the reply to an Echo.</summary>
-internal sealed record PeerTiming(uint Correlation, string? Received, string? Sent)
+/// <summary>The timing block the peer wrote into the reply to an Echo, and the trace block of the request in hexadecimal.</summary>
+internal sealed record PeerTiming(uint Correlation, string? Received, string? Sent, string? Trace)
 {
     public FrameTiming Block => new(ulong.Parse(Received!), ulong.Parse(Sent!));
 }

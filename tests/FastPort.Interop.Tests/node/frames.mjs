@@ -1,12 +1,16 @@
-export const Flag = Object.freeze({ Reply: 1, Error: 2, OneWay: 4, Timing: 8 });
+export const Flag = Object.freeze({ Reply: 1, Error: 2, OneWay: 4, Timing: 8, Trace: 16 });
 
 const HeaderSize = 12;
 const TimingSize = 16;
+const TraceSize = 25;
 const Nothing = Buffer.alloc(0);
 
-/** One frame as bytes. `version`, `flags` and `length` are written as given, so that broken frames can be made too. */
-export function encodeFrame({ type, flags = 0, version = 1, correlation = 0, timing = null, body = Nothing, length = null }) {
-  const block = timing === null ? 0 : TimingSize;
+/**
+ * One frame as bytes. `version`, `flags` and `length` are written as given, so that broken frames can be made too. `trace` is the trace block
+ * in hexadecimal.
+ */
+export function encodeFrame({ type, flags = 0, version = 1, correlation = 0, timing = null, trace = '', body = Nothing, length = null }) {
+  const block = timing === null ? trace.length / 2 : TimingSize;
   const frame = Buffer.alloc(HeaderSize + block + body.length);
   frame.writeUInt32LE(length ?? frame.length - 4, 0);
   frame.writeUInt16LE(type, 4);
@@ -18,6 +22,7 @@ export function encodeFrame({ type, flags = 0, version = 1, correlation = 0, tim
     frame.writeBigUInt64LE(timing.sent, HeaderSize + 8);
   }
 
+  frame.write(trace, HeaderSize, 'hex');
   frame.set(body, HeaderSize + block);
   return frame;
 }
@@ -62,9 +67,10 @@ function parse(bytes) {
     version: bytes.readUInt8(7),
     correlation: bytes.readUInt32LE(8),
     timing: null,
+    trace: null,
   };
   const isReply = (frame.flags & Flag.Reply) !== 0;
-  if (frame.version !== 1 || (frame.flags & 0xf0) !== 0 || ((frame.flags & Flag.Error) !== 0 && !isReply)) {
+  if (frame.version !== 1 || (frame.flags & 0xe0) !== 0 || (isReply && (frame.flags & Flag.Trace) !== 0) || ((frame.flags & Flag.Error) !== 0 && !isReply)) {
     throw new RangeError(`A frame has version ${frame.version} and flags ${frame.flags}.`);
   }
 
@@ -76,6 +82,11 @@ function parse(bytes) {
 
     frame.timing = { received: bytes.readBigUInt64LE(HeaderSize), sent: bytes.readBigUInt64LE(HeaderSize + 8) };
     body += TimingSize;
+  }
+
+  if ((frame.flags & Flag.Trace) !== 0) {
+    frame.trace = bytes.subarray(body, body + TraceSize).toString('hex');
+    body += TraceSize;
   }
 
   frame.body = bytes.subarray(body);

@@ -150,6 +150,7 @@ class ServedPeer {
     if (request.type === Type.Echo) {
       report.echoes.push({
         correlation: request.correlation,
+        trace: request.trace,
         received: timing?.received.toString() ?? null,
         sent: timing?.sent.toString() ?? null,
       });

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Threading.Channels;
 using FastPort.Protocol.Tags;
@@ -94,7 +95,8 @@ internal sealed class ControlledSource : ITagSource
 
     private Task<TagStatus> BeginAsync(int[] tags, int[] values)
     {
-        var call = new Call(tags, values, new TaskCompletionSource<TagStatus>(TaskCreationOptions.RunContinuationsAsynchronously));
+        var end = new TaskCompletionSource<TagStatus>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var call = new Call(tags, values, end, Activity.Current);
         Count++;
         _calls.Writer.TryWrite(call);
         return call.End.Task;
@@ -118,6 +120,6 @@ internal sealed class ControlledSource : ITagSource
         }
     }
 
-    /// <summary>A call: its tags, the values of a write, and its end.</summary>
-    internal sealed record Call(int[] Tags, int[] Values, TaskCompletionSource<TagStatus> End);
+    /// <summary>A call: its tags, the values of a write, its end, and the activity under which it was made.</summary>
+    internal sealed record Call(int[] Tags, int[] Values, TaskCompletionSource<TagStatus> End, Activity? Cause);
 }

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Runtime.CompilerServices;
 using FastPort.Framing;
+using FastPort.Transports;
 
 namespace FastPort.Sessions.Tracing;
 
@@ -64,13 +65,64 @@ internal static class Traces
             Activity.Current = null;
         }
 
-        try
+        Activity? activity = Source.StartActivity(name, isOneWay ? ActivityKind.Consumer : ActivityKind.Server, parent);
+        if (activity is not null || outer is not null)
         {
-            return Describe(Source.StartActivity(name, isOneWay ? ActivityKind.Consumer : ActivityKind.Server, parent), type);
+            GoBackTo(outer);
         }
-        finally
+
+        return Describe(activity, type);
+    }
+
+    /// <summary>
+    /// Ends the activity of a message to the peer with the task, which has begun under it, and gives the caller its own one back.
+    /// </summary>
+    /// <param name="task">The reply, or the status of what was sent.</param>
+    /// <param name="activity">The activity, which is current.</param>
+    /// <param name="outer">The caller's activity; null for none.</param>
+    public static Task<T> EndWithAsync<T>(Task<T> task, Activity activity, Activity? outer)
+    {
+        // What goes on after an await has kept the activity as its own.
+        GoBackTo(outer);
+        return AwaitAsync();
+
+        async Task<T> AwaitAsync()
         {
-            Activity.Current = outer;
+            try
+            {
+                T result = await task.ConfigureAwait(false);
+                if (result is SendStatus status and not SendStatus.Queued)
+                {
+                    SetFailed(activity, status.ToString());
+                }
+
+                return result;
+            }
+            catch (Exception e)
+            {
+                SetFailed(activity, e);
+                throw;
+            }
+            finally
+            {
+                activity.Stop();
+            }
+        }
+    }
+
+    /// <summary>Makes an activity the current one again; none if it has ended meanwhile, which Activity.Current refuses.</summary>
+    public static void GoBackTo(Activity? outer) => Activity.Current = outer is { IsStopped: true } ? null : outer;
+
+    /// <summary>Names the server of a request as it was configured.</summary>
+    public static void SetServer(Activity? activity, Endpoint server)
+    {
+        if (activity is { IsAllDataRequested: true })
+        {
+            activity.SetTag("server.address", server.Host);
+            if (server.Port > 0)
+            {
+                activity.SetTag("server.port", server.Port);
+            }
         }
     }
 
@@ -88,10 +140,6 @@ internal static class Traces
             case IPEndPoint address:
                 activity.SetTag(isServer ? "server.address" : "network.peer.address", address.Address.ToString());
                 activity.SetTag(isServer ? "server.port" : "network.peer.port", address.Port);
-                break;
-            case DnsEndPoint name:
-                activity.SetTag("server.address", name.Host);
-                activity.SetTag("server.port", name.Port);
                 break;
             case not null:
                 activity.SetTag(isServer ? "server.address" : "network.peer.address", peer.ToString());

@@ -84,7 +84,7 @@ internal sealed class SourceReader(ServedSource source, TagServerOptions options
             }
 
             // Other requests' calls follow in this flow, each under the activity of its own first request.
-            Activity.Current = batch.Cause;
+            Activity.Current = batch.Cause is { IsStopped: true } ? null : batch.Cause;
             samples.Clear();
             (TagStatus status, bool isAbandoned) = await source.CallAsync(
                 token => source.Source.ReadAsync(batch.Keys, samples, token), "Read").ConfigureAwait(false);

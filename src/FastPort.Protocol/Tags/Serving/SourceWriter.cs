@@ -65,7 +65,7 @@ internal sealed class SourceWriter(ServedSource source, TagServerOptions options
         while (items is not null)
         {
             // Other requests' writes follow in this flow. Those written with one call are under the activity of the first.
-            Activity.Current = items[0].Request.Cause;
+            Activity.Current = items[0].Request.Cause is { IsStopped: true } ? null : items[0].Request.Cause;
             ServedTag[] fixedTags = [.. items.Select(static item => item.Tag).Where(static tag => !tag.Info.IsWritable)];
             if (fixedTags.Length != 0)
             {

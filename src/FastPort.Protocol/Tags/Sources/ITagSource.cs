@@ -4,7 +4,8 @@ namespace FastPort.Protocol.Tags.Sources;
 /// Where tags live: an OPC UA server, another protocol's devices, a table in memory. <see cref="Serving.TagServer"/> serves one or more of
 /// them. The server calls its members from any thread, several at a time; reads and writes on its loops, so they must not block. Failures
 /// that can be expected are statuses, not exceptions; an exception is logged and counts as <see cref="TagStatus.BadInternalError"/>. Tags
-/// are numbers of the source's own choice, from 0, which mean the same tag as long as the source lives.
+/// are numbers of the source's own choice, from 0, which mean the same tag as long as the source lives. Reads and writes of several
+/// requests may be one call: <c>Activity.Current</c> is that of the first then, and the others' have a link to it.
 /// </summary>
 public interface ITagSource : IAsyncDisposable
 {

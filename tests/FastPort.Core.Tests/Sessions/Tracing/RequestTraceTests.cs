@@ -1,9 +1,11 @@
 using System.Diagnostics;
 using FastPort.Clients;
+using FastPort.Core.Tests.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Sessions;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Sessions.Tracing;
@@ -236,19 +238,74 @@ public sealed class RequestTraceTests
         Assert.Empty(handled.TagObjects);
     }
 
-    [Fact]
-    public async Task An_activity_that_has_ended_is_passed_on_no_more()
+    [Theory]
+    [InlineData(ActivitySamplingResult.None)]
+    [InlineData(ActivitySamplingResult.AllDataAndRecorded)]
+    public async Task What_a_flow_does_when_its_activity_has_ended_is_no_part_of_it(ActivitySamplingResult sampled)
     {
-        using var activities = new RecordedActivities(ActivitySamplingResult.None);
-        await using TestServer server = await TestServer.StartAsync();
-        await using FastPortClient client = await ConnectAsync(server);
+        using var activities = new RecordedActivities(sampled);
+        using var server = new ScriptedServer();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer peer = await server.AcceptAsync();
+        await peer.ReplyAsync(await peer.ReadAsync(), ScriptedPeer.Encode(new WelcomeBody(1, "server", 0, 0, 1)));
+        await connecting.InTimeAsync();
+        var ended = new TaskCompletionSource();
         Activity test = RecordedActivities.Begin();
+        Task<Activity?> flow = Task.Run(async () =>
+        {
+            await ended.Task;
+            Assert.Same(test, Activity.Current);
+            Assert.Equal(SendStatus.Queued, client.Session!.TrySend(Post, new byte[3]));
+            Task<byte[]> request = client.RequestAsync(Outer, new byte[3]);
+            Activity? after = Activity.Current;
+            await request;
+            return after;
+        });
         test.Stop();
-        Activity.Current = test;
+        ended.SetResult();
 
-        Assert.False(FastPort.Sessions.Tracing.Traces.TryGetContext(out _));
-        await client.RequestAsync(TestServer.Echo, new byte[3]).InTimeAsync();
-        Activity.Current = null;
+        ScriptedFrame post = await peer.ReadAsync();
+        ScriptedFrame asked = await peer.ReadAsync();
+        await peer.ReplyAsync(asked);
+
+        // Neither the ended activity nor that of the request under way is the flow's own now.
+        Activity? left = await flow.InTimeAsync();
+        Assert.True(left is null || left == test, $"{left?.OperationName} is current.");
+        Assert.Equal(FrameFlags.OneWay, post.Header.Flags);
+        if (sampled == ActivitySamplingResult.None)
+        {
+            Assert.Equal(FrameFlags.None, asked.Header.Flags);
+        }
+        else
+        {
+            Assert.NotEqual(test.TraceId.ToString(), TraceWire.ContextOf(asked.Body).TraceId);
+        }
+    }
+
+    [Theory]
+    [InlineData(TransportKind.Auto)]
+    [InlineData(TransportKind.Sockets)]
+    public async Task What_a_peer_asks_is_no_part_of_what_connected(TransportKind transport)
+    {
+        using var activities = new RecordedActivities();
+        using var server = new ScriptedServer();
+        using Activity test = RecordedActivities.Begin();
+        await using var client = new FastPortClient(
+            new FastPortClientOptions { Endpoint = server.Endpoint, Transport = transport },
+            new MessageHandlers().MapInline(Inner, Answer, "Inner").MapQueued(Outer, static _ => ValueTask.CompletedTask, "Outer"));
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer peer = await server.WelcomeAsync();
+        await connecting.InTimeAsync();
+
+        foreach ((ushort type, string name) in new[] { (Inner, "Inner"), (Outer, "Outer") })
+        {
+            await peer.WriteAsync(type, FrameFlags.None, type);
+            await peer.ReadAsync();
+            Activity handled = await activities.OneAsync(ActivityKind.Server, name);
+            Assert.Equal(default, handled.ParentSpanId);
+            Assert.NotEqual(test.TraceId, handled.TraceId);
+        }
     }
 
     [Fact]

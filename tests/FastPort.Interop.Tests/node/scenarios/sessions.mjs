@@ -11,6 +11,15 @@ export async function hello(port, { name, hello: fields }) {
   return { reply: describe(reply), welcome: decode('Welcome', reply.body), ping: describe(ping) };
 }
 
+/** Agrees on the trace extension and sends a request with a trace block; the reply's body is text. */
+export async function trace(port, { type, extensions, block }) {
+  const connection = await Connection.connect(port);
+  const welcome = decode('Welcome', (await connection.hello({ extensions })).body);
+  const reply = await connection.request(type, Buffer.from('pump'), { flags: Flag.Trace, trace: block });
+  await connection.close();
+  return { extensions: welcome.extensions, reply: describe(reply), text: reply.body.toString() };
+}
+
 /** Two sessions with one routing id: the second is refused, stays open and takes another. */
 export async function duplicateIdentity(port) {
   const first = await Connection.connect(port);

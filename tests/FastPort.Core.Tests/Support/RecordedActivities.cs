@@ -1,9 +1,8 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using FastPort.Core.Tests.Support;
 using Xunit;
 
-namespace FastPort.Core.Tests.Sessions.Tracing;
+namespace FastPort.Core.Tests.Support;
 
 /// <summary>Tests that listen to activities run alone: a listener is the whole process's.</summary>
 [CollectionDefinition(Name, DisableParallelization = true)]
@@ -15,7 +14,7 @@ public sealed class TraceCollection
 /// <summary>Listens to the sources of FastPort and of the tests, and keeps the activities that have ended.</summary>
 internal sealed class RecordedActivities : IDisposable
 {
-    private static readonly ActivitySource Source = new("FastPort.Core.Tests");
+    private static readonly ActivitySource Source = new("FastPort.Tests");
 
     private readonly ConcurrentQueue<Activity> _ended = new();
     private readonly ActivityListener _listener;
@@ -24,9 +23,9 @@ internal sealed class RecordedActivities : IDisposable
     {
         _listener = new ActivityListener
         {
-            ShouldListenTo = static source => source.Name is "FastPort" or "FastPort.Core.Tests",
+            ShouldListenTo = static source => source.Name is "FastPort" or "FastPort.OpcUa" or "FastPort.Tests",
             Sample = (ref ActivityCreationOptions<ActivityContext> options) =>
-                options.Source.Name == "FastPort" ? sampled : ActivitySamplingResult.AllDataAndRecorded,
+                options.Source.Name == "FastPort.Tests" ? ActivitySamplingResult.AllDataAndRecorded : sampled,
             ActivityStopped = _ended.Enqueue,
         };
         ActivitySource.AddActivityListener(_listener);
@@ -44,13 +43,16 @@ internal sealed class RecordedActivities : IDisposable
         return begun;
     }
 
-    /// <summary>The activity of FastPort with this kind and name, once it has ended.</summary>
+    /// <summary>The one activity with this kind and name, once it has ended.</summary>
     public async Task<Activity> OneAsync(ActivityKind kind, string name)
     {
-        bool IsIt(Activity activity) => activity.Kind == kind && activity.OperationName == name && activity.Source.Name == "FastPort";
+        bool IsIt(Activity activity) => activity.Kind == kind && activity.OperationName == name && activity.Source.Name != "FastPort.Tests";
         await Patience.UntilAsync(() => _ended.Any(IsIt), $"a {kind} activity '{name}' has ended");
         return Assert.Single(_ended, IsIt);
     }
+
+    /// <summary>Forgets those that have ended.</summary>
+    public void Clear() => _ended.Clear();
 
     public void Dispose() => _listener.Dispose();
 }
