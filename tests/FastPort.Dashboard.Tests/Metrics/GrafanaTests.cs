@@ -1,8 +1,8 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using FastPort.Clients;
-using FastPort.Protocol.Tags.Clients;
 using FastPort.Dashboard.Tests.Support;
+using FastPort.Protocol.Tags.Clients;
 using FastPort.Server.Tests;
 using Xunit;
 
