@@ -2,7 +2,9 @@ using System.Globalization;
 
 namespace FastPort.Comparisons.Measuring;
 
-/// <summary>How much of a run is done, and how long the rest takes if it goes on like this. Scenarios count alike, whatever their length.</summary>
+/// <summary>
+/// How much of a run is done, and how long the rest takes if it goes on like this. Scenarios count alike, whatever their length.
+/// </summary>
 /// <param name="time">The clock.</param>
 /// <param name="scenarios">How many scenarios are run.</param>
 internal sealed class Pace(TimeProvider time, int scenarios)

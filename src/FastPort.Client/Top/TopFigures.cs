@@ -32,7 +32,8 @@ internal sealed record TopFigures(
         return new TopFigures(
             now,
             [
-                .. now.Latencies.Select(type => TopType.Between(earlier.GetValueOrDefault(type.Name) ?? new MessageLatency(), type, seconds))
+                .. now.Latencies
+                    .Select(type => TopType.Between(earlier.GetValueOrDefault(type.Name) ?? new MessageLatency(), type, seconds))
                     .OrderByDescending(static type => type.PerSecond).ThenBy(static type => type.Name, StringComparer.Ordinal),
             ],
             Rate(before.MessagesIn, now.MessagesIn),

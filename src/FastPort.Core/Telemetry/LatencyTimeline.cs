@@ -62,7 +62,9 @@ internal sealed class LatencyTimeline
         (_last, _lastErrors, _end) = (latencies, errors, now);
     }
 
-    /// <summary>The columns with the time since the last sample: a column of its own, or where it is short a part of the last one.</summary>
+    /// <summary>
+    /// The columns with the time since the last sample: a column of its own, or where it is short a part of the last one.
+    /// </summary>
     /// <inheritdoc cref="Sample"/>
     internal IReadOnlyList<LatencyColumn> Read(TimeSpan now, LatencySnapshot latencies, long errors)
     {

@@ -62,7 +62,8 @@ public static class ServerStatusHandler
         }
         else
         {
-            context.Fail(ErrorCode.Forbidden, "This server does not tell its figures to you. Ask from its own machine, or let it allow you.");
+            context.Fail(
+                ErrorCode.Forbidden, "This server does not tell its figures to you. Ask from its own machine, or let it allow you.");
         }
 
         return ValueTask.CompletedTask;

@@ -54,7 +54,8 @@ public sealed class ClientProcessTests : IDisposable
         using var client = new ClientProcess(_directory, ["compare", "a.json", "b.json", "--html", "diff.html"]);
 
         Assert.Equal(0, await client.EndAsync());
-        Assert.Contains("FastPort comparison", await File.ReadAllTextAsync(Path.Combine(_directory, "diff.html")), StringComparison.Ordinal);
+        string page = await File.ReadAllTextAsync(Path.Combine(_directory, "diff.html"));
+        Assert.Contains("FastPort comparison", page, StringComparison.Ordinal);
     }
 
     [Fact]

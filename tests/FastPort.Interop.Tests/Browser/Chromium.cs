@@ -23,7 +23,8 @@ public sealed class Chromium : IAsyncDisposable
 
     private static string? Program { get; } = (Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
         .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
-        .SelectMany(static directory => new[] { "chromium", "chromium-browser", "google-chrome" }.Select(name => Path.Combine(directory, name)))
+        .SelectMany(static directory =>
+            new[] { "chromium", "chromium-browser", "google-chrome" }.Select(name => Path.Combine(directory, name)))
         .FirstOrDefault(File.Exists);
 
     public static async Task<Chromium> StartAsync()

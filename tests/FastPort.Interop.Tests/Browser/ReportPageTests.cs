@@ -53,7 +53,8 @@ public sealed class ReportPageTests : IAsyncLifetime
         IPage page = await OpenAsync(HtmlReport.Create(json));
 
         string messages = lifetime.GetProperty("messages").GetInt64().ToString("#,##0", CultureInfo.InvariantCulture);
-        Assert.Equal($"All {messages} messages of 2.000 s", await page.Locator("section:has(h2:text-is('Latencies')) caption").InnerTextAsync());
+        Assert.Equal(
+            $"All {messages} messages of 2.000 s", await page.Locator("section:has(h2:text-is('Latencies')) caption").InnerTextAsync());
         double p99 = lifetime.GetProperty("round_trip").GetProperty("us").GetProperty("p99").GetDouble();
         Assert.Equal(
             $"{p99.ToString("0.0", CultureInfo.InvariantCulture)} µs",
@@ -64,7 +65,8 @@ public sealed class ReportPageTests : IAsyncLifetime
         await page.Locator("section:has(h2:text-is('Latency by percentile')) summary").ClickAsync();
         Assert.Equal(
             $"{p99.ToString("0.0", CultureInfo.InvariantCulture)} µs",
-            await page.Locator("section:has(h2:text-is('Latency by percentile')) table.figures tr:has(th:text-is('99 %')) td").First.InnerTextAsync());
+            await page.Locator("section:has(h2:text-is('Latency by percentile')) table.figures tr:has(th:text-is('99 %')) td").First
+                .InnerTextAsync());
     }
 
     [BrowserFact]

@@ -63,7 +63,9 @@ public sealed class LatencySnapshot
     /// <summary>99.99 % of the values are at most this; meaningful above 100,000 values.</summary>
     public long P9999 => GetPercentile(99.99);
 
-    /// <summary>The filled buckets, lowest first, for plots and exports: their lowest and highest value in nanoseconds, both inclusive.</summary>
+    /// <summary>
+    /// The filled buckets, lowest first, for plots and exports: their lowest and highest value in nanoseconds, both inclusive.
+    /// </summary>
     public IEnumerable<(long Lowest, long Highest, long Count)> Buckets
     {
         get

@@ -39,7 +39,8 @@ public sealed class HtmlReportTests
         Assert.Equal("round trip", roundTrip.GetProperty("name").GetString());
         Assert.Equal(90, roundTrip.GetProperty("us").GetProperty("max").GetDouble());
         Assert.Equal([1, 1], roundTrip.GetProperty("histogram").GetProperty("counts").EnumerateArray().Select(static n => n.GetInt64()));
-        Assert.Equal(["Move", "0x0002"], page.GetProperty("types").EnumerateArray().Select(static type => type.GetProperty("name").GetString()));
+        Assert.Equal(
+            ["Move", "0x0002"], page.GetProperty("types").EnumerateArray().Select(static type => type.GetProperty("name").GetString()));
         Assert.Equal("7", Assert.Single(page.GetProperty("sessions").EnumerateArray()).GetProperty("name").GetString());
         Assert.Equal(2, page.GetProperty("timeline").GetProperty("messages")[0].GetInt64());
     }

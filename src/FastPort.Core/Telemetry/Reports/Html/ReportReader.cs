@@ -4,7 +4,9 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace FastPort.Telemetry.Reports.Html;
 
-/// <summary>Reads what a report shows from the JSON files of schema 1 and 2: those of <see cref="LatencyStats"/>, and results of load runs.</summary>
+/// <summary>
+/// Reads what a report shows from the JSON files of schema 1 and 2: those of <see cref="LatencyStats"/>, and results of load runs.
+/// </summary>
 internal static class ReportReader
 {
     /// <summary>Sessions shown: those with the highest P99.</summary>
@@ -91,8 +93,8 @@ internal static class ReportReader
         {
             Title = string.Create(
                 CultureInfo.InvariantCulture,
-                $"{mode}, {root.GetProperty("connections").GetInt32():#,##0} connections x {root.GetProperty("in_flight").GetInt32():#,##0} "
-                + $"in flight, {root.GetProperty("payload_bytes").GetInt64():#,##0} bytes"),
+                $"{mode}, {root.GetProperty("connections").GetInt32():#,##0} connections x "
+                + $"{root.GetProperty("in_flight").GetInt32():#,##0} in flight, {root.GetProperty("payload_bytes").GetInt64():#,##0} bytes"),
             Facts = facts,
             Seconds = root.GetProperty("duration_s").GetDouble(),
             Messages = root.GetProperty("messages").GetInt64(),
