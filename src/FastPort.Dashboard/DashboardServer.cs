@@ -1,3 +1,5 @@
+using System.Net.Sockets;
+using System.Security.Cryptography;
 using FastPort.Configuration;
 using FastPort.Dashboard.Hosting;
 using FastPort.Dashboard.Live;
@@ -68,7 +70,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
         {
             await _application.StartAsync(cancellationToken).ConfigureAwait(false);
         }
-        catch (Exception e) when (e is IOException or InvalidOperationException)
+        catch (Exception e) when (e is IOException or SocketException or CryptographicException or InvalidOperationException)
         {
             throw Failed(url, e);
         }
@@ -108,9 +110,15 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
     private static EndpointException Failed(DashboardUrl url, Exception e)
     {
         var endpoint = Endpoint.Parse($"tcp{url.ToString()[url.Scheme.Length..]}");
-        string why = e.InnerException is AddressInUseException || e is IOException { InnerException: AddressInUseException }
-            ? "another program listens there; stop it, or choose another port with --dashboard or Dashboard:Url."
-            : $"{e.Message}";
+        string why = e switch
+        {
+            { InnerException: AddressInUseException } =>
+                "another program listens there; stop it, or choose another port with --dashboard or Dashboard:Url.",
+            CryptographicException =>
+                $"its certificate cannot be read. {e.Message} Give a certificate and its password in Dashboard:Certificate.",
+            SocketException => $"{e.Message}. Give an address of this machine and a port that this user may open.",
+            _ => e.Message,
+        };
         return new EndpointException(endpoint, $"The dashboard cannot listen on {url}: {why}", e);
     }
 }

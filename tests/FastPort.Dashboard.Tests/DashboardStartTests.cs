@@ -82,6 +82,24 @@ public sealed class DashboardStartTests
         Assert.StartsWith(expected, Assert.Single(e.Failures), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("http://203.0.113.1:6680", "no-certificate", "The dashboard cannot listen on http://203.0.113.1:6680: ")]
+    [InlineData("https://127.0.0.1:0", "/nowhere/certificate.pfx", "The dashboard cannot listen on https://127.0.0.1:0: ")]
+    [InlineData("https://127.0.0.1:0", "FastPort.Dashboard.Tests.dll", "The dashboard cannot listen on https://127.0.0.1:0: ")]
+    public async Task AnAddressOrACertificateThatCannotBeUsedIsTold(string url, string certificate, string expected)
+    {
+        using IHost host = DashboardHost.Build(
+            null,
+            ("Dashboard:Url", url),
+            ("Dashboard:Token", DashboardHost.Token),
+            ("Dashboard:Certificate:Path", Path.Combine(AppContext.BaseDirectory, certificate)));
+
+        EndpointException e = await Assert.ThrowsAsync<EndpointException>(() => host.StartAsync(TestContext.Current.CancellationToken));
+
+        Assert.StartsWith(expected, e.Message, StringComparison.Ordinal);
+        Assert.NotEqual(expected.Trim(), e.Message.Trim());
+    }
+
     [Fact]
     public async Task ShowsANamedServer()
     {
