@@ -49,7 +49,9 @@ public sealed class SystemdTests
     {
         string? analyze = (Environment.GetEnvironmentVariable("PATH") ?? string.Empty).Split(Path.PathSeparator)
             .Select(static folder => Path.Combine(folder, "systemd-analyze")).FirstOrDefault(File.Exists);
-        Assert.SkipWhen(analyze is null, "systemd-analyze is not in PATH.");
+        Assert.SkipWhen(
+            analyze is null && Environment.GetEnvironmentVariable("CI") != "true", "systemd-analyze is not in PATH: install systemd.");
+        Assert.NotNull(analyze);
         using var directory = new TempDirectory();
         string unit = Path.Combine(directory.Path, "fastport.service");
 
