@@ -17,8 +17,8 @@ internal sealed record Watchers(int Pages, bool IsScraped, int? ExportPort);
 /// <param name="watchers">What looks at it.</param>
 internal sealed class ObservedContestant(IContestant observed, Uri? dashboard, Watchers watchers) : IContestant
 {
-    private readonly OtlpSink? _exported = watchers.ExportPort is null ? null : new OtlpSink();
-    private readonly HttpClient _http = new(new SocketsHttpHandler { UseProxy = false }) { BaseAddress = dashboard };
+    private OtlpSink? _exported;
+    private HttpClient? _http;
 
     public string Name => observed.Name;
 
@@ -26,7 +26,8 @@ internal sealed class ObservedContestant(IContestant observed, Uri? dashboard, W
 
     public Task StartAsync(CancellationToken cancellation)
     {
-        _exported?.Start(watchers.ExportPort!.Value);
+        _http = new HttpClient(new SocketsHttpHandler { UseProxy = false }) { BaseAddress = dashboard };
+        _exported = watchers.ExportPort is { } port ? new OtlpSink(port) : null;
         return observed.StartAsync(cancellation);
     }
 
@@ -57,7 +58,7 @@ internal sealed class ObservedContestant(IContestant observed, Uri? dashboard, W
     {
         observed.Dispose();
         _exported?.Dispose();
-        _http.Dispose();
+        _http?.Dispose();
     }
 
     // Until the run ends. A watcher that fails is a failure of the run: it would have measured less than it says.
@@ -67,7 +68,7 @@ internal sealed class ObservedContestant(IContestant observed, Uri? dashboard, W
         await WatchAsync(
             async () =>
             {
-                await using Stream events = await _http.GetStreamAsync(new Uri("/events", UriKind.Relative), ending);
+                await using Stream events = await _http!.GetStreamAsync(new Uri("/events", UriKind.Relative), ending);
                 while (await events.ReadAsync(buffer, ending) != 0)
                 {
                     // Read as a browser reads.
@@ -84,7 +85,7 @@ internal sealed class ObservedContestant(IContestant observed, Uri? dashboard, W
             using var second = new PeriodicTimer(TimeSpan.FromSeconds(1));
             do
             {
-                await _http.GetByteArrayAsync(new Uri("/metrics", UriKind.Relative), ending);
+                await _http!.GetByteArrayAsync(new Uri("/metrics", UriKind.Relative), ending);
             }
             while (await second.WaitForNextTickAsync(ending));
         },

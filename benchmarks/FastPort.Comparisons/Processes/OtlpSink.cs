@@ -6,22 +6,21 @@ namespace FastPort.Comparisons.Processes;
 internal sealed class OtlpSink : IDisposable
 {
     private readonly HttpListener _listener = new();
-    private Task _serving = Task.CompletedTask;
     private long _exports;
+
+    /// <summary>Begins to take exports on a port of this machine.</summary>
+    public OtlpSink(int port)
+    {
+        _listener.Prefixes.Add($"{EndpointAt(port)}/");
+        _listener.Start();
+        _ = ServeAsync();
+    }
 
     /// <summary>Exports taken so far.</summary>
     public long Exports => Interlocked.Read(ref _exports);
 
     /// <summary>The endpoint of a sink on a port of this machine.</summary>
     public static string EndpointAt(int port) => $"http://127.0.0.1:{Invariant.Text(port)}";
-
-    /// <summary>Begins to take exports; once.</summary>
-    public void Start(int port)
-    {
-        _listener.Prefixes.Add($"{EndpointAt(port)}/");
-        _listener.Start();
-        _serving = ServeAsync();
-    }
 
     public void Dispose() => _listener.Close();
 

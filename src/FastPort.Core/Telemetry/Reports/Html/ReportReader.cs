@@ -93,8 +93,7 @@ internal static class ReportReader
         {
             Title = string.Create(
                 CultureInfo.InvariantCulture,
-                $"{mode}, {root.GetProperty("connections").GetInt32():#,##0} connections x "
-                + $"{root.GetProperty("in_flight").GetInt32():#,##0} in flight, {root.GetProperty("payload_bytes").GetInt64():#,##0} bytes"),
+                $"{mode}, {Whole("connections")} connections x {Whole("in_flight")} in flight, {Whole("payload_bytes")} bytes"),
             Facts = facts,
             Seconds = root.GetProperty("duration_s").GetDouble(),
             Messages = root.GetProperty("messages").GetInt64(),
@@ -105,6 +104,8 @@ internal static class ReportReader
             SessionsMeasured = sessions.Length,
             Timeline = Part(root, "timeline", ReportJson.Default.ReportTimeline),
         };
+
+        string Whole(string name) => root.GetProperty(name).GetInt64().ToString("#,##0", CultureInfo.InvariantCulture);
     }
 
     private static ReportScope[] Worst(ReportScope[] sessions) =>
