@@ -26,8 +26,12 @@ internal static class OtlpExport
     public static void Add(IServiceCollection services, IConfiguration configuration, string program)
     {
         List<string> problems = [];
-        bool metrics = IsWanted(configuration, "OTEL_METRICS_EXPORTER", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", problems);
-        bool traces = IsWanted(configuration, "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", problems);
+        bool metrics = IsWanted(
+            configuration, "OTEL_METRICS_EXPORTER", [Endpoint, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"], problems);
+
+        // Not for the endpoint of all signals: without a sampler every request has its activity, which doubles the processor time of a
+        // server of millions of small messages. Whoever wants traces says so.
+        bool traces = IsWanted(configuration, "OTEL_TRACES_EXPORTER", ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"], problems);
         if (problems.Count != 0)
         {
             throw new FastPortOptionsException(problems);
@@ -39,8 +43,8 @@ internal static class OtlpExport
         }
     }
 
-    // An exporter is wanted if it is named, or if there is an endpoint to send to and no exporter is named.
-    private static bool IsWanted(IConfiguration configuration, string exporter, string endpoint, List<string> problems)
+    // An exporter is wanted if it is named, or if one of the endpoints is there and no exporter is named.
+    private static bool IsWanted(IConfiguration configuration, string exporter, string[] endpoints, List<string> problems)
     {
         if (string.Equals(configuration["OTEL_SDK_DISABLED"], "true", StringComparison.OrdinalIgnoreCase))
         {
@@ -50,7 +54,7 @@ internal static class OtlpExport
         switch (configuration[exporter])
         {
             case null or "":
-                return !string.IsNullOrEmpty(configuration[Endpoint]) || !string.IsNullOrEmpty(configuration[endpoint]);
+                return Array.Exists(endpoints, endpoint => !string.IsNullOrEmpty(configuration[endpoint]));
             case "otlp":
                 return true;
             case "none":

@@ -21,6 +21,8 @@ internal sealed class OtlpReceiver : IAsyncDisposable
     private readonly ConcurrentDictionary<string, double> _values = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<string, string> _resource = new(StringComparer.Ordinal);
 
+    private readonly ConcurrentQueue<string> _spans = new();
+
     private OtlpReceiver(WebApplication application) => _application = application;
 
     public string Url => _application.Urls.First();
@@ -29,6 +31,9 @@ internal sealed class OtlpReceiver : IAsyncDisposable
     public IReadOnlyDictionary<string, double> Values => _values;
 
     public IReadOnlyDictionary<string, string> Resource => _resource;
+
+    /// <summary>Names of the spans.</summary>
+    public IReadOnlyCollection<string> Spans => _spans;
 
     public static async Task<OtlpReceiver> StartAsync(bool grpc)
     {
@@ -77,6 +82,10 @@ internal sealed class OtlpReceiver : IAsyncDisposable
         {
             Take(ByteString.CopyFrom(body.ToArray().AsSpan(grpc ? GrpcPrefix : 0)));
         }
+        else if (path is "/v1/traces")
+        {
+            TakeSpans(ByteString.CopyFrom(body.ToArray()));
+        }
 
         context.Response.ContentType = grpc ? "application/grpc" : "application/x-protobuf";
         if (grpc)
@@ -104,6 +113,15 @@ internal sealed class OtlpReceiver : IAsyncDisposable
                     Keep($"{Text(metric, 1)} {Text(metric, 3)}", point);
                 }
             }
+        }
+    }
+
+    // ExportTraceServiceRequest: resource_spans = 1; ResourceSpans: scope_spans = 2; ScopeSpans: spans = 2; Span: name = 5.
+    private void TakeSpans(ByteString request)
+    {
+        foreach (ByteString span in Messages(request, 1).SelectMany(static r => Messages(r, 2)).SelectMany(static s => Messages(s, 2)))
+        {
+            _spans.Enqueue(Text(span, 5));
         }
     }
 

@@ -58,6 +58,21 @@ public sealed class OtlpTests
         Assert.Equal("test", receiver.Resource["deployment.environment"]);
     }
 
+    [Fact]
+    public async Task Traces_arrive_where_their_exporter_is_named()
+    {
+        await using OtlpReceiver receiver = await OtlpReceiver.StartAsync(grpc: false);
+        await using MeteredServer server = await MeteredServer.StartAsync(
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.Url),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
+            ("OTEL_TRACES_EXPORTER", "otlp"),
+            ("OTEL_BSP_SCHEDULE_DELAY", "200"));
+
+        await server.EchoAsync(3);
+
+        await Patience.UntilAsync(() => receiver.Spans.Count(static span => span == "Echo") == 3, "three spans of Echo have arrived");
+    }
+
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -68,7 +83,6 @@ public sealed class OtlpTests
             ["--listen", "tcp://127.0.0.1:0"],
             ("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.Url),
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
-            ("OTEL_TRACES_EXPORTER", "none"),
             ("OTEL_METRICS_EXPORTER", isAsked ? "otlp" : "none"));
         await server.ListeningAsync();
 
