@@ -149,7 +149,11 @@
   const percentileChart = (parent, drawn) => {
     const nines = Math.max(1, Math.log10(Math.max(...drawn.map(({ latency }) => latency.us.count))));
     const xs = Array.from({ length: points + 1 }, (_, i) => nines * i / points);
-    const labels = drawn.map(({ latency, run }) => before ? `${latency.name}, ${run === before ? "before" : "after"}` : latency.name);
+    const label = ({ latency, run }) => before ? `${latency.name}, ${run === before ? "before" : "after"}` : latency.name;
+    const labels = drawn.map(label);
+
+    // The first latency is painted last, over the others.
+    const painted = before ? drawn : drawn.toReversed();
     charts.draw(chartIn(parent, `Percentile curve on logarithmic axes: ${labels.join("; ")}`), before ? 240 : 340, {
       scales: { x: { time: false, range: [0, nines] }, us: charts.latencyScale },
       axes: [
@@ -160,12 +164,12 @@
       ],
       series: [
         { label: "percentile", value: (_, x) => x == null ? "" : `${+(100 * (1 - 10 ** -x)).toFixed(Math.max(1, Math.ceil(x) - 1))} %` },
-        ...drawn.map((one, i) => ({
-          label: labels[i], scale: "us", stroke: () => color(one.color) + (one.alpha ?? ""), width: one.width, dash: one.dash,
+        ...painted.map(one => ({
+          label: label(one), scale: "us", stroke: () => color(one.color) + (one.alpha ?? ""), width: one.width, dash: one.dash,
           points: { show: false }, value: (_, us) => us == null ? "" : time(us),
         })),
       ],
-    }, [xs, ...drawn.map(({ latency }) => curve(latency.histogram)(xs))]);
+    }, [xs, ...painted.map(({ latency }) => curve(latency.histogram)(xs))]);
     const shares = [0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999];
     parent.append(asTable("Latency by percentile", ["percentile", ...labels], () => [
       ...shares.map(share => [
@@ -184,7 +188,7 @@
     const made = section("Latency by percentile", "Each step to the right is ten times rarer: one message in 10, in 100, in 1,000."
       + (before ? " Dashed: before." : ""));
     if (!before) {
-      percentileChart(made, drawn.reverse());
+      percentileChart(made, drawn);
       return;
     }
 
