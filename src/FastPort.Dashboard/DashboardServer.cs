@@ -63,7 +63,7 @@ public sealed class DashboardServer : IHostedLifecycleService, IAsyncDisposable
         _application = WebHost.Create(
             url,
             _configuration,
-            _services.GetRequiredService<Gatekeeper>(),
+            _services.GetRequiredService<AccessMiddleware>(),
             _services.GetServices<IDashboardEndpoints>(),
             NamedServices.LoggerFactory(_services));
         try

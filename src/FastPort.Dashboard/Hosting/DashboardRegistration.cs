@@ -87,7 +87,7 @@ public static class DashboardRegistration
     private static void AddSecurity(IServiceCollection services)
     {
         services.AddSingleton<WrongTokens>();
-        services.AddSingleton(static provider => new Gatekeeper(
+        services.AddSingleton(static provider => new AccessMiddleware(
             Dashboard(provider), provider.GetRequiredService<WrongTokens>(), Logger(provider)));
     }
 

@@ -21,7 +21,7 @@ internal static class WebHost
     public static WebApplication Create(
         DashboardUrl url,
         IConfiguration configuration,
-        Gatekeeper gatekeeper,
+        AccessMiddleware access,
         IEnumerable<IDashboardEndpoints> endpoints,
         ILoggerFactory loggers)
     {
@@ -51,7 +51,7 @@ internal static class WebHost
 
         WebApplication application = builder.Build();
         application.UseRouting();
-        application.Use(next => context => gatekeeper.InvokeAsync(context, next));
+        application.Use(next => context => access.InvokeAsync(context, next));
         foreach (IDashboardEndpoints feature in endpoints)
         {
             feature.Map(application);

@@ -6,7 +6,7 @@ using Microsoft.AspNetCore.Routing;
 namespace FastPort.Dashboard.Security;
 
 /// <summary>Where a browser posts the token once.</summary>
-internal sealed class LoginEndpoints(Gatekeeper gatekeeper) : IDashboardEndpoints
+internal sealed class LoginEndpoints(AccessMiddleware access) : IDashboardEndpoints
 {
     private const int MaxFormBytes = 4096;
 
@@ -43,9 +43,9 @@ internal sealed class LoginEndpoints(Gatekeeper gatekeeper) : IDashboardEndpoint
             return;
         }
 
-        if (gatekeeper.TryToken(context, form["token"]))
+        if (access.TryToken(context, form["token"]))
         {
-            gatekeeper.GiveCookie(context);
+            access.GiveCookie(context);
             context.Response.Redirect("/");
             return;
         }

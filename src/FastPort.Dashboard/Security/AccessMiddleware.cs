@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Dashboard.Security;
 
 /// <summary>What every request passes: limits, Host and Origin, then the token. Thread-safe.</summary>
-internal sealed class Gatekeeper(DashboardOptions options, WrongTokens wrongTokens, ILogger<DashboardServer> logger)
+internal sealed class AccessMiddleware(DashboardOptions options, WrongTokens wrongTokens, ILogger<DashboardServer> logger)
 {
     private const int MaxQueryCharacters = 1024;
 
