@@ -1,5 +1,7 @@
 using System.Globalization;
 using System.Net;
+using System.Security.Authentication;
+using System.Security.Cryptography.X509Certificates;
 using KestrelPeer;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
@@ -7,20 +9,39 @@ using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Https;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
-if (args.Length > 1 || !ushort.TryParse(args.FirstOrDefault("0"), NumberStyles.None, CultureInfo.InvariantCulture, out ushort port))
+if (args.Length is not (0 or 1 or 3)
+    || !ushort.TryParse(args.FirstOrDefault("0"), NumberStyles.None, CultureInfo.InvariantCulture, out ushort port))
 {
-    Console.Error.WriteLine($"KestrelPeer: '{string.Join(' ', args)}': expected one argument, the port from 0 to 65535 (0: any free one).");
+    Console.Error.WriteLine(
+        $"KestrelPeer: '{string.Join(' ', args)}': expected the port from 0 to 65535 (0: any free one), and for TLS the files of a "
+        + "certificate and of its key, both PEM.");
     return 2;
 }
+
+using X509Certificate2? certificate = args.Length == 3 ? X509Certificate2.CreateFromPemFile(args[1], args[2]) : null;
+string scheme = certificate is null ? "tcp" : "tls";
 
 // An empty builder: no logging, no configuration files, no HTTP pipeline; Kestrel's own settings as they come.
 WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
 builder.WebHost.UseKestrelCore();
 builder.WebHost.ConfigureKestrel(
-    kestrel => kestrel.Listen(IPAddress.Loopback, port, endpoint => endpoint.UseConnectionHandler<EchoHandler>()));
+    kestrel => kestrel.Listen(
+        IPAddress.Loopback,
+        port,
+        endpoint =>
+        {
+            if (certificate is not null)
+            {
+                endpoint.UseHttps(
+                    new HttpsConnectionAdapterOptions { ServerCertificate = certificate, SslProtocols = SslProtocols.Tls13 });
+            }
+
+            endpoint.UseConnectionHandler<EchoHandler>();
+        }));
 builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(1));
 
 await using WebApplication app = builder.Build();
@@ -30,12 +51,12 @@ try
 }
 catch (IOException exception)
 {
-    Console.Error.WriteLine($"KestrelPeer: cannot listen on tcp://127.0.0.1:{port}: {exception.Message}");
+    Console.Error.WriteLine($"KestrelPeer: cannot listen on {scheme}://127.0.0.1:{port}: {exception.Message}");
     return 1;
 }
 
 string address = app.Services.GetRequiredService<IServer>().Features.GetRequiredFeature<IServerAddressesFeature>().Addresses.Single();
-Console.WriteLine($"listening on tcp://127.0.0.1:{new Uri(address).Port}");
+Console.WriteLine($"listening on {scheme}://127.0.0.1:{new Uri(address).Port}");
 
 // Whoever started this process holds the other end of its standard input: when that goes, so does the process. A thread of its own waits
 // for it, since the thread pool has one thread per core and the server needs them all.

@@ -11,12 +11,17 @@
  * Every reply is verified: length, type, flags, version, a correlation that is in flight, and each byte of the body, which
  * starts with the request's own correlation where the payload has room for it.
  *
+ * Compiled with FASTPORT_TLS it speaks TLS 1.3 below the frames (tls.h): echo_load_tls.
+ *
  * Prints one line of JSON on stdout. Exit code 0: every reply was right. 1: it was not, or the run failed; stderr says why.
  * 2: wrong arguments. Ends by itself: a server that stops answering ends the run after STALL_SECONDS.
  */
 #define _GNU_SOURCE
 #include "common.h"
 #include "histogram.h"
+#ifdef FASTPORT_TLS
+#include "tls.h"
+#endif
 
 #include <getopt.h>
 #include <poll.h>
@@ -54,7 +59,8 @@ static struct {
     int server_pid;
     const char *watched_cores;
     bool as_sent;
-} opt = {"127.0.0.1", NULL, 32, 16, 64, 0x0100, true, 3.0, 0.5, 0, 0, NULL, false};
+    const char *authority_file;
+} opt = {"127.0.0.1", NULL, 32, 16, 64, 0x0100, true, 3.0, 0.5, 0, 0, NULL, false, NULL};
 
 static void usage(FILE *to) {
     fprintf(to,
@@ -71,7 +77,11 @@ static void usage(FILE *to) {
             "  --warmup S          seconds of load before measuring (0.5)\n"
             "  --hold S            instead of a load: one echo on every connection, 3 s to settle, S idle seconds, one more echo on each\n"
             "  --server-pid P      report CPU time and peak memory of this process, too\n"
-            "  --watch-cores A,B   report what else ran on these cores, which have to be those of server and client\n");
+            "  --watch-cores A,B   report what else ran on these cores, which have to be those of server and client\n"
+#ifdef FASTPORT_TLS
+            "  --authority FILE    PEM file with the certificate that has signed the server's, or is it\n"
+#endif
+    );
 }
 
 static void parse_options(int argc, char **argv) {
@@ -83,6 +93,9 @@ static void parse_options(int argc, char **argv) {
         {"warmup", required_argument, NULL, 'w'},    {"server-pid", required_argument, NULL, 'P'},
         {"watch-cores", required_argument, NULL, 'W'}, {"reply", required_argument, NULL, 'r'},
         {"hold", required_argument, NULL, 'H'},      {"help", no_argument, NULL, '?'},
+#ifdef FASTPORT_TLS
+        {"authority", required_argument, NULL, 'A'},
+#endif
         {NULL, 0, NULL, 0},
     };
     int c;
@@ -103,6 +116,7 @@ static void parse_options(int argc, char **argv) {
             if (strcmp(optarg, "set") != 0 && strcmp(optarg, "as-sent") != 0) bad_argument("reply", optarg, "set or as-sent");
             opt.as_sent = strcmp(optarg, "as-sent") == 0;
             break;
+        case 'A': opt.authority_file = optarg; break;
         case 'H': opt.hold = seconds_option("hold", optarg, 0.01); break;
         case 'd': opt.duration = seconds_option("duration", optarg, 0.01); break;
         case 'w': opt.warmup = seconds_option("warmup", optarg, 0); break;
@@ -127,6 +141,12 @@ static void parse_options(int argc, char **argv) {
         usage(stderr);
         exit(2);
     }
+#ifdef FASTPORT_TLS
+    if (opt.authority_file == NULL) {
+        fprintf(stderr, "echo_load_tls: --authority is required\n");
+        exit(2);
+    }
+#endif
 }
 
 /* ---- connections -------------------------------------------------------------------------------------------------- */
@@ -138,6 +158,9 @@ struct slot {
 
 struct connection {
     int fd;
+#ifdef FASTPORT_TLS
+    SSL *tls;
+#endif
     uint32_t next_correlation;
     uint32_t outstanding;
     struct slot *slots;    /* requests in flight, at correlation & slot_mask */
@@ -245,6 +268,59 @@ static int connect_to(const struct addrinfo *address) {
     return fd;
 }
 
+#ifdef FASTPORT_TLS
+
+static void shake_hands(struct connection *c, SSL_CTX *context) {
+    c->tls = tls_new_session(context, c->fd);
+    for (int result; (result = tls_connect(c->tls)) != 1;) {
+        struct pollfd p = {c->fd, result == TLS_WAITS_TO_WRITE ? POLLOUT : POLLIN, 0};
+        if (poll(&p, 1, CONNECT_SECONDS * 1000) != 1) die("no TLS handshake within %d s", CONNECT_SECONDS);
+    }
+}
+
+/* Bytes the server sent; 0 for its end, -1 for none now. */
+static ssize_t receive_some(struct connection *c, uint8_t *bytes, size_t count) {
+    size_t taken = 0;
+    while (taken < count) {
+        /* A record at a time, and no event tells of those that the library holds: until there are none. */
+        int n = tls_read(c->tls, bytes + taken, count - taken);
+        if (n <= 0) return taken > 0 ? (ssize_t)taken : n == 0 ? 0 : -1;
+        taken += (size_t)n;
+    }
+    return (ssize_t)taken;
+}
+
+/* Bytes the socket took; 0 where it is full. */
+static size_t send_some(struct connection *c, const uint8_t *bytes, size_t count) {
+    size_t taken = 0;
+    while (taken < count) {
+        int n = tls_write(c->tls, bytes + taken, count - taken);
+        if (n <= 0) break;
+        taken += (size_t)n;
+    }
+    return taken;
+}
+
+#else
+
+static ssize_t receive_some(struct connection *c, uint8_t *bytes, size_t count) {
+    ssize_t n = recv(c->fd, bytes, count, 0);
+    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) die("recv: %s", strerror(errno));
+    return n;
+}
+
+/* Bytes the socket took; 0 where it is full. */
+static size_t send_some(struct connection *c, const uint8_t *bytes, size_t count) {
+    for (;;) {
+        ssize_t n = send(c->fd, bytes, count, MSG_NOSIGNAL);
+        if (n >= 0) return (size_t)n;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
+        if (errno != EINTR) die("send: %s", strerror(errno));
+    }
+}
+
+#endif
+
 static void open_connections(void) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *address;
@@ -261,10 +337,19 @@ static void open_connections(void) {
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd < 0) die("epoll_create1: %s", strerror(errno));
     connections = allocate((size_t)opt.connections, sizeof *connections);
+#ifdef FASTPORT_TLS
+    SSL_CTX *context = tls_client_context(opt.authority_file, opt.host);
+
+    /* One recv takes many records, as one recv without TLS takes many messages. */
+    SSL_CTX_set_default_read_buffer_len(context, 256 * 1024);
+#endif
     for (int i = 0; i < opt.connections; i++) {
         struct connection *c = &connections[i];
         c->fd = connect_to(address);
         if (c->fd < 0) die("cannot connect to %s:%s (connection %d of %d): %s", opt.host, opt.port, i + 1, opt.connections, strerror(errno));
+#ifdef FASTPORT_TLS
+        shake_hands(c, context);
+#endif
         c->next_correlation = 1;
         c->slots = allocate(slots, sizeof *c->slots);
         c->carry = allocate(1, frame_bytes > LARGEST_ERROR_FRAME ? frame_bytes : LARGEST_ERROR_FRAME);
@@ -280,16 +365,6 @@ static void wait_to_write(struct connection *c, bool wanted) {
     c->waits_to_write = wanted;
     struct epoll_event e = {.events = EPOLLIN | (wanted ? EPOLLOUT : 0), .data.ptr = c};
     if (epoll_ctl(epoll_fd, EPOLL_CTL_MOD, c->fd, &e) != 0) die("epoll_ctl: %s", strerror(errno));
-}
-
-/* Bytes the socket took; 0 where it is full. */
-static size_t send_some(struct connection *c, const uint8_t *bytes, size_t count) {
-    for (;;) {
-        ssize_t n = send(c->fd, bytes, count, MSG_NOSIGNAL);
-        if (n >= 0) return (size_t)n;
-        if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
-        if (errno != EINTR) die("send: %s", strerror(errno));
-    }
 }
 
 static void flush_backlog(struct connection *c) {
@@ -371,11 +446,8 @@ static void take_reply(struct connection *c, const uint8_t *frame, size_t bytes,
 
 static void receive(struct connection *c, bool send_more) {
     memcpy(input, c->carry, c->carried);
-    ssize_t n = recv(c->fd, input + c->carried, input_bytes - c->carried, 0);
-    if (n < 0) {
-        if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return;
-        die("recv: %s", strerror(errno));
-    }
+    ssize_t n = receive_some(c, input + c->carried, input_bytes - c->carried);
+    if (n < 0) return;
     if (n == 0) die("the server closed a connection with %u requests in flight", c->outstanding);
 
     uint64_t now = now_ns();
@@ -512,7 +584,11 @@ static int hold_connections(void) {
 }
 
 int main(int argc, char **argv) {
+#ifdef FASTPORT_TLS
+    program_name = "echo_load_tls";
+#else
     program_name = "echo_load";
+#endif
     parse_options(argc, argv);
     build_frames();
     if (opt.hold > 0) return hold_connections();

@@ -12,7 +12,7 @@ const charts = (() => {
     return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   };
 
-  const count = value => Math.round(value).toLocaleString("en-US");
+  const count = value => value == null ? "-" : Math.round(value).toLocaleString("en-US");
 
   // Microseconds with the unit that fits.
   const time = us => us == null ? "-"
@@ -23,7 +23,8 @@ const charts = (() => {
   // The same for an axis: a round number.
   const timeTick = us => us < 1000 ? `${+us.toPrecision(3)} µs` : us < 1e6 ? `${+(us / 1000).toPrecision(3)} ms` : `${+(us / 1e6).toPrecision(3)} s`;
 
-  const compact = value => value >= 1e9 ? `${+(value / 1e9).toPrecision(3)} G`
+  const compact = value => value == null ? "-"
+    : value >= 1e9 ? `${+(value / 1e9).toPrecision(3)} G`
     : value >= 1e6 ? `${+(value / 1e6).toPrecision(3)} M`
     : value >= 1e3 ? `${+(value / 1e3).toPrecision(3)} k`
     : `${+value.toPrecision(3)}`;

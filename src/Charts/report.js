@@ -235,7 +235,7 @@
   })));
 
   const timeCharts = () => {
-    const latencies = runsWith(timeline => after.latencies.length ? [
+    const latencies = runsWith(timeline => timeline.p50_us ? [
       { label: "P50", color: "c1", values: empty(timeline.p50_us) },
       { label: "P99", color: "c2", values: empty(timeline.p99_us) },
       { label: "max", color: "c4", values: empty(timeline.max_us) },
@@ -271,10 +271,13 @@
       }))],
     }, overTime(throughput));
     if (timeline) {
-      made.append(asTable("Over time", ["time", "messages/s", "errors", "P50", "P99", "max"], () => timeline.start_s.map((start, i) => [
-        `${number(start)} s`, count(rates(timeline)[i]), count(timeline.errors[i]),
-        time(timeline.p50_us[i]), time(timeline.p99_us[i]), time(timeline.max_us[i]),
-      ])));
+      // One-way loads have no latencies.
+      const { p50_us, p99_us, max_us } = timeline;
+      made.append(asTable("Over time", ["time", "messages/s", "errors", ...(p50_us ? ["P50", "P99", "max"] : [])],
+        () => timeline.start_s.map((start, i) => [
+          `${number(start)} s`, count(rates(timeline)[i]), count(timeline.errors[i]),
+          ...(p50_us ? [time(p50_us[i]), time(p99_us[i]), time(max_us[i])] : []),
+        ])));
     }
   };
 
@@ -295,7 +298,7 @@
 
   const heatMap = run => {
     const timeline = run?.timeline;
-    const cells = timeline?.heat.some(column => column.length) ? timeline.heat : null;
+    const cells = timeline?.heat?.some(column => column.length) ? timeline.heat : null;
     if (!cells) {
       return;
     }

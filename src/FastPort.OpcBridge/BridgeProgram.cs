@@ -90,10 +90,21 @@ internal static class BridgeProgram
             [.. settings.Endpoints.Select(endpoint =>
                 new OpcUaTagSource(endpoint, settings, provider.GetRequiredService<ILoggerFactory>()))]);
         // A name that an endpoint has is that endpoint's.
-        builder.Services.AddSingleton(static provider => new TagServer(
-            [.. provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(), .. provider.GetServices<PublishedTagSource>()],
-            loggerFactory: provider.GetRequiredService<ILoggerFactory>(),
-            latencies: provider.GetRequiredService<LatencyStats>()));
+        bool hasSecurity = builder.Configuration.HasSecurity();
+        builder.Services.AddSingleton(provider =>
+        {
+            var tags = new TagServer(
+                [.. provider.GetRequiredService<IReadOnlyList<OpcUaTagSource>>(), .. provider.GetServices<PublishedTagSource>()],
+                loggerFactory: provider.GetRequiredService<ILoggerFactory>(),
+                latencies: provider.GetRequiredService<LatencyStats>(),
+                authorizer: hasSecurity ? TagPolicy.Find(provider) : null);
+            if (hasSecurity)
+            {
+                TagPolicy.Watch(provider, tags);
+            }
+
+            return tags;
+        });
         builder.Services.AddSingleton<IHostedService, BridgeService>();
 
         if (builder.Services.Any(static service => service.ServiceType == typeof(DashboardServer)))
@@ -112,7 +123,8 @@ internal static class BridgeProgram
                     handlers.MapPublishedTags(published);
                 }
             })
-            .MapStatus(builder.Configuration);
+            .MapStatus(builder.Configuration)
+            .AddSecurityIfConfigured(builder.Configuration);
         return builder.Build();
     }
 
@@ -126,7 +138,8 @@ internal static class BridgeProgram
         });
         SimulatedNodes? simulated = null;
         PublishedNodes? published = null;
-        builder.Services.AddSingleton(_ => new PublishedTagSource(options: settings.Published));
+        builder.Services.AddSingleton(provider => new PublishedTagSource(
+            options: settings.Published, authorizer: builder.Configuration.HasSecurity() ? TagPolicy.Find(provider) : null));
         builder.Services.AddOpcUaServer(builder.Configuration, (provider, space) =>
         {
             simulated = settings.IsSimulated ? new SimulatedNodes(space) : null;

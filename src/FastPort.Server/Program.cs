@@ -1,6 +1,7 @@
 using System.CommandLine;
 using FastPort.Programs;
 using FastPort.Server;
+using FastPort.Server.Commands;
 using FastPort.Transports.Sockets;
 
 // Safe here: no code of this process blocks a socket's thread. The diagnostics handlers do not block or are queued.
@@ -28,6 +29,8 @@ var root = new RootCommand(
     dashboard,
 };
 transport.AddTo(root);
+SecurityCommands.AddTo(root);
+CertificateCommands.AddTo(root);
 root.SetAction((result, cancellationToken) =>
     ServerProgram.RunAsync(
         result.GetValue(listen) ?? [],

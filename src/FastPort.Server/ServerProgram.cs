@@ -62,7 +62,8 @@ internal static class ServerProgram
                             new ValueTask<Echo>(new Echo { Payload = echo.Payload }), BytesFields.Borrowed);
                 }
             })
-            .MapStatus(builder.Configuration);
+            .MapStatus(builder.Configuration)
+            .AddSecurityIfConfigured(builder.Configuration);
         if (!builder.Configuration.GetSection(LatencyStatsOptions.SectionName).Exists())
         {
             // This program reports latencies even if its appsettings.json does not have the section.

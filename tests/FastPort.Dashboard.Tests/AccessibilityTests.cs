@@ -1,6 +1,7 @@
 using Deque.AxeCore.Commons;
 using Deque.AxeCore.Playwright;
 using FastPort.Dashboard.Tests.Support;
+using FastPort.Interop.Tests.Browser;
 using FastPort.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -12,17 +13,16 @@ namespace FastPort.Dashboard.Tests;
 /// <summary>The pages break none of axe's rules, in light and dark, on a desk and on a phone.</summary>
 public sealed class AccessibilityTests(Chromium chromium) : IClassFixture<Chromium>
 {
-    [Theory]
+    [BrowserTheory]
     [InlineData(1280, ColorScheme.Light)]
     [InlineData(1280, ColorScheme.Dark)]
     [InlineData(390, ColorScheme.Light)]
     [InlineData(390, ColorScheme.Dark)]
     public async Task ThePageHasNoViolations(int width, ColorScheme colors)
     {
-        Chromium.Require();
         await using DashboardHost host = await DashboardHost.StartWithTokenAsync(("Dashboard:AllowActions", "true"));
         await FillAsync(host);
-        await using BrowserPage page = await chromium.OpenAsync(host.Url, width, colors);
+        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url, width, colors);
         await NoViolationsAsync(page);
         await page.Page.GetByLabel("Token").FillAsync(DashboardHost.Token);
         await page.Page.Keyboard.PressAsync("Enter");

@@ -129,6 +129,13 @@ internal sealed partial class ServerProcess : IAsyncDisposable
     }
 
     /// <summary>Its exit code, after all it wrote was read.</summary>
+    /// <summary>Writes a line to the standard input and ends it.</summary>
+    public async Task TypeAsync(string line)
+    {
+        await _process.StandardInput.WriteLineAsync(line);
+        _process.StandardInput.Close();
+    }
+
     public async Task<int> ExitAsync()
     {
         await _process.WaitForExitAsync().WaitAsync(Limit);

@@ -42,8 +42,31 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     /// <summary>FastPort.Server with its Queued echo.</summary>
     public Candidate FastPortQueued => FastPortAt("FastPort (Queued)", AnyTcp, "--queued-echo") with { MessageType = options.QueuedType };
 
+    /// <summary>FastPort.Server that encrypts, and computes a handshake on each of its cores at a time, as Kestrel does.</summary>
+    /// <param name="certificate">Its certificate.</param>
+    public Candidate FastPortTls(TestCertificate certificate)
+    {
+        // The default leaves half of the cores to the sessions. Who is measured by handshakes gets what Kestrel's thread pool takes: all.
+        int cores = Math.Max(1, bench.Pinning.Server.Count);
+        return FastPortAt("FastPort", "tls://127.0.0.1:0")
+            .With("FastPort__Transport", "Epoll")
+            .With("FastPort__Tls__CertificateFile", certificate.CertificateFile)
+            .With("FastPort__Tls__KeyFile", certificate.KeyFile)
+            .With("FastPort__Tls__MaxConcurrentHandshakes", Invariant.Text(cores));
+    }
+
+    /// <summary>FastPort.Server that asks a policy about each message.</summary>
+    /// <param name="policyFile">The policy.</param>
+    public Candidate FastPortPolicy(string policyFile) =>
+        (FastPort with { Name = "FastPort, with a policy" }).With("Security__PolicyFile", policyFile);
+
     /// <summary>A Kestrel connection handler on System.IO.Pipelines.</summary>
     public Candidate Kestrel => DotNet("Kestrel", "benchmarks", "KestrelPeer", "0");
+
+    /// <summary>The same handler behind Kestrel's HTTPS connection middleware.</summary>
+    /// <param name="certificate">Its certificate.</param>
+    public Candidate KestrelTls(TestCertificate certificate) =>
+        DotNet("Kestrel", "benchmarks", "KestrelPeer", "0", certificate.CertificateFile, certificate.KeyFile);
 
     /// <summary>SocketAsyncEventArgs with the runtime's default completions, raw bytes.</summary>
     public Candidate SocketEvents => DotNet("SocketAsyncEventArgs raw", "benchmarks", "SocketPeer") with { RepliesAsSent = true };

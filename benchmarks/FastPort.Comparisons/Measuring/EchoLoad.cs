@@ -12,14 +12,19 @@ internal sealed class EchoLoad(Workbench bench, NativePrograms native, int conne
 {
     public IReadOnlyList<int> Cores { get; init; } = bench.Pinning.Client;
 
-    public string? Missing() => native.Missing(native.EchoLoad);
+    /// <summary>File with the certificate that servers show, for a load over TLS; null for one without. Defaults to null.</summary>
+    public string? AuthorityFile { get; init; }
+
+    private string Program => AuthorityFile is null ? native.EchoLoad : native.EchoLoadTls;
+
+    public string? Missing() => native.Missing(Program);
 
     public IReadOnlyList<string> Command(ServerProcess server, double leadIn, double seconds)
     {
         var endpoint = new Uri(server.Endpoint);
         return
         [
-            native.EchoLoad,
+            Program,
             "--host", endpoint.Host,
             "--port", Invariant.Text(endpoint.Port),
             "--connections", Invariant.Text(connections),
@@ -30,6 +35,7 @@ internal sealed class EchoLoad(Workbench bench, NativePrograms native, int conne
             "--warmup", Invariant.Text(leadIn),
             "--duration", Invariant.Text(seconds),
             "--server-pid", Invariant.Text(server.Id),
+            .. AuthorityFile is null ? (string[])[] : ["--authority", AuthorityFile],
             .. bench.Pinning.IsPinned ? (string[])["--watch-cores", string.Join(',', bench.Pinning.Both)] : [],
         ];
     }

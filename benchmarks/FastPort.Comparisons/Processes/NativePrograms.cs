@@ -1,8 +1,8 @@
 namespace FastPort.Comparisons.Processes;
 
 /// <summary>
-/// The programs in C, compiled once a run into its temporary folder: the load clients, the raw server that is the limit, and libzmq's side
-/// of the messaging comparison.
+/// The programs in C, compiled once a run into its temporary folder: the load clients, with and without TLS, the raw server that is the
+/// limit, and libzmq's side of the messaging comparison.
 /// </summary>
 internal sealed class NativePrograms
 {
@@ -10,6 +10,17 @@ internal sealed class NativePrograms
     public const string Compiler = "cc";
 
     private const string ZmqLibrary = "-l:libzmq.so.5";
+    private const string TlsLibrary = "-l:libssl.so.3";
+
+    // What to say where a library is not there; all else that does not compile is an error.
+    private static readonly (string Library, string Missing)[] Absences =
+    [
+        (ZmqLibrary, "libzmq.so.5 is missing: libzmq cannot be compared with (Debian: apt install libzmq5)"),
+        (TlsLibrary, "libssl.so.3 is missing: TLS cannot be compared (Debian: apt install libssl3)"),
+    ];
+
+    // Comes with libssl.
+    private const string CryptoLibrary = "-l:libcrypto.so.3";
 
     private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
 
@@ -21,6 +32,12 @@ internal sealed class NativePrograms
 
     /// <summary>The epoll load of many connections; also holds idle ones.</summary>
     public string EchoLoad => _programs["echo_load"].Path;
+
+    /// <summary>The same over TLS.</summary>
+    public string EchoLoadTls => _programs["echo_load_tls"].Path;
+
+    /// <summary>Full TLS handshakes.</summary>
+    public string TlsHandshakes => _programs["tls_handshakes"].Path;
 
     /// <summary>One connection, one request in flight.</summary>
     public string LockStep => _programs["lock_step"].Path;
@@ -36,13 +53,18 @@ internal sealed class NativePrograms
     {
         var programs = new NativePrograms();
         bool hasCompiler = ProgramLocator.FindTool(Compiler) is not null;
-        (string Name, string[] Libraries)[] sources = [
-            ("echo_load", []), ("lock_step", []), ("echo_server", []), ("zmq_peer", [ZmqLibrary])];
-        foreach ((string name, string[] libraries) in sources)
+        (string Name, string Source, string[] Arguments)[] sources =
+        [
+            ("echo_load", "echo_load", []), ("lock_step", "lock_step", []), ("echo_server", "echo_server", []),
+            ("zmq_peer", "zmq_peer", [ZmqLibrary]),
+            ("echo_load_tls", "echo_load", ["-DFASTPORT_TLS", TlsLibrary, CryptoLibrary]),
+            ("tls_handshakes", "tls_handshakes", [TlsLibrary, CryptoLibrary]),
+        ];
+        foreach ((string name, string source, string[] arguments) in sources)
         {
             string path = Path.Combine(bench.TemporaryFolder, name);
             string? missing = hasCompiler
-                ? await CompileAsync(name, path, libraries, bench, cancellation)
+                ? await CompileAsync(source, path, arguments, bench, cancellation)
                 : $"{Compiler} is missing: {name} cannot be built (Debian: apt install gcc libc6-dev)";
             programs._programs.Add(name, (path, missing));
         }
@@ -55,10 +77,10 @@ internal sealed class NativePrograms
     public string? Missing(string path) => _programs[Path.GetFileName(path)].Missing;
 
     private static async Task<string?> CompileAsync(
-        string name, string path, string[] libraries, Workbench bench, CancellationToken cancellation)
+        string name, string path, string[] arguments, Workbench bench, CancellationToken cancellation)
     {
         string source = Path.Combine(bench.Programs.Root, "benchmarks", "Native", $"{name}.c");
-        string[] command = [Compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", path, source, "-lpthread", .. libraries];
+        string[] command = [Compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", path, source, "-lpthread", .. arguments];
         using ChildProcess build = bench.Children.Start(command, bench.TemporaryFolder, NoEnvironment);
         await build.WaitForExitAsync(cancellation);
         if (build.ExitCode == 0)
@@ -67,8 +89,8 @@ internal sealed class NativePrograms
         }
 
         string errors = build.Errors();
-        return libraries.Contains(ZmqLibrary) && errors.Contains(ZmqLibrary, StringComparison.Ordinal)
-            ? "libzmq.so.5 is missing: libzmq cannot be compared with (Debian: apt install libzmq5)"
-            : throw new ComparisonException($"{name} does not compile ({string.Join(' ', command)}): {errors}");
+        return Absences.FirstOrDefault(
+                absence => arguments.Contains(absence.Library) && errors.Contains(absence.Library, StringComparison.Ordinal)).Missing
+            ?? throw new ComparisonException($"{name} does not compile ({string.Join(' ', command)}): {errors}");
     }
 }

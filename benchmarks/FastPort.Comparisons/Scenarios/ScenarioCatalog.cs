@@ -7,7 +7,7 @@ internal static class ScenarioCatalog
     public static IReadOnlyList<IScenario> All { get; } =
     [
         new EchoScenario(), new PeersScenario(), new MessagingScenario(), new IdleScenario(), new CoresScenario(), new SpinningScenario(),
-        new OpcUaScenario(),
+        new SecurityScenario(), new OpcUaScenario(),
     ];
 
     /// <summary>Compares nobody and lasts as long as it is told to, so <c>all</c> leaves it out.</summary>

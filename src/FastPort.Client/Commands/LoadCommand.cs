@@ -13,10 +13,15 @@ internal sealed class LoadCommand
     private readonly Option<string?> _server = new("--server")
     {
         Description =
-            "The server, for example tcp://127.0.0.1:6628 or unix:///run/fastport.sock. Without it a server is hosted inside this process.",
+            "The server, for example tcp://127.0.0.1:6628, tls://host:6628 or unix:///run/fastport.sock. Without it a server is hosted "
+            + "inside this process.",
         HelpName = "URI",
         CustomParser = OptionParsers.Endpoint("--server"),
     };
+
+    private readonly Option<string> _tokenFile = TokenFileOption.Create();
+
+    private readonly ServerAccessOptions _access = new();
 
     private readonly Option<int> _connections = WholeNumberOption.Create(
         "--connections", "Connections.", "N", Defaults.Connections, 1, LoadSettings.MaxConnections);
@@ -66,8 +71,9 @@ internal sealed class LoadCommand
     {
         Command = new Command("load", "Loads a server and reports its latencies.")
         {
-            _server, _connections, _inFlight, _size, _duration, _warmUp, _rate, _mode, _json, _html, _noProgress,
+            _server, _tokenFile, _connections, _inFlight, _size, _duration, _warmUp, _rate, _mode, _json, _html, _noProgress,
         };
+        _access.AddTo(Command, _server, defaultServer: null);
         _transport.AddTo(Command);
         Command.Validators.Add(result =>
         {
@@ -89,6 +95,8 @@ internal sealed class LoadCommand
     private LoadSettings Settings(ParseResult result) => new()
     {
         Server = result.GetValue(_server),
+        TokenFile = result.GetValue(_tokenFile) ?? string.Empty,
+        Access = _access.Read(result),
         Connections = result.GetValue(_connections),
         InFlight = result.GetValue(_inFlight),
         Size = result.GetValue(_size),

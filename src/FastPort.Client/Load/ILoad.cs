@@ -34,6 +34,9 @@ internal sealed record LoadMeasurement(TimeSpan Duration, long Messages, Latency
     /// <summary>Messages of the open loop's schedule that were never sent; null in other loads.</summary>
     public long? Missed { get; init; }
 
+    /// <summary>Messages and errors over the time, of a one-way load; null for other loads, whose latencies have the time.</summary>
+    public IReadOnlyList<ThroughputColumn>? Throughput { get; init; }
+
     /// <summary>Connections that were lost and reconnected.</summary>
     public long Reconnects { get; init; }
 }

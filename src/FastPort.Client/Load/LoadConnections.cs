@@ -113,7 +113,14 @@ internal sealed class LoadConnections : IAsyncDisposable
 
     internal static FastPortClientOptions Options(LoadSettings settings, string server, int bodySize)
     {
-        var options = new FastPortClientOptions { Endpoint = server, Timing = true, ClientName = "FastPort.Client load" };
+        var options = new FastPortClientOptions
+        {
+            Endpoint = server,
+            TokenFile = settings.TokenFile,
+            Timing = true,
+            ClientName = "FastPort.Client load",
+        };
+        settings.Access.ApplyTo(options);
         settings.Transport.ApplyTo(options);
         options.Session.MaxFrameBytes = Math.Clamp(bodySize + FrameHeader.MinimumLength, FrameLimits.Default, FrameLimits.Maximum);
 

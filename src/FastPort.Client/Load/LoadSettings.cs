@@ -1,3 +1,4 @@
+using FastPort.Client.Commands;
 using FastPort.Programs;
 
 namespace FastPort.Client.Load;
@@ -17,6 +18,12 @@ internal sealed record LoadSettings
 
     /// <summary>The server as a URI; null to host a server in this process.</summary>
     public string? Server { get; init; }
+
+    /// <summary>File with the token for the server; empty for none.</summary>
+    public string TokenFile { get; init; } = string.Empty;
+
+    /// <summary>How the server is reached safely.</summary>
+    public ServerAccess Access { get; init; } = new();
 
     public int Connections { get; init; } = 32;
 

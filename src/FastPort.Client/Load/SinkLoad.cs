@@ -9,6 +9,7 @@ namespace FastPort.Client.Load;
 internal sealed class SinkLoad : ILoad
 {
     private readonly LoadSettings _settings;
+    private readonly LoadErrors _errors;
     private readonly TimeProvider _time;
     private readonly SinkLane[] _lanes;
     private readonly LoadConnections _connections;
@@ -16,6 +17,7 @@ internal sealed class SinkLoad : ILoad
     public SinkLoad(LoadSettings settings, string server, LoadErrors errors, ConnectionWatch watch, TimeProvider time)
     {
         _settings = settings;
+        _errors = errors;
         _time = time;
         byte[] body = new byte[settings.Size];
         int batchMessages = OneWayBounds.BatchMessages(settings.Size, settings.Connections);
@@ -45,9 +47,14 @@ internal sealed class SinkLoad : ILoad
         await SendForAsync(_settings.WarmUp, interrupted).ConfigureAwait(false);
         long before = _lanes.Sum(static lane => lane.Verified);
         long from = _time.GetTimestamp();
+        var timeline = new ThroughputTimeline(Messages, () => Messages, () => _errors.Total, _time);
         await SendForAsync(_settings.Duration, interrupted).ConfigureAwait(false);
         long messages = _lanes.Sum(static lane => lane.Verified) - before;
-        return new LoadMeasurement(_time.GetElapsedTime(from), messages, null) { Reconnects = _connections.Lost };
+        return new LoadMeasurement(_time.GetElapsedTime(from), messages, null)
+        {
+            Reconnects = _connections.Lost,
+            Throughput = timeline.End(),
+        };
     }
 
     public ValueTask DisposeAsync() => _connections.DisposeAsync();

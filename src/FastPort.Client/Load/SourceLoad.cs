@@ -52,11 +52,16 @@ internal sealed class SourceLoad : ILoad
         await LoadTimer.WaitAsync(_settings.WarmUp, _time, interrupted).ConfigureAwait(false);
         long before = Messages;
         long from = _time.GetTimestamp();
+        var timeline = new ThroughputTimeline(before, () => Messages, () => _errors.Total, _time);
         await LoadTimer.WaitAsync(_settings.Duration, _time, interrupted).ConfigureAwait(false);
         await DrainAsync().ConfigureAwait(false);
 
         // The ends of the streams end the measurement: the messages until then, divided by the time until then.
-        var measured = new LoadMeasurement(_time.GetElapsedTime(from), Messages - before, null) { Reconnects = _connections.Lost };
+        var measured = new LoadMeasurement(_time.GetElapsedTime(from), Messages - before, null)
+        {
+            Reconnects = _connections.Lost,
+            Throughput = timeline.End(),
+        };
         foreach (SourceLane lane in _lanes)
         {
             lane.Verify();

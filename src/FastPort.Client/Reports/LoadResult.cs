@@ -64,6 +64,9 @@ internal sealed record LoadResult
     /// <summary>The latencies, for their distributions; null if there are none, and in results read from JSON.</summary>
     public LatencyReport? Latencies { get; init; }
 
+    /// <summary>Messages and errors over the time, of a one-way load; null for other loads, and in results read from JSON.</summary>
+    public IReadOnlyList<ThroughputColumn>? Throughput { get; init; }
+
     /// <summary>Creates the result of a measurement.</summary>
     public static LoadResult From(LoadSettings settings, string server, LoadMeasurement measured, LoadErrors errors)
     {
@@ -93,6 +96,7 @@ internal sealed record LoadResult
             Started = DateTimeOffset.UtcNow - measured.Duration,
             CommandLine = string.Join(' ', System.Environment.GetCommandLineArgs().Skip(1)),
             Latencies = measured.Latencies,
+            Throughput = measured.Throughput,
             PerConnection = settings.MeasuresSessions ? ConnectionFigures.From(measured.Latencies) : null,
         };
     }

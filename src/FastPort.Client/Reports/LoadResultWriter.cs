@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using FastPort.Client.Load;
 
@@ -84,6 +85,28 @@ internal static class LoadResultWriter
         json.WriteEndObject();
         WriteConnections(json, result.PerConnection);
         result.Latencies?.WriteDistributions(json);
+        if (result.Throughput is { } columns)
+        {
+            WriteThroughput(json, columns);
+        }
+    }
+
+    // The timeline of a load with latencies, without any.
+    private static void WriteThroughput(Utf8JsonWriter json, IReadOnlyList<ThroughputColumn> columns)
+    {
+        json.WriteStartObject("timeline");
+        WriteArray(json, "start_s", columns, static column => Math.Round(column.Start.TotalSeconds, 3));
+        WriteArray(json, "seconds", columns, static column => Math.Round(column.Length.TotalSeconds, 3));
+        WriteArray(json, "messages", columns, static column => column.Messages);
+        WriteArray(json, "errors", columns, static column => column.Errors);
+        json.WriteEndObject();
+    }
+
+    private static void WriteArray<T, TNumber>(Utf8JsonWriter json, string name, IEnumerable<T> items, Func<T, TNumber> number)
+        where TNumber : IFormattable
+    {
+        json.WritePropertyName(name);
+        json.WriteRawValue($"[{string.Join(',', items.Select(item => number(item).ToString(null, CultureInfo.InvariantCulture)))}]");
     }
 
     private static void WriteConnections(Utf8JsonWriter json, IReadOnlyList<ConnectionFigures>? connections)

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using FastPort.Client.Commands;
 using FastPort.Programs;
 
 namespace FastPort.Client.Tags;
@@ -11,6 +12,10 @@ internal sealed class TagCommands
         Description = "The bridge, or another server of tags. [default: tcp://127.0.0.1:6629]",
         HelpName = "URI",
     };
+
+    private readonly Option<string> _tokenFile = TokenFileOption.Create();
+
+    private readonly ServerAccessOptions _access = new();
 
     private readonly Option<bool> _json = new("--json") { Description = "Prints JSON: a document, or a line for each change." };
 
@@ -62,7 +67,8 @@ internal sealed class TagCommands
 
         Command Add(string name, string description, Argument argument, params Option[] options)
         {
-            var command = new Command(name, description) { argument, _endpoint, _json };
+            var command = new Command(name, description) { argument, _endpoint, _tokenFile, _json };
+            _access.AddTo(command, _endpoint, new TagSettings().Endpoint);
             Array.ForEach(options, command.Add);
             command.SetAction((result, _) => run(name, Settings(name, result)));
             return command;
@@ -80,6 +86,8 @@ internal sealed class TagCommands
     private TagSettings Settings(string name, ParseResult result) => new()
     {
         Endpoint = result.GetValue(_endpoint) ?? new TagSettings().Endpoint,
+        TokenFile = result.GetValue(_tokenFile) ?? string.Empty,
+        Access = _access.Read(result),
         Json = result.GetValue(_json),
         Names = name switch
         {

@@ -1,3 +1,4 @@
+using FastPort.Clients;
 using FastPort.Programs;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
@@ -36,9 +37,11 @@ internal sealed class TagRun(TagSettings settings, TextWriter output)
 
     private async Task<TagClient> ConnectAsync(CancellationToken cancellationToken)
     {
+        var options = new FastPortClientOptions { Endpoint = settings.Endpoint, TokenFile = settings.TokenFile };
+        settings.Access.ApplyTo(options);
         try
         {
-            return await TagClient.ConnectAsync(settings.Endpoint, cancellationToken: cancellationToken).ConfigureAwait(false);
+            return await TagClient.ConnectAsync(options, cancellationToken: cancellationToken).ConfigureAwait(false);
         }
         catch (EndpointException e)
         {

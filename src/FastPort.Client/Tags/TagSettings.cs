@@ -1,9 +1,17 @@
+using FastPort.Client.Commands;
+
 namespace FastPort.Client.Tags;
 
 /// <summary>What the command line of <c>tags</c> says. Immutable.</summary>
 internal sealed record TagSettings
 {
     public string Endpoint { get; init; } = "tcp://127.0.0.1:6629";
+
+    /// <summary>File with the token for the server; empty for none.</summary>
+    public string TokenFile { get; init; } = string.Empty;
+
+    /// <summary>How the server is reached safely.</summary>
+    public ServerAccess Access { get; init; } = new();
 
     /// <summary>Names of tags, or the path to browse; of a write names and values in turn.</summary>
     public IReadOnlyList<string> Names { get; init; } = [];

@@ -21,16 +21,21 @@ internal static class TopCommand
             Arity = ArgumentArity.ZeroOrOne,
             CustomParser = OptionParsers.Endpoint("server"),
         };
+        Option<string> tokenFile = TokenFileOption.Create();
         Option<int?> interval = WholeNumberOption.Create(
             "--interval", "Time between two looks, in milliseconds. [default: 1000]", "MS", 100, MaxIntervalMilliseconds);
         Option<int?> count = WholeNumberOption.Create("--count", "Ends after this number of looks.", "N", 1, int.MaxValue);
         var command = new Command("top", "Shows the live figures of a server: messages, latencies by type, errors.")
         {
-            endpoint, interval, count,
+            endpoint, tokenFile, interval, count,
         };
+        var access = new ServerAccessOptions();
+        access.AddTo(command, endpoint, defaults.Endpoint);
         command.SetAction((result, _) => run(new TopSettings
         {
             Endpoint = result.GetValue(endpoint) ?? defaults.Endpoint,
+            TokenFile = result.GetValue(tokenFile) ?? string.Empty,
+            Access = access.Read(result),
             Interval = result.GetValue(interval) is { } milliseconds ? TimeSpan.FromMilliseconds(milliseconds) : defaults.Interval,
             Count = result.GetValue(count),
         }));

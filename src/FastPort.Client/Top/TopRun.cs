@@ -22,12 +22,15 @@ internal sealed class TopRun(TopSettings settings, IAnsiConsole console, TimePro
     /// <exception cref="TopFailedException">The server cannot be reached, or does not allow it.</exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        await using var client = new FastPortClient(new FastPortClientOptions
+        var options = new FastPortClientOptions
         {
             Endpoint = settings.Endpoint,
+            TokenFile = settings.TokenFile,
             ClientName = "top",
             RequestTimeout = AnswerTimeout,
-        });
+        };
+        settings.Access.ApplyTo(options);
+        await using var client = new FastPortClient(options);
         try
         {
             await client.ConnectAsync(cancellationToken).ConfigureAwait(false);

@@ -21,4 +21,7 @@ internal static partial class ClientLog
 
     [LoggerMessage(4004, LogLevel.Warning, "{Session}: subscribing again to '{Prefix}' failed: {Message}")]
     public static partial void SubscribeAgainFailed(ILogger logger, Session session, string prefix, string message);
+
+    [LoggerMessage(4005, LogLevel.Error, "{Endpoint} refused the token. {Message} {Next}")]
+    public static partial void TokenRefused(ILogger logger, string endpoint, string message, string next);
 }

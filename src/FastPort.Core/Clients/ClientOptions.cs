@@ -100,6 +100,7 @@ public abstract class ClientOptions : IDescribedOptions
             time => time >= ReconnectDelay && time <= Day,
             $"allowed are values from ReconnectDelay ({ReconnectDelay:c}) to {Day:c}");
 
+
         TimeSpan Positive(string key, TimeSpan value) => section.Time(
             key, value, static time => time > TimeSpan.Zero && time <= Day, $"allowed are values above 00:00:00, up to {Day:c}");
     }

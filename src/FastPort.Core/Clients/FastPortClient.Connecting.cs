@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Sessions.Logging;
 
@@ -29,7 +30,9 @@ public sealed partial class FastPortClient
         {
             using var both = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _closing.Token);
             _delays.Reset();
-            session = await (_options.RetryConnect ? KeepTryingAsync(both.Token) : TryOnceAsync(both.Token)).ConfigureAwait(false);
+            session = await (_options.RetryConnect
+                ? KeepTryingAsync(both.Token)
+                : TryOnceAsync(await _tokens.GetAsync(both.Token).ConfigureAwait(false), both.Token)).ConfigureAwait(false);
         }
         catch (Exception e)
         {
@@ -70,23 +73,45 @@ public sealed partial class FastPortClient
             }
             catch (Exception e)
             {
-                // The client was closed.
+                // The client was closed, or will not be let in.
                 _slot.End($"The client is not connected: {e.Message}");
                 return;
             }
         }
     }
 
-    // Retries after any error (no server, no descriptors, a refused token) until the user cancels or closes. A Hello that is too large is
-    // not retried.
+    // Retries after any error (no server, no descriptors) until the user cancels or closes. A Hello that is too large is not retried. A
+    // token that was refused is not sent again: the source of tokens is asked until it gives another.
     private async Task<Session> KeepTryingAsync(CancellationToken cancellationToken)
     {
+        string token = string.Empty;
+        string? refused = null;
         while (true)
         {
             try
             {
                 await Task.Delay(_delays.Next(), _clock.Time, cancellationToken).ConfigureAwait(false);
-                return await TryOnceAsync(cancellationToken).ConfigureAwait(false);
+                token = await _tokens.GetAsync(cancellationToken).ConfigureAwait(false);
+                if (token == refused)
+                {
+                    continue;
+                }
+
+                // After a refusal: requests wait again.
+                _slot.Expect();
+                return await TryOnceAsync(token, cancellationToken).ConfigureAwait(false);
+            }
+            catch (RequestFailedException e) when (
+                e.Code == ErrorCode.Unauthenticated && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
+            {
+                ClientLog.TokenRefused(_logger, _options.Endpoint, PeerText.Escape(e.Message), _tokens.Next);
+                if (_tokens.IsFixed)
+                {
+                    throw;
+                }
+
+                refused = token;
+                _slot.Refuse($"The server refused the token: {e.Message} {_tokens.Next}");
             }
             catch (Exception e) when (
                 e is not FastPortOptionsException && !cancellationToken.IsCancellationRequested && !_slot.HasEnded)
@@ -96,9 +121,9 @@ public sealed partial class FastPortClient
         }
     }
 
-    private async Task<Session> TryOnceAsync(CancellationToken cancellationToken)
+    private async Task<Session> TryOnceAsync(string token, CancellationToken cancellationToken)
     {
-        Session session = await _opener.OpenAsync(cancellationToken).ConfigureAwait(false);
+        Session session = await _opener.OpenAsync(token, cancellationToken).ConfigureAwait(false);
         try
         {
             await SubscribeAgainAsync(session, cancellationToken).ConfigureAwait(false);

@@ -4,6 +4,7 @@ using FastPort.Dispatch;
 using FastPort.Sessions;
 using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
+using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -27,6 +28,7 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     private readonly ConnectionClock _clock;
     private readonly bool _ownsClock;
     private readonly SessionOpener _opener;
+    private readonly TokenSource _tokens;
     private readonly ReconnectBackoff _delays;
     private readonly SessionSlot _slot = new();
     private readonly CancellationTokenSource _closing = new();
@@ -67,7 +69,8 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             transport = several.OrElse(options.CreateTransports);
         }
 
-        if (!transport.Supports(endpoint.Scheme))
+        bool encrypts = TlsProtocols.Encrypts(endpoint, transport);
+        if (!transport.Supports(encrypts ? TlsProtocols.Below(endpoint).Scheme : endpoint.Scheme))
         {
             throw new ArgumentException(
                 $"No transport serves '{endpoint.Scheme}' of {endpoint}; use {TransportSelection.Examples}.", nameof(options));
@@ -88,8 +91,14 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
             Telemetry = new SessionTelemetry(Counters),
             ContinuesOnLoop = options.RunContinuationsOnLoop,
         };
+        ConnectionSettings connections = options.Session.ToConnectionSettings(_clock, _logger);
         _opener = new SessionOpener(
-            options, settings, transport.CreateConnector(endpoint, options.Session.ToConnectionSettings(_clock, _logger)));
+            options,
+            settings,
+            encrypts
+                ? new TlsConnector(endpoint, transport, connections, options.Tls)
+                : transport.CreateConnector(endpoint, connections));
+        _tokens = new TokenSource(options, _clock.Time);
         _delays = new ReconnectBackoff(options.ReconnectDelay, options.MaxReconnectDelay, new Random());
     }
 

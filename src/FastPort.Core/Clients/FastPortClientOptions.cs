@@ -1,5 +1,7 @@
 using FastPort.Configuration;
 using FastPort.Sessions;
+using FastPort.Tls;
+using FastPort.Transports;
 
 namespace FastPort.Clients;
 
@@ -32,8 +34,30 @@ public sealed class FastPortClientOptions : ClientOptions
     /// <summary>Routing id to request; empty for none. Defaults to empty.</summary>
     public string RoutingId { get; set; } = string.Empty;
 
-    /// <summary>Token for the server's authenticator; empty for none. Defaults to empty.</summary>
+    /// <summary>
+    /// Token for the server's authenticator; empty for none. A client whose token the server refuses stops connecting. Of this,
+    /// <see cref="TokenFile"/> and <see cref="TokenProvider"/> set at most one. Defaults to empty.
+    /// </summary>
     public string Token { get; set; } = string.Empty;
+
+    /// <summary>
+    /// File with the token, read at each connect: as <see cref="TokenProvider"/>. White space around the token is ignored. Defaults to
+    /// empty: no file.
+    /// </summary>
+    public string TokenFile { get; set; } = string.Empty;
+
+    /// <summary>
+    /// Called at each connect for the token, within <see cref="ClientOptions.ConnectTimeout"/>; empty for none. While it returns a token
+    /// that the server has refused, the client does not connect and requests fail at once; it is asked again, with the delays of
+    /// reconnecting. An exception counts as an attempt that failed. Not a configuration key. Defaults to null.
+    /// </summary>
+    public Func<CancellationToken, ValueTask<string>>? TokenProvider { get; set; }
+
+    /// <summary>
+    /// Whether a token may be sent over <c>tcp://</c> to another machine, where everybody on the way can read it. Defaults to false: such
+    /// options are refused; use <c>tls://</c>.
+    /// </summary>
+    public bool AllowPlaintext { get; set; }
 
     /// <summary>The client's name in the server's logs and peer lists. Defaults to the process's name.</summary>
     public string ClientName { get; set; } = AppDomain.CurrentDomain.FriendlyName;
@@ -41,8 +65,13 @@ public sealed class FastPortClientOptions : ClientOptions
     /// <summary>Whether requests ask for timing blocks, which separate server time from network time. Defaults to false.</summary>
     public bool Timing { get; set; }
 
+    /// <summary>How the server of a <c>tls://</c> endpoint is checked, and what this client shows it.</summary>
+    public TlsClientOptions Tls { get; } = new();
+
     /// <summary>Limits and deadlines of the session.</summary>
     public SessionOptions Session { get; } = new();
+
+    private bool SendsToken => Token.Length != 0 || TokenFile.Length != 0 || TokenProvider is not null;
 
     /// <inheritdoc/>
     public override void Describe(OptionSection section)
@@ -59,8 +88,24 @@ public sealed class FastPortClientOptions : ClientOptions
         CloseTimeout = section.Timeout(nameof(CloseTimeout), CloseTimeout);
         RoutingId = Optional(nameof(RoutingId), RoutingId);
         Token = Optional(nameof(Token), Token);
+        TokenFile = Optional(nameof(TokenFile), TokenFile);
+        if ((Token.Length != 0 ? 1 : 0) + (TokenFile.Length != 0 ? 1 : 0) + (TokenProvider is null ? 0 : 1) > 1)
+        {
+            section.Add(nameof(Token), "more than one of Token, TokenFile and TokenProvider is set; keep one");
+        }
+
+        AllowPlaintext = section.Flag(nameof(AllowPlaintext), AllowPlaintext);
+        if (SendsToken && !AllowPlaintext && Transports.Endpoint.TryParse(Endpoint, out Endpoint? endpoint, out _)
+            && endpoint.Scheme == "tcp" && !endpoint.IsLoopback)
+        {
+            section.Add(
+                nameof(Token),
+                $"it would cross the network to {endpoint} unencrypted; use tls://, or set AllowPlaintext to send it all the same");
+        }
+
         ClientName = Optional(nameof(ClientName), ClientName);
         Timing = section.Flag(nameof(Timing), Timing);
+        section.Section(nameof(Tls), Tls.Describe);
         section.Section(nameof(Session), Session.Describe);
 
         string Optional(string key, string value) =>

@@ -15,7 +15,9 @@ namespace FastPort.Clients;
 internal sealed class SessionOpener(FastPortClientOptions options, SessionSettings settings, ITransportConnector connector)
 {
     /// <summary>Returns a session after its Welcome. If this fails, the connection has ended before the exception is thrown.</summary>
-    public async Task<Session> OpenAsync(CancellationToken cancellationToken)
+    /// <param name="token">For the Hello.</param>
+    /// <param name="cancellationToken">Stops the attempt.</param>
+    public async Task<Session> OpenAsync(string token, CancellationToken cancellationToken)
     {
         using var attempt = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         using CancellationTokenSource deadline = new(options.ConnectTimeout, settings.Clock.Time);
@@ -26,7 +28,7 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
             connection = await connector.ConnectAsync(attempt.Token).ConfigureAwait(false);
             var protocol = new FrameProtocol(settings, connection);
             connection.Start(protocol);
-            protocol.Welcomed(await SayHello(protocol).WaitAsync(attempt.Token).ConfigureAwait(false));
+            protocol.Welcomed(await SayHello(protocol, token).WaitAsync(attempt.Token).ConfigureAwait(false));
             return protocol.Session;
         }
         catch (OperationCanceledException e) when (deadline.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
@@ -35,6 +37,19 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
             throw new TimeoutException(
                 $"{options.Endpoint} did not answer within {options.ConnectTimeout.TotalSeconds:0.###} s. Is it a FastPort server?", e);
         }
+        catch (Exception e) when (
+            connection?.Tls is not null && e is EndpointException or RequestFailedException { Failure: RequestFailure.ConnectionLost })
+        {
+            // With TLS 1.3 a server looks at the client's certificate after the client's handshake has ended.
+            await AbortAsync(connection).ConfigureAwait(false);
+            throw new EndpointException(
+                Endpoint.Parse(options.Endpoint),
+                $"Cannot connect to {options.Endpoint}: the server ended the connection after the TLS handshake; its log says why. "
+                    + (options.Tls.CertificateFile.Length == 0
+                        ? "It may require a client certificate: set Tls:CertificateFile."
+                        : "It may have refused this client's certificate."),
+                e);
+        }
         catch
         {
             await AbortAsync(connection).ConfigureAwait(false);
@@ -42,16 +57,16 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
         }
     }
 
-    private Task<WelcomeBody> SayHello(FrameProtocol protocol)
+    private Task<WelcomeBody> SayHello(FrameProtocol protocol, string token)
     {
         var pending = new AwaitedReply<WelcomeBody>((scoped in InboundReply reply) => ReadWelcome(protocol, in reply));
-        var hello = new HelloBody(options.RoutingId, options.Token, options.ClientName, Extensions.Known);
+        var hello = new HelloBody(options.RoutingId, token, options.ClientName, Extensions.Known);
         return protocol.TryRequest(ControlType.Hello, in hello, pending, timing: false, TimeSpan.Zero, out uint _) switch
         {
             SendStatus.Queued => pending.Task,
             SendStatus.TooLarge => throw new FastPortOptionsException(
                 [$"The Hello has {hello.Size} bytes; the frame limit allows {FrameLimits.MaxBodyBytes(options.Session.MaxFrameBytes)}. "
-                    + $"Shorten RoutingId, Token or ClientName."]),
+                    + $"Shorten RoutingId, the token or ClientName."]),
             _ => throw new EndpointException(
                 Endpoint.Parse(options.Endpoint), $"The connection to {options.Endpoint} was lost before Hello was sent."),
         };

@@ -40,6 +40,18 @@ public abstract class Connection
     /// <summary>The local address; null if the transport has none.</summary>
     public abstract EndPoint? LocalEndPoint { get; }
 
+    /// <summary>
+    /// Who is at the other end of a Unix socket, which the kernel vouches for; null for other connections, and on other systems than Linux.
+    /// A filter passes the call to the connection below.
+    /// </summary>
+    public virtual UnixPeer? UnixPeer => null;
+
+    /// <summary>
+    /// What the TLS handshake has agreed on, with the peer's certificate; null if the connection is not encrypted. A filter passes the call
+    /// to the connection below.
+    /// </summary>
+    public virtual TlsInfo? Tls => null;
+
     /// <summary>The protocol of this connection; set by <see cref="Start"/>.</summary>
     public IConnectionProtocol? Protocol { get; private set; }
 
@@ -131,6 +143,22 @@ public abstract class Connection
     public void Start(IConnectionProtocol protocol)
     {
         ArgumentNullException.ThrowIfNull(protocol);
+        if (Protocol is IConnectionPreamble)
+        {
+            // If the connection has ended, it has told the preamble; this protocol is never opened.
+            Post(
+                static state =>
+                {
+                    var (connection, next) = ((Connection, IConnectionProtocol))state!;
+                    connection.Protocol = next;
+                    next.OnOpened(connection);
+                    connection.RequestTick();
+                    connection.ResumeReading();
+                },
+                (this, protocol));
+            return;
+        }
+
         if (Protocol is not null)
         {
             throw new InvalidOperationException("The connection was already started; a connection serves one protocol.");

@@ -28,7 +28,7 @@ internal sealed class RequestTable
         }
 
         // One-way messages are never looked up, and all may have the same correlation. Numbers spread them over the buckets.
-        request.TableKey = (request.IsOneWay ? ++_oneWays : request.Correlation) * Multiplier;
+        request.TableKey = Key(request.IsOneWay ? ++_oneWays : request.Correlation);
         Link(request);
         _count++;
     }
@@ -57,7 +57,7 @@ internal sealed class RequestTable
     /// <summary>The request with this correlation, any of them if the peer uses it twice; null if there is none.</summary>
     public RequestContext? Find(uint correlation)
     {
-        uint key = correlation * Multiplier;
+        uint key = Key(correlation);
         RequestContext? request = _buckets[Bucket(key)];
         while (request is not null && (request.IsOneWay || request.Correlation != correlation))
         {
@@ -75,6 +75,13 @@ internal sealed class RequestTable
         {
             yield return request;
         }
+    }
+
+    // A product alone keeps numbers in a row in a row: with an unlucky factor they fall into few buckets.
+    private static uint Key(uint number)
+    {
+        uint product = number * Multiplier;
+        return (product ^ (product >> 16)) * 0x9E3779B1;
     }
 
     private int Bucket(RequestContext request) => Bucket(request.TableKey);

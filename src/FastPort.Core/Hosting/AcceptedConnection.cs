@@ -8,10 +8,11 @@ namespace FastPort.Hosting;
 /// A connection admitted by a server, from the accept to its end. It frees its place exactly once. <see cref="_gate"/> guards the address,
 /// whether the connection was counted and whether it has ended; only counters change under it.
 /// </summary>
-internal sealed class AcceptedConnection(ConnectionServer server, Connection connection) : IConnectionOwner, IThreadPoolWorkItem
+internal sealed class AcceptedConnection(ConnectionServer server, Connection connection, EndPoint? address, bool isEncrypted)
+    : IConnectionOwner, IThreadPoolWorkItem
 {
     private readonly Lock _gate = new();
-    private EndPoint? _address = connection.RemoteEndPoint;
+    private EndPoint? _address = address;
     private Connection? _served;
     private bool _left;
     private bool _counted;
@@ -22,10 +23,16 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
     /// <summary>The transport's connection.</summary>
     public Connection Connection => connection;
 
+    /// <summary>Whether it came to a <c>tls://</c> endpoint.</summary>
+    public bool IsEncrypted => isEncrypted;
+
     /// <summary>
     /// The connection that the protocol uses: the transport's, or a stage's above it. Null before the protocol is started.
     /// </summary>
     public Connection? Served => Volatile.Read(ref _served);
+
+    /// <summary>The connection that has the protocol's bytes: <see cref="Served"/>, before that the transport's.</summary>
+    public Connection Top => Served ?? connection;
 
     /// <summary>The address that the connection is counted under.</summary>
     public EndPoint? Address

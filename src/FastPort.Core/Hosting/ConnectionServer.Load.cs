@@ -14,16 +14,18 @@ public sealed partial class ConnectionServer
         // Enumerated without a copy, which would keep accepts waiting.
         foreach ((_, AcceptedConnection accepted) in _accepted)
         {
-            Connection connection = accepted.Connection;
+            Connection connection = accepted.Top;
             pending += connection.PendingBytes;
             blocked += connection.IsSendBlocked ? 1 : 0;
         }
 
+        IReadOnlyList<(long IdleNanoseconds, long Rounds)> loops = _transports.ReadProgress();
         return new ServerLoad(
             Memory.Used,
             Memory.Limit,
             pending,
             blocked,
-            [.. _transports.ReadIdle().Select(static idle => TimeSpan.FromTicks(idle / TimeSpan.NanosecondsPerTick))]);
+            [.. loops.Select(static loop => TimeSpan.FromTicks(loop.IdleNanoseconds / TimeSpan.NanosecondsPerTick))],
+            [.. loops.Select(static loop => loop.Rounds)]);
     }
 }

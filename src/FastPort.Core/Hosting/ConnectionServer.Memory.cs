@@ -13,7 +13,7 @@ public sealed partial class ConnectionServer : IMemoryHolder
 
     private MemoryClaim Claim(AcceptedConnection accepted)
     {
-        Connection connection = accepted.Connection;
+        Connection connection = accepted.Top;
         var user = accepted.Served?.Protocol as IMemoryUser;
         bool isKnown = user?.IsPeerKnown == true;
         TimeSpan? unfinished = user?.UnfinishedFor;

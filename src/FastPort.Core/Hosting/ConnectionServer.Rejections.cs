@@ -19,7 +19,15 @@ public sealed partial class ConnectionServer
             ServerLog.Rejected(_logger, address, reason, Volatile.Read(ref _rejected));
         }
 
-        accepted.Connection.Abort(closed);
+        if (rejection == ConnectionRejection.TlsFailed)
+        {
+            // In order: the alert that tells the peer why is still to be sent.
+            accepted.Connection.Close(closed);
+        }
+        else
+        {
+            accepted.Connection.Abort(closed);
+        }
     }
 
     private CloseReason Rejected(ConnectionRejection rejection, out string reason, string? why = null)
@@ -36,6 +44,7 @@ public sealed partial class ConnectionServer
             ConnectionRejection.StageLimit => $"{section}:MaxConnectionsInStages is {_options.MaxConnectionsInStages}",
             ConnectionRejection.StageTimeout => $"its stages did not end within {section}:StageTimeout, {_options.StageTimeout:c}",
             ConnectionRejection.StageFailed => "a stage failed, see event 3008",
+            ConnectionRejection.TlsFailed => "its TLS handshake failed",
             ConnectionRejection.Refused => "a stage refused it",
             _ => "the server is stopping",
         };

@@ -80,6 +80,7 @@ public sealed partial class ConnectionServer
             await AllClosedAsync(TimeSpan.FromSeconds(5), CancellationToken.None).ConfigureAwait(false);
         }
 
+        _certificates?.Dispose();
         Memory.Leave(this);
         _clock?.Dispose();
         ServerLog.Stopped(_logger);

@@ -2,8 +2,10 @@ using System.Collections.Concurrent;
 using System.Net;
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Proxies;
 using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
+using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -24,6 +26,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private readonly Func<Connection, IConnectionProtocol> _protocol;
     private readonly Func<ConnectionClock, ConnectionSettings> _settings;
     private readonly ConnectionStage[] _stages;
+    private readonly ConnectionStage[] _encryptedStages;
+    private readonly TrustedProxies _proxies;
     private readonly TransportCollection _transports;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
@@ -95,9 +99,14 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             UnixSocketPermissions = options.UnixFileMode,
         };
         _time = components.Time ?? TimeProvider.System;
-        _stages = [.. components.Stages];
+        _proxies = new TrustedProxies(options.TrustedProxies);
+
+        // First: the stages after it see the client's address.
+        ConnectionStage[] proxies = _proxies.IsEmpty ? [] : [_proxies.ReadHeaderAsync];
+        _stages = [.. proxies, .. components.Stages];
+        _encryptedStages = [.. proxies, EncryptAsync, .. components.Stages];
         _transports = components.Transports.OrElse(() => TransportCollection.CreateDefault(options.Transport, options.ToEpollOptions()));
-        string[] unserved = [.. options.Endpoints.Where(text => !_transports.Supports(Endpoint.Parse(text).Scheme))];
+        string[] unserved = [.. options.Endpoints.Where(text => !IsServed(Endpoint.Parse(text)))];
         if (unserved.Length != 0)
         {
             string place = $"{options.Section}:Endpoints";
@@ -105,6 +114,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 [.. unserved.Select(text => $"{place}: no transport serves '{text}'. Use {TransportSelection.Examples}.")]);
         }
 
+        _certificates = ReadCertificates();
         _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress);
         Counters = counters;
     }
@@ -152,7 +162,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         try
         {
             KeepDescriptors();
-            Listen(_settings(_clock));
+            ConnectionSettings settings = _settings(_clock);
+            PrepareEncryption(settings);
+            Listen(settings);
 
             // Again: the event loops, possibly many, have opened their descriptors.
             KeepDescriptors();
@@ -179,9 +191,10 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         try
         {
             Connection? top = accepted.Connection;
-            if (_stages.Length != 0)
+            ConnectionStage[] stages = accepted.IsEncrypted ? _encryptedStages : _stages;
+            if (stages.Length != 0)
             {
-                top = await RunStagesAsync(accepted).ConfigureAwait(false);
+                top = await RunStagesAsync(accepted, stages).ConfigureAwait(false);
                 if (top is null)
                 {
                     return;
@@ -243,17 +256,23 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                     throw new InvalidOperationException("The server was stopped while it started.");
                 }
 
-                ITransportListener listener = _transports.CreateListener(Endpoint.Parse(text), settings);
+                var endpoint = Endpoint.Parse(text);
+                bool isEncrypted = TlsProtocols.Encrypts(endpoint, _transports);
+                ITransportListener listener = isEncrypted
+                    ? TlsProtocols.Listen(endpoint, _transports, settings)
+                    : _transports.CreateListener(endpoint, settings);
                 Volatile.Write(ref _listeners, [.. _listeners, listener]);
-                listener.Start(OnAccepted);
+                listener.Start(connection => OnAccepted(connection, isEncrypted));
             }
         }
     }
 
     // On an accepting thread, possibly under the listener's lock: no application code runs here, loggers included.
-    private void OnAccepted(Connection connection)
+    private void OnAccepted(Connection connection, bool isEncrypted)
     {
-        ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : _admission.TryEnter(connection.RemoteEndPoint);
+        // A proxy's connections count for its clients, when their addresses are known.
+        EndPoint? address = _proxies.Contain(connection.RemoteEndPoint) ? null : connection.RemoteEndPoint;
+        ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : _admission.TryEnter(address);
         if (rejection is not null)
         {
             // Abort frees the descriptor at once.
@@ -267,13 +286,13 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             return;
         }
 
-        var accepted = new AcceptedConnection(this, connection);
+        var accepted = new AcceptedConnection(this, connection, address, isEncrypted);
         connection.Owner = accepted;
         _accepted[connection.Id] = accepted;
         ThreadPool.UnsafeQueueUserWorkItem(accepted, preferLocal: false);
     }
 
-    private async Task<Connection?> RunStagesAsync(AcceptedConnection accepted)
+    private async Task<Connection?> RunStagesAsync(AcceptedConnection accepted, ConnectionStage[] stages)
     {
         if (Interlocked.Increment(ref _inStages) > _options.MaxConnectionsInStages)
         {
@@ -289,7 +308,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         try
         {
             Connection top = accepted.Connection;
-            foreach (ConnectionStage stage in _stages)
+            foreach (ConnectionStage stage in stages)
             {
                 // The wait ends with the token, even if the stage ignores it: a result after the connection's end is useless.
                 running = stage(top, both.Token).AsTask();
@@ -313,6 +332,11 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         catch (Exception) when (both.IsCancellationRequested)
         {
             Reject(accepted, _stopping ? ConnectionRejection.ShuttingDown : ConnectionRejection.StageTimeout);
+            return null;
+        }
+        catch (HandshakeFailedException e)
+        {
+            Reject(accepted, ConnectionRejection.TlsFailed, e.Message);
             return null;
         }
         catch (Exception e)

@@ -3,6 +3,7 @@ using FastPort.Connections;
 using FastPort.Dispatch;
 using FastPort.Sessions;
 using FastPort.Telemetry;
+using FastPort.Tls;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace FastPort.Hosting;
@@ -131,6 +132,15 @@ public sealed class FastPortBuilder
     {
         ArgumentNullException.ThrowIfNull(identified);
         Subscriptions.Add((provider, server) => server.SessionIdentified += session => identified(provider, session));
+        return this;
+    }
+
+    /// <summary>Subscribes to <see cref="FastPortServer.CertificateChanged"/> when the server is created.</summary>
+    /// <param name="changed">Receives the root service provider and the new certificate. Runs on the thread pool; must not block.</param>
+    public FastPortBuilder OnCertificateChanged(Action<IServiceProvider, CertificateInfo> changed)
+    {
+        ArgumentNullException.ThrowIfNull(changed);
+        Subscriptions.Add((provider, server) => server.CertificateChanged += certificate => changed(provider, certificate));
         return this;
     }
 

@@ -26,7 +26,7 @@ internal sealed class FastPortHostedService(
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await server.StartAsync(cancellationToken).ConfigureAwait(false);
-        _meter = new FastPortMeter(server.Counters, stats, ReadMemory, meters, name);
+        _meter = new FastPortMeter(server.Counters, stats, ReadMemory, meters, name, ReadCertificates);
         if (options.EnableConsoleOutput || options.EnableFileOutput)
         {
             _writer = new LatencyStatsWriter(stats, options, _logger, console);
@@ -53,6 +53,9 @@ internal sealed class FastPortHostedService(
         ServerLoad load = server.ReadLoad();
         return new ServerMemory(load.PendingBytes, load.BufferedBytes, load.MaxBufferedBytes);
     }
+
+    private IEnumerable<(string Source, DateTimeOffset NotAfter)> ReadCertificates() =>
+        server.Certificates.Select(static one => (one.Source, one.NotAfter));
 
     // A console or disk that blocks must not keep the host from stopping: the report is abandoned then.
     private async Task FinishReportAsync(CancellationToken cancellationToken)

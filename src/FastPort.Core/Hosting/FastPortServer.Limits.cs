@@ -12,6 +12,9 @@ public sealed partial class FastPortServer
     /// <summary>Bytes that currently count against <see cref="ServerOptions.MaxBufferedMegabytes"/>.</summary>
     internal long BufferedBytes => _connections.Memory.Used;
 
+    /// <inheritdoc cref="ConnectionServer.ConnectionsInStages"/>
+    internal int ConnectionsInStages => _connections.ConnectionsInStages;
+
     internal TimeSpan ShutdownTimeout => _options.ShutdownTimeout;
 
     private bool IsHelloRequired => _components.Authenticator is not null || _options.RequireRoutingId;

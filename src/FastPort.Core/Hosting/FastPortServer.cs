@@ -6,6 +6,7 @@ using FastPort.Sessions;
 using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;
+using FastPort.Tls;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -64,6 +65,16 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>A session has ended; raised exactly once per <see cref="SessionOpened"/>, with the reason.</summary>
     public event Action<Session, CloseReason>? SessionClosed;
 
+    /// <inheritdoc cref="ConnectionServer.CertificateChanged"/>
+    public event Action<CertificateInfo>? CertificateChanged
+    {
+        add => _connections.CertificateChanged += value;
+        remove => _connections.CertificateChanged -= value;
+    }
+
+    /// <inheritdoc cref="ConnectionServer.Certificates"/>
+    public IReadOnlyList<CertificateInfo> Certificates => _connections.Certificates;
+
     /// <summary>The handlers by message type. Handlers can be added until the start.</summary>
     public MessageHandlers Handlers { get; }
 
@@ -94,7 +105,28 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <param name="cancellationToken">If it is canceled already, the server is not started.</param>
     /// <exception cref="EndpointException">An endpoint cannot be bound; the message says which, why, and what to do.</exception>
     /// <exception cref="InvalidOperationException">The server was started or stopped before, or stopped during the start.</exception>
-    public Task StartAsync(CancellationToken cancellationToken = default) => _connections.StartAsync(cancellationToken);
+    /// <exception cref="FastPortOptionsException">
+    /// <see cref="FastPortServerOptions.RequireSecureDefaults"/> is set, and an endpoint is not secure.
+    /// </exception>
+    public Task StartAsync(CancellationToken cancellationToken = default)
+    {
+        IReadOnlyList<string> exposed = Exposure.Find(
+            _options.Endpoints,
+            _components.Authenticator is not null,
+            _options.Tls.ClientCertificates == ClientCertificateMode.Required && _options.Tls.ClientAuthorityFile.Length != 0);
+        if (exposed.Count != 0 && _options.RequireSecureDefaults)
+        {
+            throw new FastPortOptionsException(
+                [.. exposed.Select(static what => $"{what} FastPort:RequireSecureDefaults forbids it.")]);
+        }
+
+        foreach (string what in exposed)
+        {
+            ServerLog.Exposed(_logger, what);
+        }
+
+        return _connections.StartAsync(cancellationToken);
+    }
 
     /// <summary>
     /// Stops the server: accepts no more connections, says Goodbye to every session, answers the requests in flight for up to

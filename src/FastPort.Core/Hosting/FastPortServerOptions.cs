@@ -37,6 +37,12 @@ public sealed class FastPortServerOptions : ServerOptions
     /// </summary>
     public bool MeasureSessions { get; set; }
 
+    /// <summary>
+    /// Whether the server refuses to start if an endpoint can be reached from other machines unencrypted, or by peers that need not show
+    /// who they are. Defaults to false: it warns (event 3009).
+    /// </summary>
+    public bool RequireSecureDefaults { get; set; }
+
     /// <summary>Whether a session must say Hello with a routing id before any other message. Defaults to false.</summary>
     public bool RequireRoutingId { get; set; }
 
@@ -65,6 +71,7 @@ public sealed class FastPortServerOptions : ServerOptions
         MaxUnidentifiedConnections = section.OptionalNumber(
             nameof(MaxUnidentifiedConnections), MaxUnidentifiedConnections, 0, 1_000_000, "allowed are 0 to 1000000");
         MeasureSessions = section.Flag(nameof(MeasureSessions), MeasureSessions);
+        RequireSecureDefaults = section.Flag(nameof(RequireSecureDefaults), RequireSecureDefaults);
         RequireRoutingId = section.Flag(nameof(RequireRoutingId), RequireRoutingId);
         DuplicateIdentity = section.Choice(nameof(DuplicateIdentity), DuplicateIdentity);
         ShutdownGrace = section.Time(

@@ -12,5 +12,14 @@ namespace FastPort.Hosting;
 /// less the growth of its time between two readings, divided by the time between them. Empty while no loop runs, and always on transports
 /// without event loops.
 /// </param>
+/// <param name="LoopRounds">
+/// How often each event loop has looked for work since it started, by loop. A loop that has had no idle time and makes no rounds does not
+/// come back from a handler.
+/// </param>
 public sealed record ServerLoad(
-    long BufferedBytes, long MaxBufferedBytes, long PendingBytes, int SendBlockedConnections, IReadOnlyList<TimeSpan> LoopIdleTimes);
+    long BufferedBytes,
+    long MaxBufferedBytes,
+    long PendingBytes,
+    int SendBlockedConnections,
+    IReadOnlyList<TimeSpan> LoopIdleTimes,
+    IReadOnlyList<long> LoopRounds);

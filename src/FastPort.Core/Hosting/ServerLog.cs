@@ -34,6 +34,9 @@ internal static partial class ServerLog
     [LoggerMessage(3007, LogLevel.Error, "The protocol of a connection from {RemoteEndPoint} could not be created or started")]
     public static partial void OpenFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);
 
+    [LoggerMessage(3009, LogLevel.Warning, "{What} FastPort:RequireSecureDefaults would refuse it; see docs/security.md")]
+    public static partial void Exposed(ILogger logger, string what);
+
     [LoggerMessage(3008, LogLevel.Debug, "A stage of a connection from {RemoteEndPoint} failed")]
     public static partial void StageFailed(ILogger logger, System.Net.EndPoint? remoteEndPoint, Exception exception);
 }

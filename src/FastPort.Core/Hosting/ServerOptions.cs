@@ -1,5 +1,6 @@
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Tls;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
 using FastPort.Transports.Unix;
@@ -17,8 +18,8 @@ public abstract class ServerOptions : IDescribedOptions
     protected ServerOptions(string section) => Section = section;
 
     /// <summary>
-    /// The endpoints to listen on: <c>tcp://</c>, <c>unix://</c> and <c>inproc://</c> URIs (<see cref="Endpoint"/>), and those of custom
-    /// transports and aliases.
+    /// The endpoints to listen on: <c>tcp://</c>, <c>tls://</c>, <c>unix://</c> and <c>inproc://</c> URIs (<see cref="Endpoint"/>), and
+    /// those of custom transports and aliases.
     /// </summary>
     public IList<string> Endpoints { get; set; } = [];
 
@@ -61,12 +62,23 @@ public abstract class ServerOptions : IDescribedOptions
     public int? MaxBufferedMegabytes { get; set; }
 
     /// <summary>
-    /// Maximum number of connections in <see cref="ConnectionServerComponents.Stages"/> at a time. Further ones are closed at once and
-    /// counted. 1 to 1,000,000. Defaults to 1,000.
+    /// Proxies whose connections begin with a PROXY header (version 1 or 2), as addresses (<c>10.0.0.1</c>), networks (<c>10.0.0.0/8</c>),
+    /// and <c>unix</c> for all peers of Unix sockets. The client's address that the header tells counts from then on: in limits, logs and
+    /// <see cref="Connections.Connection.RemoteEndPoint"/>. A connection from there without a header is refused; from everywhere else
+    /// headers are not read. Defaults to none.
+    /// </summary>
+    public IList<string> TrustedProxies { get; set; } = [];
+
+    /// <summary>Certificates of the <c>tls://</c> endpoints, and what peers must show.</summary>
+    public TlsServerOptions Tls { get; } = new();
+
+    /// <summary>
+    /// Maximum number of connections in <see cref="ConnectionServerComponents.Stages"/> and in TLS handshakes at a time. Further ones are
+    /// closed at once and counted. 1 to 1,000,000. Defaults to 1,000.
     /// </summary>
     public int MaxConnectionsInStages { get; set; } = 1000;
 
-    /// <summary>Time for all stages of a connection together; zero for no limit. Defaults to 10 s.</summary>
+    /// <summary>Time for all stages of a connection together, its TLS handshake included; zero for no limit. Defaults to 10 s.</summary>
     public TimeSpan StageTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
@@ -116,6 +128,13 @@ public abstract class ServerOptions : IDescribedOptions
             nameof(MaxConnectionsPerAddress), MaxConnectionsPerAddress, 0, 1_000_000, "allowed are 0 to 1000000");
         MaxBufferedMegabytes = section.OptionalNumber(
             nameof(MaxBufferedMegabytes), MaxBufferedMegabytes, 1, 1_048_576, "allowed are 1 to 1048576");
+        TrustedProxies = section.List(nameof(TrustedProxies), TrustedProxies, Proxies.TrustedProxies.Allowed);
+        foreach (string source in TrustedProxies.Where(static source => !Proxies.TrustedProxies.IsSource(source)))
+        {
+            section.Refuse(nameof(TrustedProxies), $"'{source}'", Proxies.TrustedProxies.Allowed);
+        }
+
+        section.Section(nameof(Tls), Tls.Describe);
         MaxConnectionsInStages = section.Number(nameof(MaxConnectionsInStages), MaxConnectionsInStages, 1, 1_000_000);
         StageTimeout = section.Timeout(nameof(StageTimeout), StageTimeout);
         UnixSocketPermissions = section.Text(

@@ -29,6 +29,27 @@ internal sealed class PrefixTrie<TValue>
         return node.Value;
     }
 
+    /// <summary>All values, in no order. Only for the thread that changes the trie.</summary>
+    public List<TValue> ToList()
+    {
+        List<TValue> values = [];
+        Stack<Node> left = new([_root]);
+        while (left.TryPop(out Node? node))
+        {
+            if (node.Value is { } value)
+            {
+                values.Add(value);
+            }
+
+            foreach (Node child in node.Children)
+            {
+                left.Push(child);
+            }
+        }
+
+        return values;
+    }
+
     /// <summary>Sets the value of a prefix.</summary>
     public void Set(ReadOnlySpan<byte> prefix, TValue value)
     {

@@ -164,7 +164,30 @@ public sealed class ServerRouting
     public bool Unsubscribe(Session session, string prefix)
     {
         ArgumentNullException.ThrowIfNull(session);
-        return _topics.Unsubscribe(session, EncodeTopic(prefix), TopicAudience.Server) == TopicChange.Made;
+        return _topics.Unsubscribe(session, EncodeTopic(prefix), TopicAudience.Server, limited: false) == TopicChange.Made;
+    }
+
+    /// <summary>
+    /// Ends the subscriptions that peers have made and may no longer have, for a program that has changed what is allowed. A Subscribe that
+    /// was allowed before may be under way: call it again a little later.
+    /// </summary>
+    /// <param name="isAllowed">Called once for each subscription, with its session and prefix.</param>
+    /// <returns>What was ended.</returns>
+    public IReadOnlyList<(Session Session, string Prefix)> EndSubscriptions(Func<Session, string, bool> isAllowed)
+    {
+        ArgumentNullException.ThrowIfNull(isAllowed);
+        List<(Session Session, string Prefix)> ended = [];
+        foreach ((Session session, byte[] prefix) in _topics.ListOfPeers())
+        {
+            string text = Encoding.UTF8.GetString(prefix);
+            if (!isAllowed(session, text)
+                && _topics.Unsubscribe(session, prefix, TopicAudience.Peers, limited: false) == TopicChange.Made)
+            {
+                ended.Add((session, text));
+            }
+        }
+
+        return ended;
     }
 
     /// <summary>The handlers of the routing types that are enabled for peers; null if none is.</summary>

@@ -36,7 +36,7 @@ internal sealed class TopicHandlers(RoutingOptions options, IMessageRouter route
     {
         // Unsubscribing from a prefix without a subscription succeeds.
         if (TryReadPrefix(ref request, out ReadOnlySpan<byte> prefix)
-            && topics.Unsubscribe(request.Session, prefix, TopicAudience.Peers) == TopicChange.TooOften)
+            && topics.Unsubscribe(request.Session, prefix, TopicAudience.Peers, limited: true) == TopicChange.TooOften)
         {
             TooOften(ref request);
         }

@@ -106,11 +106,21 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
+    /// <summary>The subscriptions that peers have made.</summary>
+    public List<(Session Session, byte[] Prefix)> ListOfPeers()
+    {
+        lock (_gate)
+        {
+            return [.. _subscribers.Values.SelectMany(static one => one.OfPeer.ToList().Select(prefix => (one.Session, prefix)))];
+        }
+    }
+
     /// <summary>Ends a subscription.</summary>
     /// <param name="session">The session.</param>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="by">The side that unsubscribes; the rate of peers' changes is limited.</param>
-    public TopicChange Unsubscribe(Session session, ReadOnlySpan<byte> prefix, TopicAudience by)
+    /// <param name="by">The side that has subscribed.</param>
+    /// <param name="limited">Whether it is the peer that unsubscribes: the rate of its changes is limited.</param>
+    public TopicChange Unsubscribe(Session session, ReadOnlySpan<byte> prefix, TopicAudience by, bool limited)
     {
         lock (_gate)
         {
@@ -119,7 +129,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
                 return TopicChange.None;
             }
 
-            if (by == TopicAudience.Peers && !MayChange(subscriber))
+            if (limited && !MayChange(subscriber))
             {
                 return TopicChange.TooOften;
             }

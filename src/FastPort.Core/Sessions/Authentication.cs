@@ -16,10 +16,11 @@ public sealed record HelloRequest(string RoutingId, string Token, string ClientN
 /// <summary>An authenticator's verdict. Immutable.</summary>
 public sealed class AuthenticationResult
 {
-    private AuthenticationResult(bool isAccepted, ClaimsPrincipal? user, string message)
+    private AuthenticationResult(bool isAccepted, ClaimsPrincipal? user, DateTimeOffset? expiresAt, string message)
     {
         IsAccepted = isAccepted;
         User = user;
+        ExpiresAt = expiresAt;
         Message = message;
     }
 
@@ -29,19 +30,31 @@ public sealed class AuthenticationResult
     /// <summary>The identity; null for an accepted anonymous peer.</summary>
     public ClaimsPrincipal? User { get; }
 
+    /// <summary>When the identity ends, and with it the session; null for never.</summary>
+    public DateTimeOffset? ExpiresAt { get; }
+
     /// <summary>Sentence for the refused peer; empty if it is accepted.</summary>
     public string Message { get; }
 
     /// <summary>Accepts the peer.</summary>
-    /// <param name="user">The peer's identity, for <see cref="Session.User"/>.</param>
-    public static AuthenticationResult Accept(ClaimsPrincipal? user = null) => new(isAccepted: true, user, string.Empty);
+    /// <param name="user">The peer's identity, for <see cref="Session.User"/>. Defaults to none: an anonymous peer.</param>
+    /// <param name="expiresAt">
+    /// When the session must end: it says Goodbye with code <see cref="Framing.ErrorCode.Unauthenticated"/> then, answers the requests in
+    /// flight and closes. A time that has passed refuses the peer. Defaults to null: never.
+    /// </param>
+    public static AuthenticationResult Accept(ClaimsPrincipal? user = null, DateTimeOffset? expiresAt = null) =>
+        new(isAccepted: true, user, expiresAt, string.Empty);
 
     /// <summary>Refuses the peer: it receives Unauthenticated and is disconnected.</summary>
     /// <param name="message">Sentence for the peer. It must not contain internals.</param>
-    public static AuthenticationResult Refuse(string message = "The token was refused.") => new(isAccepted: false, null, message);
+    public static AuthenticationResult Refuse(string message = "The token was refused.") => new(isAccepted: false, null, null, message);
 }
 
-/// <summary>Turns Hello's token into an identity or a refusal. If one is configured, a session's first frame must be a Hello.</summary>
+/// <summary>
+/// Turns Hello's token into an identity or a refusal. If one is configured, a session's first frame must be a Hello. An exception, or no
+/// answer in time, is no verdict: the peer receives <see cref="Framing.ErrorCode.Unavailable"/> and may try again, while a client whose
+/// token was refused does not try again with the same one.
+/// </summary>
 /// <param name="hello">The contents of the Hello.</param>
 /// <param name="cancellationToken">Canceled when the session ends first, or the time for the answer is over.</param>
 public delegate ValueTask<AuthenticationResult> Authenticator(HelloRequest hello, CancellationToken cancellationToken);

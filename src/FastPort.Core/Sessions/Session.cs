@@ -47,6 +47,9 @@ public sealed partial class Session
     /// <summary>The peer's address; null if the transport has none.</summary>
     public EndPoint? RemoteEndPoint => Connection.RemoteEndPoint;
 
+    /// <summary>What the TLS handshake has agreed on, with the peer's certificate; null if the connection is not encrypted.</summary>
+    public TlsInfo? Tls => Connection.Tls;
+
     /// <summary>The application's own state for this session. Assign it once, for example when the session opens.</summary>
     public object? State { get; set; }
 

@@ -33,12 +33,14 @@ internal sealed class FastPortMeter : IDisposable
     /// <param name="serverName">
     /// Tag <c>fastport.server</c> of the meter, which distinguishes the servers of a process. Defaults to null: no tag.
     /// </param>
+    /// <param name="certificates">Reads the sources of the TLS certificates and when they expire. Defaults to null: not published.</param>
     public FastPortMeter(
         ServerCounters counters,
         LatencyStats? latencies = null,
         Func<ServerMemory>? memory = null,
         IMeterFactory? factory = null,
-        string? serverName = null)
+        string? serverName = null,
+        Func<IEnumerable<(string Source, DateTimeOffset NotAfter)>>? certificates = null)
     {
         ArgumentNullException.ThrowIfNull(counters);
         _meter = Create(factory, "fastport.server", serverName);
@@ -47,6 +49,11 @@ internal sealed class FastPortMeter : IDisposable
         if (memory is not null)
         {
             ObserveMemory(memory);
+        }
+
+        if (certificates is not null)
+        {
+            ObserveCertificates(certificates);
         }
 
         if (latencies is not null)
@@ -145,6 +152,14 @@ internal sealed class FastPortMeter : IDisposable
 
     private void CountTagged(string name, string unit, string description, Func<IEnumerable<Measurement<long>>> counts) =>
         _meter.CreateObservableCounter(name, counts, unit, description);
+
+    private void ObserveCertificates(Func<IEnumerable<(string Source, DateTimeOffset NotAfter)>> certificates) =>
+        _meter.CreateObservableGauge(
+            "fastport.tls.certificate.expiry",
+            () => certificates().Select(static one => new Measurement<double>(
+                one.NotAfter.ToUnixTimeMilliseconds() / 1000.0, new KeyValuePair<string, object?>("certificate", one.Source))),
+            "s",
+            "When the certificate expires, in seconds since 1970");
 
     private void ObserveMemory(Func<ServerMemory> memory)
     {

@@ -47,7 +47,11 @@ internal sealed class LatencyTimeline
     internal void Sample(TimeSpan now, LatencySnapshot latencies, long errors)
     {
         LatencyColumn since = Since(now, latencies, errors);
-        if (_columns.Count > 0 && _samples < _samplesPerColumn)
+        if (FirstIsShort(since))
+        {
+            _columns[0] = Merge(_columns[0], since);
+        }
+        else if (_columns.Count > 0 && _samples < _samplesPerColumn)
         {
             _columns[^1] = Merge(_columns[^1], since);
             _samples++;
@@ -69,10 +73,13 @@ internal sealed class LatencyTimeline
     internal IReadOnlyList<LatencyColumn> Read(TimeSpan now, LatencySnapshot latencies, long errors)
     {
         LatencyColumn since = Since(now, latencies, errors);
-        return _columns.Count > 0 && since.Length < _columns[^1].Length / 4
+        return _columns.Count > 0 && (since.Length < _columns[^1].Length / 4 || FirstIsShort(since))
             ? [.. _columns[..^1], Merge(_columns[^1], since)]
             : [.. _columns, since];
     }
+
+    // The pace of samples does not begin anew with the measured time, so the first one may come at once. It is no column of its own.
+    private bool FirstIsShort(LatencyColumn since) => _columns is [var first] && first.Length < since.Length / 4;
 
     private LatencyColumn Since(TimeSpan now, LatencySnapshot latencies, long errors)
     {

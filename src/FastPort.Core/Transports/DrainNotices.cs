@@ -19,6 +19,9 @@ internal sealed class DrainNotices(TransportConnection connection)
     /// <summary>Whether the protocol or a task waits.</summary>
     public bool IsAwaited => Volatile.Read(ref _mark) != Nobody;
 
+    /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
+    public long Awaited => Volatile.Read(ref _mark);
+
     /// <summary>Whether this number of pending bytes has reached the highest mark.</summary>
     public bool IsReached(long pendingBytes) => pendingBytes <= Volatile.Read(ref _mark);
 
@@ -31,6 +34,7 @@ internal sealed class DrainNotices(TransportConnection connection)
             SetMark();
         }
 
+        connection.RoomAwaited();
         Check();
     }
 
@@ -44,6 +48,7 @@ internal sealed class DrainNotices(TransportConnection connection)
             SetMark();
         }
 
+        connection.RoomAwaited();
         Check();
         using (cancellationToken.UnsafeRegister(static (state, token) => ((Waiter)state!).Cancel(token), waiter))
         {

@@ -1,9 +1,11 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Net;
 
 namespace FastPort.Transports;
 
 /// <summary>
-/// Where to listen or connect to, written as a URI: <c>tcp://127.0.0.1:6628</c>, <c>tcp://[::1]:0</c>, <c>unix:///run/fastport.sock</c>,
+/// Where to listen or connect to, written as a URI: <c>tcp://127.0.0.1:6628</c>, <c>tcp://[::1]:0</c>, <c>tls://host</c>
+/// (encrypted), <c>unix:///run/fastport.sock</c>,
 /// <c>unix://@name</c> (Linux: a name without a file), <c>inproc://name</c> (within this process). Any other scheme is read as
 /// <c>scheme://host:port/path?query</c>, for custom transports and aliases (<see cref="TransportCollection.MapScheme"/>). Immutable.
 /// </summary>
@@ -20,7 +22,7 @@ namespace FastPort.Transports;
 /// <param name="Query">The query as written, without its question mark; empty for none. Defaults to none.</param>
 public sealed record Endpoint(string Scheme, string Host, int Port, string Path = "", string Query = "")
 {
-    /// <summary>The port of a <c>tcp</c> URI without one: 6628.</summary>
+    /// <summary>The port of a <c>tcp</c> or <c>tls</c> URI without one: 6628.</summary>
     public const int DefaultPort = 6628;
 
     /// <summary>Whether the scheme's text is one name or path, without port, path and query.</summary>
@@ -51,6 +53,10 @@ public sealed record Endpoint(string Scheme, string Host, int Port, string Path 
         string port = Port >= 0 ? $":{Port}" : string.Empty;
         return $"{Scheme}://{host}{port}{Path}{(Query.Length == 0 ? string.Empty : "?")}{Query}";
     }
+
+    /// <summary>Whether the host is this machine, by an address or the name <c>localhost</c>.</summary>
+    internal bool IsLoopback => string.Equals(Host, "localhost", StringComparison.OrdinalIgnoreCase)
+        || (IPAddress.TryParse(Host, out IPAddress? address) && IPAddress.IsLoopback(address));
 
     internal static bool IsName(string scheme) => scheme is "unix" or "inproc";
 }

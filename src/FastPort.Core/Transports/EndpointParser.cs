@@ -61,13 +61,13 @@ internal static class EndpointParser
             path = path[..mark];
         }
 
-        if (scheme == "tcp")
+        if (scheme is "tcp" or "tls")
         {
             path = path.TrimEnd('/');
             if (path.Length != 0 || query.Length != 0)
             {
                 string extra = rest[authorityEnd..];
-                return $"'{text}' has a path or a query behind the port, which tcp:// endpoints have not; leave '{extra}' out.";
+                return $"'{text}' has a path or a query behind the port, which {scheme}:// endpoints have not; leave '{extra}' out.";
             }
         }
 
@@ -86,7 +86,7 @@ internal static class EndpointParser
         int colon = authority.LastIndexOf(':');
         bool hasPort = colon >= 0 && authority.IndexOf(']', colon) < 0;
         host = hasPort ? authority[..colon] : authority;
-        port = scheme == "tcp" ? Endpoint.DefaultPort : -1;
+        port = scheme is "tcp" or "tls" ? Endpoint.DefaultPort : -1;
         if (hasPort
             && (!int.TryParse(authority.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port) || port > 65535))
         {
@@ -104,7 +104,7 @@ internal static class EndpointParser
             return $"The IPv6 address in '{text}' needs brackets, for example {scheme}://[::1]:6628.";
         }
 
-        if (host.Length == 0 && (hasPort || scheme == "tcp" || path.Length == 0))
+        if (host.Length == 0 && (hasPort || scheme is "tcp" or "tls" || path.Length == 0))
         {
             return $"'{text}' names no host; write for example {scheme}://127.0.0.1:6628, or {scheme}://0.0.0.0:6628 for every address.";
         }

@@ -1,3 +1,4 @@
+using System.Net;
 using FastPort.Buffers;
 using FastPort.Connections;
 
@@ -12,7 +13,8 @@ namespace FastPort.Transports;
 /// pump needs no wake-up.
 /// </para>
 /// </summary>
-internal abstract class PumpedConnection(ConnectionSettings settings) : TransportConnection(settings), IThreadPoolWorkItem
+internal abstract class PumpedConnection(ConnectionSettings settings, EndPoint? remote, UnixPeer? unixPeer)
+    : TransportConnection(settings, remote, unixPeer), IThreadPoolWorkItem
 {
     // After this many steps in a row the pump goes to the back of the pool's queue if other work waits there: one busy peer must not starve
     // others.

@@ -22,6 +22,9 @@ internal sealed class ReceiveBuffer(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>Bytes received; thread-safe.</summary>
     public long BytesReceived => Volatile.Read(ref _received);
 
+    /// <summary>Whether the ring may hold more than it does.</summary>
+    public bool HasRoom => Ring.Length < Ring.MaximumCapacity;
+
     /// <summary>The memory for the next receive.</summary>
     /// <exception cref="RingCapacityExceededException">The protocol left as much unread as the ring may hold, and wants more.</exception>
     public Span<byte> MakeRoom()

@@ -23,8 +23,16 @@ internal sealed record SchemeAlias(string Over, int? DefaultPort)
     }
 
     /// <summary>The same failure, with the endpoint that the user wrote.</summary>
-    public static EndpointException ToldOf(Endpoint endpoint, EndpointException failure) =>
-        new(endpoint, $"{endpoint}: {failure.Message}", failure);
+    public static EndpointException ToldOf(Endpoint endpoint, EndpointException failure)
+    {
+        string below = $"{failure.Endpoint}";
+        return new EndpointException(
+            endpoint,
+            failure.Message.Contains(below, StringComparison.Ordinal)
+                ? failure.Message.Replace(below, $"{endpoint}", StringComparison.Ordinal)
+                : $"{endpoint}: {failure.Message}",
+            failure);
+    }
 }
 
 /// <summary>Listens at an alias's endpoint through the transport below.</summary>

@@ -76,6 +76,9 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     /// <summary>The queued rings; read under the gate.</summary>
     protected IReadOnlyCollection<SendRing> Waiting => _waiting;
 
+    /// <summary>Bytes of rings that count against the limit of a write; read under the gate.</summary>
+    protected virtual long Ahead => _ringBytes;
+
     /// <summary>Bytes that the loop has written past the queue. Only the loop writes this.</summary>
     protected long LoopBytes
     {
@@ -97,7 +100,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
             if (!_closed && !_ending)
             {
                 ring = Own(onLoop) ??= SpareOrNew();
-                ring.Ring.LimitTo(Math.Max(settings.MaxSendBytes - _ringBytes, 0));
+                ring.Ring.LimitTo((int)Math.Max(settings.MaxSendBytes - Ahead, 0));
                 _writes++;
 
                 // Only the loop writes in bursts, and a write that is copied behind another ring needs no room for one. For another

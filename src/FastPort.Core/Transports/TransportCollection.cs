@@ -56,7 +56,7 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
         ArgumentOutOfRangeException.ThrowIfGreaterThan(defaultPort ?? 0, 65535, nameof(defaultPort));
         ArgumentOutOfRangeException.ThrowIfNegative(defaultPort ?? 0, nameof(defaultPort));
         scheme = scheme.ToLowerInvariant();
-        if (scheme is "tcp" or "unix" or "inproc")
+        if (scheme is "tcp" or "tls" or "unix" or "inproc")
         {
             throw new ArgumentException($"'{scheme}' is served by the library itself; give the alias a name of its own.", nameof(scheme));
         }
@@ -96,8 +96,9 @@ public sealed class TransportCollection : Collection<ITransport>, ITransport
     internal TransportCollection OrElse(Func<TransportCollection> others) =>
         Count != 0 ? this : new TransportCollection(others().Items, _aliases);
 
-    /// <summary>How long each event loop of these transports has had nothing to do, in nanoseconds.</summary>
-    internal IReadOnlyList<long> ReadIdle() => [.. this.OfType<EpollTransport>().SelectMany(static transport => transport.ReadIdle())];
+    /// <summary>The idle time and the rounds of each event loop of these transports.</summary>
+    internal IReadOnlyList<(long IdleNanoseconds, long Rounds)> ReadProgress() =>
+        [.. this.OfType<EpollTransport>().SelectMany(static transport => transport.ReadProgress())];
 
     private ITransport Find(Endpoint endpoint, out SchemeAlias? alias)
     {

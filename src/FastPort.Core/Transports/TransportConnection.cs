@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Net;
 using FastPort.Buffers;
 using FastPort.Connections;
 
@@ -21,6 +22,8 @@ internal abstract partial class TransportConnection : Connection
     private readonly BudgetedPool? _receiveArrays;
     private readonly BudgetedPool? _messageArrays;
     private readonly BudgetedPool? _sendArrays;
+    private EndPoint? _remote;
+    private UnixPeer? _unixPeer;
     private WriteProgress _progress;
     private CloseReason? _reason;
     private int _life;
@@ -32,9 +35,14 @@ internal abstract partial class TransportConnection : Connection
     private long _closeBy = long.MaxValue;
     private long _sendWaitsSince = -1;
 
-    protected TransportConnection(ConnectionSettings settings)
+    /// <param name="settings">Settings.</param>
+    /// <param name="remote">The peer's address; null if the transport has none.</param>
+    /// <param name="unixPeer">The peer of a Unix socket; null for other connections.</param>
+    protected TransportConnection(ConnectionSettings settings, EndPoint? remote, UnixPeer? unixPeer)
     {
         Settings = settings;
+        _remote = remote;
+        _unixPeer = unixPeer;
         if (settings.Memory is { } memory)
         {
             _receiveArrays = new BudgetedPool(settings.Pool, memory);
@@ -44,6 +52,10 @@ internal abstract partial class TransportConnection : Connection
 
         _progress = new WriteProgress(settings.WriteTimeout, settings.MinimumSendRate);
     }
+
+    public sealed override EndPoint? RemoteEndPoint => _remote;
+
+    public sealed override UnixPeer? UnixPeer => _unixPeer;
 
     public sealed override bool IsClosing => Is(LifeFlags.Closing);
 
@@ -56,9 +68,9 @@ internal abstract partial class TransportConnection : Connection
 
     internal override ArrayPool<byte> RingPool => SendPool;
 
-    internal sealed override long ReceiveMemory => (_receiveArrays?.Counted ?? 0) + (_messageArrays?.Counted ?? 0);
+    internal override long ReceiveMemory => (_receiveArrays?.Counted ?? 0) + (_messageArrays?.Counted ?? 0);
 
-    internal sealed override long SendMemory => _sendArrays?.Counted ?? 0;
+    internal override long SendMemory => _sendArrays?.Counted ?? 0;
 
     internal sealed override long SendWaitsSince => Volatile.Read(ref _sendWaitsSince);
 
@@ -71,6 +83,13 @@ internal abstract partial class TransportConnection : Connection
     internal override int BatchCapacity => Settings.MaxSendBytes;
 
     protected ConnectionSettings Settings { get; }
+
+    /// <summary>The peer is a proxy, and this is its client's address; null if it is not known. Before the connection is served.</summary>
+    public void SetClient(EndPoint? client)
+    {
+        _remote = client;
+        _unixPeer = null;
+    }
 
     /// <summary>Whether the connection was aborted: the loop ends it as soon as it checks.</summary>
     protected bool IsAborted => Is(LifeFlags.Aborted);
@@ -154,6 +173,14 @@ internal abstract partial class TransportConnection : Connection
 
     /// <summary>Whether the protocol or a task waits for bytes to be sent.</summary>
     internal bool IsDrainAwaited => Volatile.Read(ref _drain) is { IsAwaited: true };
+
+    /// <summary>The highest number of pending bytes that somebody waits for; -1 if nobody waits.</summary>
+    internal long AwaitedPending => Volatile.Read(ref _drain)?.Awaited ?? -1;
+
+    /// <summary>Somebody waits for bytes to be sent, under no lock. For a connection that does not send itself.</summary>
+    internal virtual void RoomAwaited()
+    {
+    }
 
     /// <summary>Calls the release of memory that a writer has lent. Called by the sender, under no lock.</summary>
     internal void Release(BorrowedSegments.Segment segment)

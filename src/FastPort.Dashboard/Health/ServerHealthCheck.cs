@@ -41,7 +41,7 @@ internal sealed class ServerHealthCheck(FastPortServer server, TimeProvider time
         var now = new Reading(time.GetTimestamp(), server.ReadLoad(), server.Counters.Snapshot());
         Reading? before = Compared(now);
         (HealthStatus Status, string Why)[] found =
-            [.. Memory(now.Load, failure), .. Accepts(before, now, failure), .. Loops(before, now)];
+            [.. Memory(now.Load, failure), .. Accepts(before, now, failure), .. Loops(before, now, failure)];
 
         // The lowest value is the worst.
         return found.Length == 0
@@ -86,21 +86,31 @@ internal sealed class ServerHealthCheck(FastPortServer server, TimeProvider time
         }
     }
 
-    private IEnumerable<(HealthStatus, string)> Loops(Reading? before, Reading now)
+    private IEnumerable<(HealthStatus, string)> Loops(Reading? before, Reading now, HealthStatus failure)
     {
-        IReadOnlyList<TimeSpan> idle = now.Load.LoopIdleTimes;
-        if (before is null || before.Load.LoopIdleTimes.Count != idle.Count)
+        ServerLoad load = now.Load;
+        if (before is null || before.Load.LoopIdleTimes.Count != load.LoopIdleTimes.Count)
         {
             yield break;
         }
 
-        int[] busy = [.. Enumerable.Range(0, idle.Count).Where(loop => idle[loop] == before.Load.LoopIdleTimes[loop])];
-        if (busy.Length != 0)
+        int[] busy = [.. Enumerable.Range(0, load.LoopIdleTimes.Count)
+            .Where(loop => load.LoopIdleTimes[loop] == before.Load.LoopIdleTimes[loop])];
+        int[] stuck = [.. busy.Where(loop => load.LoopRounds[loop] == before.Load.LoopRounds[loop])];
+        if (stuck.Length != 0)
+        {
+            yield return (
+                failure,
+                $"Event loop {string.Join(", ", stuck)} has not come back from a handler for {Seconds(before, now)} s: an inline handler "
+                + "blocks.");
+        }
+
+        if (busy.Length != stuck.Length)
         {
             yield return (
                 HealthStatus.Degraded,
-                $"Event loop {string.Join(", ", busy)} has had no pause for {Seconds(before, now)} s: an inline handler blocks, or there "
-                + "is more work than the loop can do.");
+                $"Event loop {string.Join(", ", busy.Except(stuck))} has had no pause for {Seconds(before, now)} s: there is more work "
+                + "than the loop can do.");
         }
     }
 

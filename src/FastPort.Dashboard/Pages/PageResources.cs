@@ -21,7 +21,7 @@ internal static class PageResources
     /// <summary>What only readers with the token get, by path.</summary>
     public static IReadOnlyDictionary<string, PageResource> Guarded { get; } = new[]
     {
-        "format.js", "charts.js", "tables.js", "sessions.js", "actions.js", "stream.js", "dashboard.js",
+        "format.js", "charts.js", "history.js", "tables.js", "sessions.js", "actions.js", "stream.js", "dashboard.js",
     }.Select(static name => KeyValuePair.Create($"/{name}", PageResource.Read(name, Script)))
         .Append(KeyValuePair.Create("/uplot.js", PageResource.Read("uPlot.iife.min.js", Script)))
         .Append(KeyValuePair.Create("/uplot.css", PageResource.Read("uPlot.min.css", Style)))

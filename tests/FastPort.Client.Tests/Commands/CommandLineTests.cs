@@ -40,7 +40,7 @@ public sealed class CommandLineTests
     {
         await RunAsync(
             "load", "--server", "tcp://[::1]:7000", "--connections", "100000", "--in-flight", "1", "--size", "0", "--duration", "500ms",
-            "--warmup", "0s",
+            "--warmup", "0s", "--token-file", "token",
             "--rate", "1000.5", "--mode", "echo", "--json", "out.json", "--html", "out.html",
             "--no-progress",
             "--transport", "sockets", "--loops", "256", "--spin-us", "0", "--pin-loops");
@@ -49,6 +49,7 @@ public sealed class CommandLineTests
             new LoadSettings
             {
                 Server = "tcp://[::1]:7000",
+                TokenFile = "token",
                 Connections = 100_000,
                 InFlight = 1,
                 Size = 0,
@@ -79,6 +80,7 @@ public sealed class CommandLineTests
 
     [Theory]
     [InlineData("tcp://127.0.0.1:6628")]
+    [InlineData("tls://example.org:6628")]
     [InlineData("unix:///run/fastport.sock")]
     [InlineData("unix://@fastport")]
     public async Task Reads_servers(string uri)
@@ -109,6 +111,7 @@ public sealed class CommandLineTests
     [InlineData("--spin-us is 'long'; give a whole number from 0 to 1000000.", "load", "--spin-us", "long")]
     [InlineData("--server: '127.0.0.1:6628' is not an endpoint", "load", "--server", "127.0.0.1:6628")]
     [InlineData("--server is 'udp://x'; write it as tcp://host:port", "load", "--server", "udp://x")]
+    [InlineData("--server is 'tls://host:0'; write it as tcp://host:port or tls://host:port", "load", "--server", "tls://host:0")]
     [InlineData("--server is 'inproc://x'; write it as tcp://host:port", "load", "--server", "inproc://x")]
     [InlineData("--server: 'unix://x' is not a whole path", "load", "--server", "unix://x")]
     [InlineData("--frob", "load", "--frob")]
@@ -157,40 +160,5 @@ public sealed class CommandLineTests
         Assert.Equal(("watch", 5, 3, true), (command, settings.QueueSize, settings.Count, settings.Json));
         Assert.Equal(["a", "b*"], settings.Names);
         Assert.Equal(TimeSpan.FromMilliseconds(50), settings.Interval);
-    }
-
-    private sealed class Recorder : ICommands
-    {
-        public LoadSettings? Load { get; private set; }
-
-        public CompareSettings? Compare { get; private set; }
-
-        public Task<int> LoadAsync(LoadSettings settings)
-        {
-            Load = settings;
-            return Task.FromResult(7);
-        }
-
-        public (string Command, TagSettings Settings)? Tags { get; private set; }
-
-        public TopSettings? Top { get; private set; }
-
-        public Task<int> TopAsync(TopSettings settings)
-        {
-            Top = settings;
-            return Task.FromResult(10);
-        }
-
-        public Task<int> TagsAsync(string command, TagSettings settings)
-        {
-            Tags = (command, settings);
-            return Task.FromResult(9);
-        }
-
-        public Task<int> CompareAsync(CompareSettings settings)
-        {
-            Compare = settings;
-            return Task.FromResult(8);
-        }
     }
 }

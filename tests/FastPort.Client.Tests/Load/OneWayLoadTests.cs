@@ -30,6 +30,8 @@ public sealed class OneWayLoadTests
         Assert.Null(result.ServerTime);
         Assert.Null(result.Network);
         Assert.Null(result.PerConnection);
+        Assert.Equal(result.Messages, result.Throughput!.Sum(static column => column.Messages));
+        Assert.InRange(result.Throughput!.Sum(static column => column.Length.TotalSeconds), 0, result.DurationSeconds + 0.1);
         Assert.Equal(result.MessagesPerSecond * size, result.BytesPerSecond, 3);
     }
 

@@ -28,7 +28,7 @@ public sealed class RequestTableTests
             table.Add(requests[^1]);
         }
 
-        Assert.True(table.LongestChain <= 40, $"A chain of requests {kind} has {table.LongestChain}.");
+        Assert.True(table.LongestChain <= 20, $"A chain of requests {kind} has {table.LongestChain}.");
         Assert.All(requests, request => Assert.Same(request, table.Find(request.Correlation)));
         Assert.Null(table.Find(0));
         Assert.Equal(Requests, table.ToList().Count);
@@ -52,7 +52,7 @@ public sealed class RequestTableTests
         }
 
         Assert.Null(table.Find(0));
-        Assert.InRange(table.LongestChain, 1, 40);
+        Assert.InRange(table.LongestChain, 1, 20);
         Assert.Equal(5000, table.ToList().Count);
     }
 

@@ -175,7 +175,8 @@ public sealed class ConnectionServerTests : EchoServerTests
         Assert.Equal(
             [
                 "ConnectionServer:StageTimeout is 2.00:00:00; allowed are 00:00:00 (off) to 1.00:00:00.",
-                "ConnectionServer:Endpoints is empty; give a list of URIs: tcp://host:port, unix:///path or inproc://name.",
+                "ConnectionServer:Endpoints is empty; give a list of URIs: tcp://host:port, tls://host:port, unix:///path or "
+                    + "inproc://name.",
                 "ConnectionServer:MaxReceiveBytes is 1; allowed are 4096 to 1073741824.",
             ],
             failure.Problems);

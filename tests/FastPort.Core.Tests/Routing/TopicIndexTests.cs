@@ -25,7 +25,7 @@ public sealed class TopicIndexTests
         }
 
         Assert.True(index.EndNeedsMore(session.Session));
-        Assert.Equal(TopicChange.None, index.Unsubscribe(session.Session, Utf8("topic/0"), TopicAudience.Peers));
+        Assert.Equal(TopicChange.None, index.Unsubscribe(session.Session, Utf8("topic/0"), TopicAudience.Peers, limited: true));
         for (int left = Topics; left > 0; left -= TopicIndex.ReleasedAtOnce)
         {
             Assert.Equal(left, _counters.Snapshot().SubscriptionsOpen);

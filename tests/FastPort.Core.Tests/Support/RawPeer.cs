@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Net;
+using System.Net.Security;
 using System.Net.Sockets;
 using FastPort.Transports;
 using Xunit;
@@ -39,6 +40,9 @@ internal sealed class RawPeer : IDisposable
 
         return new RawPeer(socket);
     }
+
+    /// <summary>The runtime's TLS over the same socket, which accepts any certificate. The handshake is the caller's.</summary>
+    public SslStream OverTls() => new(new NetworkStream(_socket), leaveInnerStreamOpen: true, static (_, shown, _, _) => shown is not null);
 
     public async Task SendAsync(params byte[][] parts)
     {

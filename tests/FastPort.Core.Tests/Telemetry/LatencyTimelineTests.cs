@@ -42,6 +42,24 @@ public sealed class LatencyTimelineTests
         Assert.Equal([1, 1], Columns.Select(static column => column.Latencies.Count));
     }
 
+    [Fact]
+    public void A_first_sample_that_comes_at_once_is_a_part_of_the_second()
+    {
+        _all.Record(10_000);
+        _now += TimeSpan.FromMilliseconds(2);
+        _timeline.Sample(_now, _all.Snapshot(), _errors);
+        _now += TimeSpan.FromMilliseconds(400);
+        Assert.Equal((TimeSpan.Zero, _now), (Assert.Single(Columns).Start, Columns[0].Length));
+
+        _now += TimeSpan.FromMilliseconds(598);
+        _all.Record(20_000);
+        _timeline.Sample(_now, _all.Snapshot(), _errors);
+        Second(30_000);
+
+        Assert.Equal([0, 1], Columns.Select(static column => column.Start.TotalSeconds));
+        Assert.Equal([2, 1], Columns.Select(static column => column.Latencies.Count));
+    }
+
     [Theory]
     [InlineData(600, 600, 1)]
     [InlineData(601, 301, 2)]

@@ -1,5 +1,6 @@
 using System.Net;
 using FastPort.Clients;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Health;
 using FastPort.Dashboard.Tests.Support;
@@ -82,7 +83,7 @@ public sealed class HealthTests
     }
 
     [Fact]
-    public async Task A_server_whose_loop_has_no_pause_is_degraded()
+    public async Task A_server_whose_loop_does_not_come_back_from_a_handler_is_unhealthy()
     {
         var time = new FakeTimeProvider();
         using var held = new ManualResetEventSlim();
@@ -105,9 +106,47 @@ public sealed class HealthTests
         // The loop was idle after the first reading, and has not been after the second.
         Assert.Equal((HttpStatusCode.OK, Ready), await host.ReadyAsync());
         time.Advance(ServerHealthCheck.Window);
-        Assert.Equal((HttpStatusCode.OK, "Degraded\nfastport-server: Degraded"), await host.ReadyAsync());
+        Assert.Equal((HttpStatusCode.ServiceUnavailable, "Unhealthy\nfastport-server: Unhealthy"), await host.ReadyAsync());
         held.Set();
         await request;
+    }
+
+    [Fact]
+    public async Task A_server_whose_loop_has_work_without_a_pause_is_degraded()
+    {
+        var time = new FakeTimeProvider();
+        bool ended = false;
+        await using HealthHost host = await HealthHost.StartAsync(
+            services => services.AddSingleton<TimeProvider>(time), null, ("FastPort:Loops", "1"), ("FastPort:Transport", "Epoll"));
+        await using FastPortClient client = await ConnectAsync(host.Server);
+        Assert.Equal(HttpStatusCode.OK, (await host.ReadyAsync()).Status);
+        Connection connection = Assert.Single(host.Server.Sessions).Connection;
+
+        // Each piece of work leaves another one.
+        Work(connection);
+        await WorksOnAsync();
+        time.Advance(ServerHealthCheck.Window);
+        Assert.Equal((HttpStatusCode.OK, Ready), await host.ReadyAsync());
+        await WorksOnAsync();
+        time.Advance(ServerHealthCheck.Window);
+
+        Assert.Equal((HttpStatusCode.OK, "Degraded\nfastport-server: Degraded"), await host.ReadyAsync());
+        Volatile.Write(ref ended, true);
+
+        // Two rounds: the first may have begun before, and the loop's pause ends within it.
+        async Task WorksOnAsync()
+        {
+            long rounds = host.Server.ReadLoad().LoopRounds[0];
+            await Patience.UntilAsync(() => host.Server.ReadLoad().LoopRounds[0] > rounds + 1, "the loop works on");
+        }
+
+        void Work(object? state)
+        {
+            if (!Volatile.Read(ref ended))
+            {
+                ((Connection)state!).Post(Work, state);
+            }
+        }
     }
 
     [Fact]

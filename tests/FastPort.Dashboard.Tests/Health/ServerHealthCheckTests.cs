@@ -47,7 +47,7 @@ public sealed class ServerHealthCheckTests
     [InlineData(1000, HealthStatus.Unhealthy)]
     public void A_full_memory_budget_is_told(long used, HealthStatus expected)
     {
-        var load = new ServerLoad(used, 1000, 0, 0, []);
+        var load = new ServerLoad(used, 1000, 0, 0, [], []);
 
         HealthStatus[] found = [.. ServerHealthCheck.Memory(load, HealthStatus.Unhealthy).Select(static one => one.Status)];
 

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Net;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using FastPort.Core.Tests.Support;
@@ -80,6 +81,12 @@ internal sealed partial class PrometheusProcess : IAsyncDisposable
     {
         using HttpResponseMessage response = await _http.GetAsync(
             $"/api/v1/query?query={Uri.EscapeDataString(query)}", TestContext.Current.CancellationToken);
+        if (response.StatusCode == HttpStatusCode.ServiceUnavailable)
+        {
+            // It listens before it has read its own data.
+            return false;
+        }
+
         string body = await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
         using JsonDocument answer = JsonDocument.Parse(body);
         if (answer.RootElement.GetProperty("status").GetString() != "success")

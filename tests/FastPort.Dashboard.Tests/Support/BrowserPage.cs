@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using FastPort.Interop.Tests.Browser;
 using Microsoft.Playwright;
 using Xunit;
 
@@ -10,7 +11,7 @@ internal sealed class BrowserPage : IAsyncDisposable
     private readonly IBrowserContext _context;
     private readonly ConcurrentQueue<string> _complaints = new();
 
-    public BrowserPage(IBrowserContext context, IPage page)
+    private BrowserPage(IBrowserContext context, IPage page)
     {
         _context = context;
         Page = page;
@@ -27,6 +28,31 @@ internal sealed class BrowserPage : IAsyncDisposable
     }
 
     public IPage Page { get; }
+
+    /// <summary>
+    /// Opens a page that nothing is remembered in. A script, if there is one, runs before those of the page. What the browser complains
+    /// about fails the test when the page is disposed.
+    /// </summary>
+    public static async Task<BrowserPage> OpenAsync(
+        Chromium chromium, Uri url, int width = 1280, ColorScheme colors = ColorScheme.Light, string? script = null)
+    {
+        IBrowserContext context = await chromium.Browser.NewContextAsync(new BrowserNewContextOptions
+        {
+            ViewportSize = new ViewportSize { Width = width, Height = 900 },
+            ColorScheme = colors,
+            Locale = "en-US",
+            TimezoneId = "UTC",
+        });
+        context.SetDefaultTimeout((float)Core.Tests.Support.Patience.Limit.TotalMilliseconds);
+        var page = new BrowserPage(context, await context.NewPageAsync());
+        if (script is not null)
+        {
+            await context.AddInitScriptAsync(script);
+        }
+
+        await page.Page.GotoAsync(url.ToString());
+        return page;
+    }
 
     public Task ShowsAsync(string selector, string text) => Assertions.Expect(Page.Locator(selector)).ToHaveTextAsync(
         text, new LocatorAssertionsToHaveTextOptions { Timeout = (float)Core.Tests.Support.Patience.Limit.TotalMilliseconds });

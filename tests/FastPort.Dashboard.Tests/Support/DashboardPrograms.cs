@@ -16,6 +16,10 @@ internal static partial class DashboardPrograms
     public static ServerProcess StartBridge(params (string Key, string Value)[] environment) =>
         Start("FastPort.OpcBridge", Listen, [("OpcBridge__Listen", "opc.tcp://127.0.0.1:0"), .. environment]);
 
+    /// <summary>The bridge without a dashboard.</summary>
+    public static ServerProcess StartBridgeAlone(params (string Key, string Value)[] environment) =>
+        Start("FastPort.OpcBridge", ["--listen", "tcp://127.0.0.1:0"], [("OpcBridge__Listen", "opc.tcp://127.0.0.1:0"), .. environment]);
+
     /// <summary>Where a program's dashboard listens.</summary>
     public static async Task<Uri> DashboardAsync(ServerProcess process)
     {

@@ -1,19 +1,18 @@
 using Microsoft.Playwright;
+using Xunit;
 
 namespace FastPort.Interop.Tests.Browser;
 
-/// <summary>The system's Chromium, driven by Playwright. Playwright's own browsers are not used: they are not in a package.</summary>
-public sealed class Chromium : IAsyncDisposable
+/// <summary>
+/// The browser of the tests of a class: the system's Chromium, driven by Playwright, whose own browsers are not in a package. Test projects
+/// with pages link this file.
+/// </summary>
+public sealed class Chromium : IAsyncLifetime
 {
-    private readonly IPlaywright _playwright;
+    private IPlaywright? _playwright;
+    private IBrowser? _browser;
 
-    private Chromium(IPlaywright playwright, IBrowser browser)
-    {
-        _playwright = playwright;
-        Browser = browser;
-    }
-
-    public IBrowser Browser { get; }
+    public IBrowser Browser => _browser ?? throw new InvalidOperationException("The test needs [BrowserFact] or [BrowserTheory].");
 
     /// <summary>Why the tests are to be skipped; null where they run, as they always do in the gate (CI=true), be it to fail.</summary>
     internal static string? SkipReason =>
@@ -27,19 +26,26 @@ public sealed class Chromium : IAsyncDisposable
             new[] { "chromium", "chromium-browser", "google-chrome" }.Select(name => Path.Combine(directory, name)))
         .FirstOrDefault(File.Exists);
 
-    public static async Task<Chromium> StartAsync()
+    public async ValueTask InitializeAsync()
     {
-        IPlaywright playwright = await Playwright.CreateAsync();
-        return new Chromium(playwright, await playwright.Chromium.LaunchAsync(new BrowserTypeLaunchOptions
+        if (SkipReason is not null)
         {
-            ExecutablePath = Program ?? throw new InvalidOperationException("No chromium is on the path."),
-            Args = ["--no-sandbox"],
-        }));
+            return;
+        }
+
+        Assert.True(Program is not null, "No chromium is on the path, and with CI=true the tests need it: `apt-get install chromium`.");
+        _playwright = await Playwright.CreateAsync();
+        _browser = await _playwright.Chromium.LaunchAsync(
+            new BrowserTypeLaunchOptions { ExecutablePath = Program, Args = ["--no-sandbox"] });
     }
 
     public async ValueTask DisposeAsync()
     {
-        await Browser.DisposeAsync();
-        _playwright.Dispose();
+        if (_browser is not null)
+        {
+            await _browser.DisposeAsync();
+        }
+
+        _playwright?.Dispose();
     }
 }

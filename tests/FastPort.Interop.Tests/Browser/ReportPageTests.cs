@@ -10,18 +10,11 @@ using Xunit;
 namespace FastPort.Interop.Tests.Browser;
 
 /// <summary>Reports as a person sees them, in a real browser and without a network.</summary>
-public sealed class ReportPageTests : IAsyncLifetime
+public sealed class ReportPageTests(Chromium chromium) : IClassFixture<Chromium>, IDisposable
 {
     private readonly string _directory = Directory.CreateTempSubdirectory("fastport-report-").FullName;
-    private Chromium _chromium = null!;
 
-    public async ValueTask InitializeAsync() => _chromium = await Chromium.StartAsync();
-
-    public async ValueTask DisposeAsync()
-    {
-        await _chromium.DisposeAsync();
-        Directory.Delete(_directory, recursive: true);
-    }
+    public void Dispose() => Directory.Delete(_directory, recursive: true);
 
     [BrowserTheory]
     [InlineData(1280, ColorScheme.Light)]
@@ -110,6 +103,49 @@ public sealed class ReportPageTests : IAsyncLifetime
         Assert.Equal(0, await page.Locator("canvas").CountAsync());
     }
 
+    [BrowserFact]
+    public async Task A_one_way_load_has_its_throughput_over_time()
+    {
+        const string Result =
+            """
+            {"schema":2,"mode":"sink","server":"tcp://127.0.0.1:6628","connections":32,"in_flight":16,"payload_bytes":64,"rate":null,
+             "duration_s":3.0,"messages":6000,"errors":1,"messages_per_s":2000,"bytes_per_s":128000,"rtt_us":null,"server_us":null,
+             "network_us":null,"environment":{"os":"Linux","cpu_count":2},"per_connection":null,
+             "timeline":{"start_s":[0,1,2],"seconds":[1,1,1],"messages":[1000,2000,3000],"errors":[0,1,0]}}
+            """;
+        IPage page = await OpenAsync(HtmlReport.Create(System.Text.Encoding.UTF8.GetBytes(Result)), 390, ColorScheme.Dark);
+
+        Assert.Equal(["Over time", "Settings and environment"], await page.Locator("h2").AllInnerTextsAsync());
+        Assert.Equal(1, await page.Locator("canvas").CountAsync());
+        Assert.True(await IsDrawnAsync(page));
+        await page.Locator("section:has(h2:text-is('Over time')) summary").ClickAsync();
+        await Assertions.Expect(page.Locator("section:has(h2:text-is('Over time')) table.figures tbody td"))
+            .ToHaveTextAsync(["1,000", "0", "2,000", "1", "3,000", "0"]);
+        await AssertAccessibleAsync(page);
+    }
+
+    [BrowserTheory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_one_way_load_and_one_with_latencies_are_compared(bool oneWayFirst)
+    {
+        const string OneWay =
+            """
+            {"schema":2,"mode":"sink","server":"tcp://127.0.0.1:6628","connections":1,"in_flight":1,"payload_bytes":64,"rate":null,
+             "duration_s":1.0,"messages":10,"errors":0,"messages_per_s":10,"bytes_per_s":640,"rtt_us":null,"server_us":null,
+             "network_us":null,"environment":{"os":"Linux","cpu_count":2},"per_connection":null,
+             "timeline":{"start_s":[0],"seconds":[1],"messages":[10],"errors":[0]}}
+            """;
+        byte[] first = System.Text.Encoding.UTF8.GetBytes(OneWay);
+        byte[] second = System.Text.Encoding.UTF8.GetBytes(OneWay.Replace(
+            "\"errors\":[0]", "\"errors\":[0],\"p50_us\":[1],\"p99_us\":[2],\"max_us\":[3],\"rows_per_octave\":8,\"heat\":[[80,10]]",
+            StringComparison.Ordinal));
+        IPage page = await OpenAsync(oneWayFirst ? HtmlReport.Compare(first, second) : HtmlReport.Compare(second, first));
+
+        Assert.Contains("Over time", await page.Locator("h2").AllInnerTextsAsync());
+        Assert.True(await IsDrawnAsync(page));
+    }
+
     // Whether every canvas has more than one color.
     private static Task<bool> IsDrawnAsync(IPage page) => page.EvaluateAsync<bool>(
         """
@@ -150,7 +186,7 @@ public sealed class ReportPageTests : IAsyncLifetime
     {
         string path = Path.Combine(_directory, $"{Guid.NewGuid():N}.html");
         await File.WriteAllBytesAsync(path, html);
-        IPage page = await _chromium.Browser.NewPageAsync(new BrowserNewPageOptions
+        IPage page = await chromium.Browser.NewPageAsync(new BrowserNewPageOptions
         {
             ViewportSize = new ViewportSize { Width = width, Height = 900 },
             ColorScheme = scheme,

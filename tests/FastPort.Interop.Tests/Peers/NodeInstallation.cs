@@ -7,14 +7,13 @@ internal static class NodeInstallation
     public static string Directory { get; } = FindDirectory();
 
     /// <summary>The Node.js program; null where the path has none.</summary>
-    public static string? Program { get; } = FindProgram();
+    public static string? Program { get; } = PeerPrograms.Find(OperatingSystem.IsWindows() ? "node.exe" : "node");
 
     /// <summary>What is missing and how to get it; null where nothing is.</summary>
     public static string? Problem { get; } = FindProblem();
 
     /// <summary>Why the tests are to be skipped; null where they run, as they always do in the gate (CI=true), be it to fail.</summary>
-    public static string? SkipReason =>
-        string.Equals(Environment.GetEnvironmentVariable("CI"), "true", StringComparison.OrdinalIgnoreCase) ? null : Problem;
+    public static string? SkipReason => PeerPrograms.SkipReason(Problem);
 
     private static string FindDirectory()
     {
@@ -27,15 +26,6 @@ internal static class NodeInstallation
         return root is null
             ? throw new InvalidOperationException($"No FastPort.sln above {AppContext.BaseDirectory}.")
             : Path.Combine(root.FullName, "tests", "FastPort.Interop.Tests", "node");
-    }
-
-    private static string? FindProgram()
-    {
-        string name = OperatingSystem.IsWindows() ? "node.exe" : "node";
-        return (Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
-            .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
-            .Select(directory => Path.Combine(directory, name))
-            .FirstOrDefault(File.Exists);
     }
 
     private static string? FindProblem()

@@ -121,7 +121,9 @@ public sealed class ConfigurationTests
     [InlineData("FastPort:DuplicateIdentity", "Refuse, TakeOver", "allowed are Refuse, TakeOver")]
     [InlineData("FastPort:RequireRoutingId", "1", "allowed are true, false")]
     [InlineData("FastPort:ShutdownTimeout", "soon", "allowed are 00:00:00 to 01:00:00")]
-    [InlineData("FastPort:Endpoints", "tcp://127.0.0.1:7000", "give a list of URIs: tcp://host:port, unix:///path or inproc://name")]
+    [InlineData(
+        "FastPort:Endpoints", "tcp://127.0.0.1:7000",
+        "give a list of URIs: tcp://host:port, tls://host:port, unix:///path or inproc://name")]
     [InlineData("FastPort:Session:MaxFrameBytes", "1 MiB", "allowed are 1024 to 268435456")]
     [InlineData("FastPort:Session:IdleTimeout", "5 minutes", "allowed are 00:00:00 (off) to 1.00:00:00")]
     [InlineData("FastPort:Session:SendQueueFull", "1", "allowed are Wait, DropOneWay, Disconnect")]
@@ -147,7 +149,8 @@ public sealed class ConfigurationTests
 
         Assert.Equal(
             [
-                "FastPort:Endpoints is a list of sections; give a list of URIs: tcp://host:port, unix:///path or inproc://name.",
+                "FastPort:Endpoints is a list of sections; give a list of URIs: tcp://host:port, tls://host:port, unix:///path or "
+                    + "inproc://name.",
                 "FastPort:MaxConnections is a section; allowed are 1 to 1000000.",
             ],
             failure.Problems);
@@ -183,6 +186,8 @@ public sealed class ConfigurationTests
         settings["FastPort:UnixSocketPermissions"] = expected["FastPort:UnixSocketPermissions"] = "0660";
         settings.Remove("FastPort:Endpoints");
         settings.Remove("FastPort:Routing:SharedTopics");
+        settings.Remove("FastPort:TrustedProxies");
+        settings["FastPort:TrustedProxies:0"] = expected["FastPort:TrustedProxies"] = "10.0.0.0/8";
         settings["FastPort:Routing:SharedTopics:0"] = expected["FastPort:Routing:SharedTopics"] = "news/";
         settings["FastPort:Endpoints:0"] = expected["FastPort:Endpoints"] = "inproc://here";
         settings["FastPort:Transport"] = expected["FastPort:Transport"] = nameof(TransportKind.Sockets);

@@ -30,9 +30,10 @@ internal sealed class TagBridge : IAsyncDisposable
         string endpoint = "tcp://127.0.0.1:0",
         Action<FastPortServerOptions>? configure = null,
         LatencyStats? latencies = null,
-        Action<MessageHandlers>? map = null)
+        Action<MessageHandlers>? map = null,
+        TagAuthorizer? authorizer = null)
     {
-        var tags = new TagServer(sources, options, time: latencies?.Time, latencies: latencies);
+        var tags = new TagServer(sources, options, time: latencies?.Time, latencies: latencies, authorizer: authorizer);
         var serverOptions = new FastPortServerOptions { Endpoints = { endpoint }, Session = { MaxConcurrency = 64 } };
         configure?.Invoke(serverOptions);
         MessageHandlers handlers = new MessageHandlers().MapTags(tags);
@@ -50,6 +51,8 @@ internal sealed class TagBridge : IAsyncDisposable
         RequestTimeout = Loopback.Soon,
         ReconnectDelay = TimeSpan.FromMilliseconds(20),
     });
+
+    public TagServer Tags => _tags;
 
     /// <summary>Closes the tags' server alone.</summary>
     public ValueTask CloseTagsAsync() => _tags.DisposeAsync();

@@ -15,12 +15,12 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     /// <summary>The frame limit in bytes until Hello, if Hello is required.</summary>
     public const int MaxHelloBytes = 16 * 1024;
 
-    // Hellos with a taken routing id that a peer may send before it is disconnected: each costs a call of the authenticator.
-    private const int MaxDuplicates = 8;
+    // Hellos that a peer may send again before it is disconnected: each costs a call of the authenticator.
+    private const int MaxFailures = 8;
 
-    private readonly PendingDecision<AuthenticationResult>? _verdict =
+    private readonly PendingDecision<AuthenticationResult?>? _verdict =
         settings.Authenticator is null ? null : new(protocol, "authenticator");
-    private int _duplicates;
+    private int _failures;
 
     public bool IsRequired => settings.IsRequired;
 
@@ -69,12 +69,24 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                 case DecisionState.Awaited:
                     return false;
                 case DecisionState.GivenUp:
-                    protocol.RefuseUnauthenticated(header, received, TooLate);
-                    return true;
+                    result = null;
+                    break;
             }
         }
 
-        if (!result!.IsAccepted)
+        if (result is null)
+        {
+            Fail(header, received, ErrorCode.Unavailable, "Authentication is not available now; try again later.");
+            return true;
+        }
+
+        TimeSpan? endsAfter = result.ExpiresAt - protocol.Settings.Clock.Time.GetUtcNow();
+        if (endsAfter <= TimeSpan.Zero)
+        {
+            result = AuthenticationResult.Refuse("The token has expired.");
+        }
+
+        if (!result.IsAccepted)
         {
             // The authenticator's message may quote the peer.
             string shown = PeerText.Escape(result.Message);
@@ -98,18 +110,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             && (identity = settings.RoutingIds.TryClaim(
                 hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
         {
-            if (++_duplicates > MaxDuplicates)
-            {
-                protocol.RefuseUnauthenticated(
-                    header,
-                    received,
-                    new CloseReason(
-                        CloseKind.Unauthenticated, $"The peer asked for routing ids of other sessions {_duplicates} times."));
-                return true;
-            }
-
-            protocol.Replies.Refuse(
-                header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
+            Fail(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
             return true;
         }
 
@@ -134,7 +135,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         }
 
         // After the Welcome, so that no unsolicited message precedes it.
-        protocol.Identified();
+        protocol.Identified(endsAfter);
         if (identity is not null)
         {
             EnterIdentity(identity);
@@ -169,9 +170,20 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         }
     }
 
-    private CloseReason TooLate => new(
-        CloseKind.HandshakeTimeout,
-        $"The authenticator did not answer within {protocol.Settings.Options.AuthorizationTimeout.TotalSeconds:0.###} s.");
+    // The peer may say Hello again, a few times.
+    private void Fail(in FrameHeader header, long received, ErrorCode code, string message)
+    {
+        if (++_failures > MaxFailures)
+        {
+            protocol.RefuseUnauthenticated(
+                header,
+                received,
+                new CloseReason(CloseKind.Unauthenticated, $"The peer said Hello {_failures} times without success. {message}"));
+            return;
+        }
+
+        protocol.Replies.Refuse(header, received, code, message);
+    }
 
     // Names appear in log lines: no line breaks, bounded length.
     private static bool IsName(string text) => text.Length <= RoutingIdLimits.MaxLength && PeerText.IsPlain(text);
@@ -211,7 +223,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return _verdict.Take(out result);
         }
 
-        Task<AuthenticationResult> asked = AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, protocol.Session));
+        Task<AuthenticationResult?> asked = AskAsync(new HelloRequest(hello.RoutingId, hello.Token, hello.ClientName, protocol.Session));
         if (!asked.IsCompleted)
         {
             _verdict.Await(asked);
@@ -223,7 +235,8 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         return DecisionState.Given;
     }
 
-    private async Task<AuthenticationResult> AskAsync(HelloRequest hello)
+    // Null if the authenticator has failed.
+    private async Task<AuthenticationResult?> AskAsync(HelloRequest hello)
     {
         try
         {
@@ -236,7 +249,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
                 SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "authenticator", e);
             }
 
-            return AuthenticationResult.Refuse("Authentication failed.");
+            return null;
         }
     }
 }

@@ -9,17 +9,21 @@ internal enum DeadlineAction
     None,
     Close,
     Ping,
+
+    /// <summary>The identity has ended: close in order.</summary>
+    Expire,
 }
 
 /// <summary>
-/// Handshake, frame, idle and heartbeat deadlines of one session, checked on the loop at its ticks. While this side itself has paused
-/// reading, only the handshake deadline is checked. Volatile fields: <see cref="Identified"/> may run, and <see cref="UnfinishedSince"/>
+/// Handshake, identity, frame, idle and heartbeat deadlines of one session, checked on the loop at its ticks. While this side itself has
+/// paused reading, only the first two are checked. Volatile fields: <see cref="Identified"/> may run, and <see cref="UnfinishedSince"/>
 /// may be read, on another thread.
 /// </summary>
 internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock clock)
 {
     private Connection _connection = null!;
     private long _handshakeBy = -1;
+    private long _identityEnds = ConnectionClock.Never;
     private long _frameSince = -1;
     private long _framePosition = -1;
     private long _lastBytes;
@@ -50,6 +54,9 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         // The connecting side calls this off the loop, possibly after the tick that the Welcome's burst has requested.
         _connection.RequestTick();
     }
+
+    /// <summary>The peer's identity ends after this time. Loop only.</summary>
+    public void IdentityEndsAfter(TimeSpan time) => _identityEnds = clock.PreciseMilliseconds + (long)Math.Ceiling(time.TotalMilliseconds);
 
     /// <summary>Records whether a frame is incomplete, and since when. Loop only.</summary>
     public void AfterBurst(ArrayPoolCircularBuffer input, bool paused)
@@ -106,6 +113,13 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.Close;
         }
 
+        if (now >= _identityEnds)
+        {
+            _identityEnds = ConnectionClock.Never;
+            reason = new CloseReason(CloseKind.Unauthenticated, "The token has expired; connect again with a new one.");
+            return DeadlineAction.Expire;
+        }
+
         if (_paused)
         {
             // The peer's Pings stay unread while reading is paused. A Ping from this side, once per interval, shows the peer that this side
@@ -120,7 +134,7 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.None;
         }
 
-        next = handshakeBy >= 0 ? handshakeBy : ConnectionClock.Never;
+        next = handshakeBy >= 0 ? Math.Min(handshakeBy, _identityEnds) : _identityEnds;
         if (_inputEnded)
         {
             return DeadlineAction.None;

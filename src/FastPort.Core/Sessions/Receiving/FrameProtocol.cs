@@ -178,6 +178,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
             case DeadlineAction.Close:
                 CloseWithGoodbye(reason!);
                 break;
+            case DeadlineAction.Expire:
+                Stop(reason!, TimeSpan.Zero, _settings.Options.CloseTimeout);
+                break;
             case DeadlineAction.Ping:
                 Requests.SendHeartbeat();
                 break;
@@ -281,10 +284,16 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     }
 
     /// <summary>Called when the accepting side has welcomed the peer.</summary>
-    public void Identified()
+    /// <param name="identityEndsAfter">Time after which the session must end; null for never.</param>
+    public void Identified(TimeSpan? identityEndsAfter)
     {
         Output.CanSendUnsolicited = true;
         Session.IsIdentified = true;
+        if (identityEndsAfter is { } time)
+        {
+            _deadlines.IdentityEndsAfter(time);
+        }
+
         _deadlines.Identified(_settings.Options.HeartbeatInterval);
         _settings.Host.OnIdentified(Session);
     }

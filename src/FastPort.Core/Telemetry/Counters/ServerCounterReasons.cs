@@ -26,6 +26,9 @@ public enum ConnectionRejection
 
     /// <summary>A stage failed.</summary>
     StageFailed,
+
+    /// <summary>The TLS handshake failed.</summary>
+    TlsFailed,
 }
 
 /// <summary>Why a frame was not sent or not handled.</summary>

@@ -44,12 +44,11 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     /// <param name="local">The address on this side.</param>
     public EpollConnection(
         int descriptor, EpollLoopGroup group, EpollLoop loop, ConnectionSettings settings, EndPoint? remote, EndPoint? local)
-        : base(settings)
+        : base(settings, remote, local is IPEndPoint ? null : NativeSocket.ReadPeer(descriptor))
     {
         Descriptor = descriptor;
         _group = group;
         _loop = loop;
-        RemoteEndPoint = remote;
         LocalEndPoint = local;
         _input = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
         _output = new EpollOutput(this, settings);
@@ -59,8 +58,6 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
     public int Descriptor { get; }
 
     private bool IsTcp => LocalEndPoint is IPEndPoint;
-
-    public override EndPoint? RemoteEndPoint { get; }
 
     public override EndPoint? LocalEndPoint { get; }
 

@@ -54,8 +54,8 @@ public sealed class EpollTransport : ITransport
         return endpoint.Scheme == "unix" ? new UnixConnector(endpoint, settings, Connect) : new TcpConnector(endpoint, settings, Connect);
     }
 
-    /// <summary>How long each loop has had nothing to do since it started, in nanoseconds; empty while no loop runs.</summary>
-    internal IReadOnlyList<long> ReadIdle() => _group.ReadIdle();
+    /// <summary>The idle time and the rounds of each loop; empty while no loop runs.</summary>
+    internal IReadOnlyList<(long IdleNanoseconds, long Rounds)> ReadProgress() => _group.ReadProgress();
 
     private ValueTask<Connection> Connect(EndPoint address, ConnectionSettings settings, CancellationToken cancellationToken) =>
         EpollConnect.RunAsync(address, _group, settings, cancellationToken);

@@ -14,7 +14,6 @@ namespace FastPort.Transports.InProcess;
 /// </summary>
 internal sealed partial class InProcessConnection : PumpedConnection
 {
-    private readonly InProcessEndPoint _address;
     private LinkPipe _outbound = null!;
     private LinkPipe _inbound = null!;
     private LinkInput _input = null!;
@@ -23,15 +22,9 @@ internal sealed partial class InProcessConnection : PumpedConnection
     private int _toFinish = 2;
 
     private InProcessConnection(Endpoint endpoint, ConnectionSettings settings, int? spinMicroseconds)
-        : base(settings)
-    {
-        Waiting = new LoopWaiting(spinMicroseconds);
-        _address = new InProcessEndPoint(endpoint);
-    }
+        : base(settings, new InProcessEndPoint(endpoint), unixPeer: null) => Waiting = new LoopWaiting(spinMicroseconds);
 
-    public override EndPoint? RemoteEndPoint => _address;
-
-    public override EndPoint? LocalEndPoint => _address;
+    public override EndPoint? LocalEndPoint => RemoteEndPoint;
 
     public override long BytesReceived => _inbound.BytesReceived;
 

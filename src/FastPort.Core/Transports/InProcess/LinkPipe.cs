@@ -92,18 +92,23 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     /// </summary>
     public bool TryCloseSender()
     {
-        bool isBack;
         lock (Gate)
         {
             Close();
             _isReset |= !_outputDown;
-            isBack = _lent == 0;
-            _awaited = !isBack;
         }
 
         if (_isReset)
         {
             DropWaiting(taken: null);
+        }
+
+        // After the drop: what it did not find, the receiver has taken, perhaps to drop it itself, and counts as lent.
+        bool isBack;
+        lock (Gate)
+        {
+            isBack = _lent == 0;
+            _awaited = !isBack;
         }
 
         receiver.Signal(PumpSignals.Look);

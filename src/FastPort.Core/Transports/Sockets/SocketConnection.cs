@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Runtime.InteropServices;
 using FastPort.Connections;
 
 namespace FastPort.Transports.Sockets;
@@ -23,17 +24,14 @@ internal sealed partial class SocketConnection : PumpedConnection
     private volatile bool _nobodyReceives;
 
     public SocketConnection(Socket socket, ConnectionSettings settings)
-        : base(settings)
+        : base(settings, TryGet(socket, static s => s.RemoteEndPoint), ReadPeer(socket))
     {
         _socket = socket;
-        RemoteEndPoint = TryGet(static s => s.RemoteEndPoint);
-        LocalEndPoint = TryGet(static s => s.LocalEndPoint);
+        LocalEndPoint = TryGet(socket, static s => s.LocalEndPoint);
         _input = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
         _output = new SocketOutput(socket, this, settings);
         _wait = new WaitArgs(this);
     }
-
-    public override EndPoint? RemoteEndPoint { get; }
 
     public override EndPoint? LocalEndPoint { get; }
 
@@ -199,11 +197,33 @@ internal sealed partial class SocketConnection : PumpedConnection
 
     private static CloseReason Lost(SocketError error) => new(CloseKind.ConnectionLost, $"The connection was lost ({error}).");
 
-    private EndPoint? TryGet(Func<Socket, EndPoint?> read)
+    // SO_PEERCRED: struct ucred { pid_t pid; uid_t uid; gid_t gid; }. Null for other sockets, and if the kernel does not tell.
+    private static UnixPeer? ReadPeer(Socket socket)
+    {
+        if (!OperatingSystem.IsLinux() || socket.AddressFamily != AddressFamily.Unix)
+        {
+            return null;
+        }
+
+        const int SolSocket = 1;
+        const int SoPeerCredentials = 17;
+        UnixPeer peer = default;
+        try
+        {
+            Span<byte> bytes = MemoryMarshal.AsBytes(new Span<UnixPeer>(ref peer));
+            return socket.GetRawSocketOption(SolSocket, SoPeerCredentials, bytes) == bytes.Length ? peer : null;
+        }
+        catch (SocketException)
+        {
+            return null;
+        }
+    }
+
+    private static EndPoint? TryGet(Socket socket, Func<Socket, EndPoint?> read)
     {
         try
         {
-            return read(_socket);
+            return read(socket);
         }
         catch (SocketException)
         {

@@ -1,15 +1,15 @@
 // The page: takes the figures of each second from the stream and shows them in place.
 
 import { Actions, kick } from "./actions.js";
-import { Charts } from "./charts.js";
-import { bytes, capital, compact, count, duration, microseconds, percent, plural, rate, span, time, words } from "./format.js";
+import { bytes, capital, compact, count, microseconds, percent, plural, rate, span, time, timeOfDay, words } from "./format.js";
+import { History } from "./history.js";
 import { Sessions } from "./sessions.js";
 import { Stream } from "./stream.js";
 import { byId, fill, setText, show } from "./tables.js";
 
 const MAX_WARNINGS = 100;
 
-const charts = new Charts();
+const past = new History();
 const sessions = new Sessions(kick);
 const actions = new Actions();
 let version = null;
@@ -39,7 +39,7 @@ const onHistory = (history) => {
   show("runtime", history.runtime);
   byId("warnings").replaceChildren();
   addWarnings(history.warnings);
-  charts.start(history);
+  past.start(history);
   sessions.allowKick(history.actions);
   actions.start(history);
 };
@@ -49,7 +49,7 @@ const onFigures = (figures) => {
   setState(figures.state, figures.state);
   show("uptime", span(figures.uptimeSeconds));
   showTiles(figures);
-  charts.add(figures.point, figures.series);
+  past.add(figures.point, figures.series);
   showLatencies();
   showSources(figures);
   showReasons(figures);
@@ -61,13 +61,13 @@ const showTiles = (figures) => {
   const value = (name) => figures.point.values[columns.indexOf(name)] ?? null;
   const all = figures.point.latencies[0];
   show("connections", count(figures.totals.connections));
-  show("sessions-open", `${plural(figures.totals.sessions, "session")}, ${compact(figures.totals.accepted)} accepted`);
+  show("sessions-open", `${plural(figures.totals.sessions, "session")}, ${count(figures.totals.accepted)} accepted`);
   show("messages-in", `${compact(value("messagesIn"))}/s`);
   show("messages-out", `${compact(value("messagesOut"))}/s`);
   show("bytes-in", `${bytes(value("bytesIn"))}/s`);
   show("bytes-out", `${bytes(value("bytesOut"))}/s`);
-  show("p99", all ? duration(all[2]) : "-");
-  show("p50", all ? `P50 ${duration(all[1])}, max ${duration(all[3])}` : "no messages in this second");
+  show("p99", all ? time(all[2]) : "-");
+  show("p50", all ? `P50 ${time(all[1])}, max ${time(all[3])}` : "no messages in this second");
   show("loops", percent(value("loops")));
   show("loops-each", figures.loops.length === 0 ? "no event loops on this transport"
     : figures.loops.length <= 4 ? `each ${figures.loops.map(percent).join(", ")}`
@@ -109,7 +109,7 @@ const showSources = ({ counts }) => {
   }
 
   const names = [...new Set(counts.map((one) => one.name))];
-  const owners = Map.groupBy ? Map.groupBy(counts, (one) => one.owner) : group(counts);
+  const owners = group(counts);
   const head = byId("sources").tHead;
   if (head.dataset.names !== names.join()) {
     head.dataset.names = names.join();
@@ -164,7 +164,7 @@ const addWarnings = (warnings) => {
     const line = document.createElement("li");
     const at = document.createElement("time");
     at.dateTime = new Date(warning.at).toISOString();
-    at.textContent = time(warning.at);
+    at.textContent = timeOfDay(warning.at);
     const level = document.createElement("span");
     level.className = warning.level === "Warning" ? "badge" : "badge error";
     level.textContent = warning.level;

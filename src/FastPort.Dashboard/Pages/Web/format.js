@@ -2,35 +2,26 @@
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
-const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
 const percents = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 0 });
 const significant = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
 const isNone = (value) => value === null || value === undefined;
 
-export const count = (value) => isNone(value) ? "-" : whole.format(value);
+// What reports show, too, is shown in the same way.
+export const { compact, count, time } = charts;
 
 export const plural = (value, word) => `${count(value)} ${word}${value === 1 ? "" : "s"}`;
-
-export const compact = (value) => isNone(value) ? "-" : value < 10000 ? whole.format(value) : short.format(value);
 
 export const rate = (value) => isNone(value) ? "-" : value < 10 && value !== 0 ? tenths.format(value) : whole.format(value);
 
 export const percent = (value) => isNone(value) ? "-" : percents.format(value);
 
-export const time = (milliseconds) => clock.format(new Date(milliseconds));
+export const timeOfDay = (milliseconds) => clock.format(new Date(milliseconds));
 
 // Microseconds as the latency reports show them.
 export const microseconds = (value) => isNone(value) ? "-"
   : value < 1 ? value.toFixed(3) : value < 100 ? value.toFixed(2) : tenths.format(value);
-
-// A duration with its unit.
-export const duration = (us) => isNone(us) ? "-"
-  : us < 1 ? `${significant.format(us * 1000)} ns`
-  : us < 1000 ? `${significant.format(us)} µs`
-  : us < 1e6 ? `${significant.format(us / 1000)} ms`
-  : `${significant.format(us / 1e6)} s`;
 
 export const bytes = (value) => {
   if (isNone(value)) {

@@ -101,7 +101,7 @@ public sealed partial class TagClient
                 }
 
                 subscription.Accept(
-                    resolved, subscribed.Subscription, TimeSpan.FromMilliseconds(subscribed.IntervalMs), NameUnknown(resolved, statuses));
+                    resolved, subscribed.Subscription, TimeSpan.FromMilliseconds(subscribed.IntervalMs), WithReasons(resolved, statuses));
                 return true;
             },
             _options.RequestTimeout,

@@ -75,14 +75,17 @@ public sealed partial class TagClient
     /// <param name="maxAge">A value that was confirmed within this time will do. Defaults to zero: the value from the device.</param>
     /// <param name="timeout">Time for the read. Defaults to the server's, 5 s.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The sample; with <see cref="TagStatus.BadNodeIdUnknown"/> if there is no such tag.</returns>
+    /// <returns>
+    /// The sample; with <see cref="TagStatus.BadNodeIdUnknown"/> if there is no such tag,
+    /// <see cref="TagStatus.BadUserAccessDenied"/> if the client may not read it.
+    /// </returns>
     /// <exception cref="RequestFailedException">The server answered with an error, or no reply came.</exception>
     public async ValueTask<TagSample> ReadAsync(
         string name, TimeSpan maxAge = default, TimeSpan timeout = default, CancellationToken cancellationToken = default)
     {
         TagList tag = await SingleAsync(name, cancellationToken).ConfigureAwait(false);
         TagSamples samples = await ReadAsync(tag, maxAge, timeout, cancellationToken).ConfigureAwait(false);
-        return tag.Infos[0] is null ? TagSample.Bad(TagStatus.BadNodeIdUnknown) : samples[0];
+        return tag.Current is { Handles: [0], Statuses: [var status] } ? TagSample.Bad(status) : samples[0];
     }
 
     /// <summary>Writes tags. Values must have the tags' types. Nothing is written twice, also not after a lost connection.</summary>
@@ -118,7 +121,7 @@ public sealed partial class TagClient
             (scoped in InboundReply reply) => Contiguous.Read(reply.Body, body => TagMessages.TryReadStatuses(body, 1, statuses)),
             Patience(timeout),
             cancellationToken).ConfigureAwait(false);
-        return isRead ? NameUnknown(resolved, statuses)
+        return isRead ? WithReasons(resolved, statuses)
             : throw new InvalidDataException($"The server's reply to a Write of {tags.Count} tags is malformed.");
     }
 
@@ -127,7 +130,10 @@ public sealed partial class TagClient
     /// <param name="value">The value; it must have the tag's type.</param>
     /// <param name="timeout">Time for the write. Defaults to the server's, 5 s.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <returns>Whether it was written; <see cref="TagStatus.BadNodeIdUnknown"/> if there is no such tag.</returns>
+    /// <returns>
+    /// Whether it was written; <see cref="TagStatus.BadNodeIdUnknown"/> if there is no such tag,
+    /// <see cref="TagStatus.BadUserAccessDenied"/> if the client may not write it.
+    /// </returns>
     /// <exception cref="RequestFailedException">
     /// The server answered with an error, or no reply came: whether the tag was written is not known then.
     /// </exception>
@@ -142,12 +148,12 @@ public sealed partial class TagClient
 
     private static uint Milliseconds(TimeSpan time) => (uint)Math.Clamp(time.TotalMilliseconds, 0, uint.MaxValue);
 
-    // A name that the server does not know has no handle, and the server says so of the handle.
-    private static TagStatus[] NameUnknown(TagList.Resolved resolved, TagStatus[] statuses)
+    // A name without a handle: why there is none says more than that the handle is wrong.
+    private static TagStatus[] WithReasons(TagList.Resolved resolved, TagStatus[] statuses)
     {
         for (int i = 0; i < statuses.Length; i++)
         {
-            statuses[i] = resolved.Handles[i] == 0 ? TagStatus.BadNodeIdUnknown : statuses[i];
+            statuses[i] = resolved.Handles[i] == 0 ? resolved.Statuses[i] : statuses[i];
         }
 
         return statuses;
@@ -161,7 +167,10 @@ public sealed partial class TagClient
             TagMessageType.Resolve, request, ResolvedTags.Parser, cancellationToken: cancellationToken).ConfigureAwait(false);
         return reply.Tags.Count == names.Length
             ? new TagList.Resolved(
-                session, [.. reply.Tags.Select(static tag => tag.Handle)], [.. reply.Tags.Select((tag, i) => InfoOf(tag, names[i]))])
+                session,
+                [.. reply.Tags.Select(static tag => tag.Handle)],
+                [.. reply.Tags.Select((tag, i) => InfoOf(tag, names[i]))],
+                [.. reply.Tags.Select(static tag => new TagStatus(tag.Status))])
             : throw new InvalidDataException($"The server has answered a Resolve of {names.Length} names with {reply.Tags.Count}.");
     }
 

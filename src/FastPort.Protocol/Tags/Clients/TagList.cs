@@ -35,14 +35,14 @@ public sealed class TagList
         set => _resolved = value;
     }
 
-    internal sealed record Resolved(Session Session, uint[] Handles, TagInfo?[] Infos)
+    internal sealed record Resolved(Session Session, uint[] Handles, TagInfo?[] Infos, TagStatus[] Statuses)
     {
         private readonly long _since = Environment.TickCount64;
 
-        /// <summary>Number of names that the server did not know.</summary>
+        /// <summary>Number of names that have no handle: the server does not know them, or does not let this client use them.</summary>
         public int Unknown { get; } = Handles.Count(static handle => handle == 0);
 
-        /// <summary>Whether names that the server did not know should be asked for again: it may know them by now.</summary>
+        /// <summary>Whether names without a handle should be asked for again: they may have one by now.</summary>
         public bool IsDue => Unknown != 0 && Environment.TickCount64 - _since >= TagClient.RetryDelay.TotalMilliseconds;
     }
 }

@@ -33,7 +33,14 @@ public sealed partial class TagServer
         CheckCount(request.Names.Count);
         TagSession session = SessionOf(context.Session);
         var found = new ServedTag?[request.Names.Count];
-        List<int> rest = [.. Enumerable.Range(0, found.Length)];
+        var access = new TagRights[found.Length];
+        for (int i = 0; i < access.Length; i++)
+        {
+            access[i] = RightsOf(context.Session, request.Names[i]);
+        }
+
+        // A name that the session may not use is not looked up: whether there is such a tag is not told.
+        List<int> rest = [.. Enumerable.Range(0, found.Length).Where(i => access[i] != TagRights.None)];
         foreach (ServedSource source in _sources.TakeWhile(_ => rest.Count != 0))
         {
             List<ServedTag> fed = [];
@@ -57,17 +64,32 @@ public sealed partial class TagServer
         }
 
         var reply = new ResolvedTags();
-        foreach (ServedTag? tag in found)
+        for (int i = 0; i < found.Length; i++)
         {
-            if (tag is not null)
+            if (found[i] is { } tag)
             {
-                session.Resolve(tag.Id);
+                session.Resolve(tag.Id, request.Names[i] == tag.Info.Name ? tag.Info.Name : request.Names[i]);
             }
 
-            reply.Tags.Add(Describe(tag));
+            reply.Tags.Add(access[i] == TagRights.None
+                ? new ResolvedTag { Status = TagStatus.BadUserAccessDenied.Code }
+                : Describe(found[i], access[i]));
         }
 
         return reply;
+    }
+
+    // If it is neither, the session has attempted to read.
+    private TagRights RightsOf(Session session, string name)
+    {
+        if (_authorizer is null)
+        {
+            return TagRights.Read | TagRights.Write;
+        }
+
+        TagRights rights = (_authorizer(session, TagAccess.Read, name, isAttempt: false) ? TagRights.Read : 0)
+            | (_authorizer(session, TagAccess.Write, name, isAttempt: false) ? TagRights.Write : 0);
+        return rights == TagRights.None && _authorizer(session, TagAccess.Read, name, isAttempt: true) ? TagRights.Read : rights;
     }
 
     private async ValueTask<SubscribedTags> SubscribeAsync(SubscribeTags request, RequestContext context)
@@ -93,12 +115,13 @@ public sealed partial class TagServer
                 ErrorCode.Overloaded,
                 $"A session has at most {_options.MaxSubscriptionsPerSession} subscriptions with {_options.MaxSubscribedTagsPerSession} "
                 + "tags in all; end one first.");
+        int reviews = session.Permissions?.Reviews ?? 0;
         var items = new SubscriptionItem?[request.Handles.Count];
         var refused = new TagStatus[items.Length];
         for (int i = 0; i < items.Length; i++)
         {
-            ServedTag? tag = Find(session, request.Handles[i]);
-            refused[i] = tag is null ? TagStatus.BadHandleInvalid : TagStatus.BadNotReadable;
+            ServedTag? tag = Find(session, request.Handles[i], TagAccess.Read);
+            refused[i] = tag is null ? WhyNot(session, request.Handles[i]) : TagStatus.BadNotReadable;
             items[i] = tag is { Info.IsReadable: true } ? new SubscriptionItem(subscription, tag) : null;
         }
 
@@ -124,6 +147,12 @@ public sealed partial class TagServer
         AddStatuses(reply.Statuses, [.. items.Select((item, i) => item?.Status ?? refused[i])]);
         context.Reply(new ProtobufBody(reply));
         subscription.Activate();
+        if (session.Permissions is { } permissions && permissions.Reviews != reviews)
+        {
+            // A review that did not find the items yet.
+            await ReviewAsync(permissions, subscription).ConfigureAwait(false);
+        }
+
         if (session.IsEnded)
         {
             await EndAsync(subscription).ConfigureAwait(false);
@@ -162,6 +191,11 @@ public sealed partial class TagServer
         {
             (TagStatus status, nodes) = await BrowseSourcesAsync(request.Path).ConfigureAwait(false);
             reply.Status = status.Code;
+        }
+
+        if (_authorizer is not null)
+        {
+            nodes = [.. nodes.Where(node => _authorizer(context.Session, TagAccess.Browse, node.Name, isAttempt: false))];
         }
 
         int most = (int)Math.Min((uint)_options.MaxNodesPerBrowse, request.Limit == 0 ? uint.MaxValue : request.Limit);
@@ -232,6 +266,11 @@ public sealed partial class TagServer
                 ErrorCode.MalformedBody, "The inputs are no TagSamples: their columns do not fit their types.");
         }
 
+        if (_authorizer?.Invoke(context.Session, TagAccess.Call, request.Name, isAttempt: true) == false)
+        {
+            return Result(TagStatus.BadUserAccessDenied, new TagSamples());
+        }
+
         TagStatus first = TagStatus.BadMethodInvalid;
         foreach (ServedSource source in _sources)
         {
@@ -268,7 +307,7 @@ public sealed partial class TagServer
         }
     }
 
-    private static ResolvedTag Describe(ServedTag? tag)
+    private static ResolvedTag Describe(ServedTag? tag, TagRights rights)
     {
         if (tag is null)
         {
@@ -281,7 +320,7 @@ public sealed partial class TagServer
             Handle = tag.Id,
             Type = (uint)info.Type,
             Rank = info.Rank,
-            Access = (info.IsReadable ? 1u : 0) | (info.IsWritable ? 2u : 0),
+            Access = ((info.IsReadable ? 1u : 0) | (info.IsWritable ? 2u : 0)) & (uint)rights,
             Unit = info.Unit,
             HasRange = info.Range is not null,
             Low = info.Range?.Low ?? 0,

@@ -38,7 +38,7 @@ public sealed partial class TagServer
         TagSession session = SessionOf(context.Session);
         foreach (uint handle in work.Request.Handles)
         {
-            work.Tags.Add(Find(session, handle));
+            work.Tags.Add(Find(session, handle, TagAccess.Read));
         }
 
         CollectionsMarshal.SetCount(work.Written, work.Tags.Count);
@@ -52,7 +52,7 @@ public sealed partial class TagServer
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
-        if (!TryAnswer(work, since, context.Session.MaxBodyBytes))
+        if (!TryAnswer(work, session, since, context.Session.MaxBodyBytes))
         {
             context.Fail(
                 ErrorCode.ReplyTooLarge, $"The values have more than {context.Session.MaxBodyBytes} bytes; read fewer tags at a time.");
@@ -113,14 +113,14 @@ public sealed partial class TagServer
     }
 
     // False if the reply is too large for a frame; it is not made to the end then.
-    private static bool TryAnswer(ReadWork work, long since, int maxBytes)
+    private static bool TryAnswer(ReadWork work, TagSession session, long since, int maxBytes)
     {
         work.Reply.Clear();
         for (int i = 0; i < work.Tags.Count;)
         {
             if (work.Tags[i] is not { } first)
             {
-                work.Reply.Add(TagSample.Bad(TagStatus.BadHandleInvalid));
+                work.Reply.Add(TagSample.Bad(WhyNot(session, work.Request.Handles[i])));
                 i++;
                 continue;
             }
@@ -184,10 +184,10 @@ public sealed partial class TagServer
         HashSet<SourceWriter> writers = [];
         for (int i = 0; i < handles.Length; i++)
         {
-            ServedTag? tag = Find(session, handles[i]);
+            ServedTag? tag = Find(session, handles[i], TagAccess.Write);
             if (tag is null)
             {
-                request.End(i, TagStatus.BadHandleInvalid);
+                request.End(i, WhyNot(session, handles[i]));
                 continue;
             }
 

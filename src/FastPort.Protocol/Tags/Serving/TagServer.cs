@@ -18,6 +18,7 @@ public sealed partial class TagServer : IAsyncDisposable
     private readonly TagServerOptions _options;
     private readonly TimeProvider _time;
     private readonly TagMeter _meter;
+    private readonly TagAuthorizer? _authorizer;
     private readonly ConditionalWeakTable<Session, TagSession> _sessions = [];
 
     // The tag of handle i at place i - 1. Grows under the lock; read without it.
@@ -34,18 +35,21 @@ public sealed partial class TagServer : IAsyncDisposable
     /// Reports what the sources do: the time of their calls, by source and operation, and counts by source. Usually those of the server
     /// (<c>FastPortServerComponents.LatencyStats</c>). Defaults to null: not reported.
     /// </param>
+    /// <param name="authorizer">Decides what a session may do with which tag. Defaults to null: everything.</param>
     /// <exception cref="Configuration.FastPortOptionsException">An option is out of range.</exception>
     public TagServer(
         IEnumerable<ITagSource> sources,
         TagServerOptions? options = null,
         ILoggerFactory? loggerFactory = null,
         TimeProvider? time = null,
-        LatencyStats? latencies = null)
+        LatencyStats? latencies = null,
+        TagAuthorizer? authorizer = null)
     {
         ArgumentNullException.ThrowIfNull(sources);
         _options = options ?? new TagServerOptions();
         _options.Check();
         _time = time ?? TimeProvider.System;
+        _authorizer = authorizer;
         ILogger logger = (loggerFactory ?? NullLoggerFactory.Instance).CreateLogger<TagServer>();
         _sources = [.. sources.Select(source => new ServedSource(source, _options, logger, _time, latencies))];
         _meter = new TagMeter(_sources);
@@ -70,7 +74,7 @@ public sealed partial class TagServer : IAsyncDisposable
             return known;
         }
 
-        var made = new TagSession();
+        var made = new TagSession(_authorizer is null ? null : new TagPermissions(_authorizer, session));
         TagSession kept = _sessions.GetValue(session, _ => made);
         if (kept == made)
         {
@@ -98,8 +102,13 @@ public sealed partial class TagServer : IAsyncDisposable
         }
     }
 
-    // The tag of a handle that the session has resolved; null for others.
-    private ServedTag? Find(TagSession session, uint handle) => session.HasResolved(handle) ? Volatile.Read(ref _tags)[handle - 1] : null;
+    // The tag of a handle that the session has resolved and may use; null for others.
+    private ServedTag? Find(TagSession session, uint handle, TagAccess access) =>
+        session.HasResolved(handle) && session.Permissions?.Allow(handle, access) != false ? Volatile.Read(ref _tags)[handle - 1] : null;
+
+    // Why there was no tag for a handle.
+    private static TagStatus WhyNot(TagSession session, uint handle) =>
+        session.HasResolved(handle) ? TagStatus.BadUserAccessDenied : TagStatus.BadHandleInvalid;
 
     // A tag that is new and has an interval of its own is added to those to feed.
     private ServedTag Keep(ServedSource source, TagInfo info, List<ServedTag> fed)

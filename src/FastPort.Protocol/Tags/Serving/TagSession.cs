@@ -3,13 +3,13 @@ namespace FastPort.Protocol.Tags.Serving;
 /// <summary>
 /// What the server keeps of a session: which handles it has resolved, its subscriptions, and the rest of its last Browse.
 /// </summary>
-internal sealed class TagSession
+/// <param name="permissions">What the session may do with its handles; null for everything.</param>
+internal sealed class TagSession(TagPermissions? permissions)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, ServedSubscription> _subscriptions = [];
 
-    // Bit i: handle i was resolved. Replaced when it grows; readers see the one before or the one after.
-    private ulong[] _resolved = [];
+    private readonly HandleSet _resolved = new();
     private uint _lastSubscription;
     private int _subscribed;
     private int _browse;
@@ -19,26 +19,25 @@ internal sealed class TagSession
 
     public bool IsEnded { get; private set; }
 
-    public bool HasResolved(uint handle)
+    public TagPermissions? Permissions => permissions;
+
+    public bool HasResolved(uint handle) => _resolved.Contains(handle);
+
+    public void Resolve(uint handle, string name)
     {
-        ulong[] resolved = Volatile.Read(ref _resolved);
-        uint word = handle / 64;
-        return word < resolved.Length && (resolved[word] & (1UL << (int)(handle % 64))) != 0;
+        permissions?.Name(handle, name);
+        lock (_gate)
+        {
+            _resolved.Add(handle);
+        }
     }
 
-    public void Resolve(uint handle)
+    /// <summary>Its subscriptions now.</summary>
+    public IReadOnlyList<ServedSubscription> List()
     {
         lock (_gate)
         {
-            uint word = handle / 64;
-            if (word >= _resolved.Length)
-            {
-                ulong[] grown = _resolved;
-                Array.Resize(ref grown, (int)Math.Max(word + 1, 2 * (uint)_resolved.Length));
-                Volatile.Write(ref _resolved, grown);
-            }
-
-            _resolved[word] |= 1UL << (int)(handle % 64);
+            return [.. _subscriptions.Values];
         }
     }
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using FastPort.Dispatch;
 using FastPort.Framing;
 using FastPort.Protocol.Tags.Messages;
+using FastPort.Protocol.Tags.Serving;
 using FastPort.Protocol.Tags.Wire;
 using FastPort.Sessions;
 using Google.Protobuf.Collections;
@@ -23,6 +24,7 @@ public sealed partial class PublishedTagSource : ITagSource
     private readonly MemoryTagSource _tags;
     private readonly TimeProvider _time;
     private readonly PublishedTagOptions _options;
+    private readonly TagAuthorizer? _authorizer;
 
     // Guards the declared tags. Taken before the gate of the tags in memory, so that a session that has ended does not overwrite the values
     // of the next one.
@@ -40,8 +42,11 @@ public sealed partial class PublishedTagSource : ITagSource
     /// <param name="name">Name for logs and metrics. Defaults to "published".</param>
     /// <param name="options">Limits. Defaults to the default values.</param>
     /// <param name="time">The clock for timestamps. Defaults to the system's.</param>
-    public PublishedTagSource(string name = "published", PublishedTagOptions? options = null, TimeProvider? time = null)
+    /// <param name="authorizer">Decides which session may publish which tags. Defaults to null: all may publish all.</param>
+    public PublishedTagSource(
+        string name = "published", PublishedTagOptions? options = null, TimeProvider? time = null, TagAuthorizer? authorizer = null)
     {
+        _authorizer = authorizer;
         _time = time ?? TimeProvider.System;
         _options = options ?? new PublishedTagOptions();
         _tags = new MemoryTagSource(name, _time);
@@ -143,6 +148,11 @@ public sealed partial class PublishedTagSource : ITagSource
             || tag.Type > (uint)TagType.DiagnosticInfo || tag.Rank is < -2 or 0 or > MaxRank)
         {
             return TagStatus.BadInvalidArgument;
+        }
+
+        if (_authorizer?.Invoke(publisher.Session, TagAccess.Publish, tag.Name, isAttempt: true) == false)
+        {
+            return TagStatus.BadUserAccessDenied;
         }
 
         var asked = new TagInfo(0, tag.Name)

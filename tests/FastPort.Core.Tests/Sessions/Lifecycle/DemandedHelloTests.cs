@@ -111,8 +111,9 @@ public sealed class DemandedHelloTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task An_authenticator_that_throws_refuses_with_no_internals(bool later)
+    public async Task An_authenticator_that_throws_is_no_refusal_and_tells_no_internals(bool later)
     {
+        bool fails = true;
         await using TestServer server = await TestServer.StartAsync(components: h => h.Authenticator = async (_, _) =>
         {
             if (later)
@@ -120,15 +121,31 @@ public sealed class DemandedHelloTests
                 await Task.Yield();
             }
 
-            throw new InvalidOperationException("the database password is wrong");
+            return fails ? throw new InvalidOperationException("the database password is wrong") : AuthenticationResult.Accept();
         });
         using RawPeer peer = await server.ConnectAsync();
 
         WireFrame error = await peer.CallAsync(Wire.HelloRequest(4));
 
-        Assert.Equal((5u, "Authentication failed."), (error.ErrorCode, error.TextAt(2)));
-        await peer.ExpectEndAsync();
+        Assert.Equal((13u, "Authentication is not available now; try again later."), (error.ErrorCode, error.TextAt(2)));
         Assert.Single(server.Log.WithId(2004));
+        fails = false;
+        Assert.False((await peer.CallAsync(Wire.HelloRequest(5))).IsError);
+    }
+
+    [Fact]
+    public async Task A_peer_that_says_Hello_again_and_again_while_the_authenticator_fails_is_closed()
+    {
+        await using TestServer server = await TestServer.StartAsync(
+            components: static h => h.Authenticator = static (_, _) => throw new InvalidOperationException("the database is down"));
+        using RawPeer peer = await server.ConnectAsync();
+        for (uint i = 1; i <= 8; i++)
+        {
+            Assert.Equal(13u, (await peer.CallAsync(Wire.HelloRequest(i))).ErrorCode);
+        }
+
+        Assert.Equal(5u, (await peer.CallAsync(Wire.HelloRequest(9))).ErrorCode);
+        await peer.ExpectEndAsync();
     }
 
     [Fact]

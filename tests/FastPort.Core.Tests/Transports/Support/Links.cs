@@ -18,6 +18,8 @@ internal static class Links
             LinkKind.Unix("unix by sockets", static () => new SocketTransport()),
             LinkKind.Unix("unix by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.Tcp("tcp by epoll, spinning", EpollSpinning, EpollTransport.IsSupported),
+            LinkKind.Tls("tls by sockets", static () => new SocketTransport()),
+            LinkKind.Tls("tls by epoll", static () => new EpollTransport(), EpollTransport.IsSupported),
             LinkKind.InProcess("in process", static () => new InProcessTransport()),
             LinkKind.InProcess("in process, spinning", static () => new InProcessTransport(spinMicroseconds: 200)),
         }.Where(static link => link.IsSupported),
@@ -63,6 +65,17 @@ internal sealed class LinkKind
         TellsResets = true,
         Busy = static _ => BusyListener.Tcp(),
         ConnectRawAsync = SocketEnd.ConnectAsync,
+    };
+
+    public static LinkKind Tls(string name, Func<ITransport> below, bool isSupported = true) => new()
+    {
+        Name = name,
+        IsSupported = isSupported,
+        CreateTransport = () => new TlsTransport(below()),
+        Uri = static _ => "tls://127.0.0.1:0",
+        TellsResets = true,
+        Busy = static _ => BusyListener.Tcp(),
+        ConnectRawAsync = TlsSocketEnd.ConnectAsync,
     };
 
     public static LinkKind InProcess(string name, Func<ITransport> transport) => new()

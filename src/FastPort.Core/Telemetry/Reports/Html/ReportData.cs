@@ -62,17 +62,20 @@ internal sealed record ReportFigures(
 /// <summary>A distribution: for each value in microseconds how often it was measured.</summary>
 internal sealed record ReportHistogram([property: JsonRequired] double[] Us, [property: JsonRequired] long[] Counts);
 
-/// <summary>The measured time in columns; see <see cref="DistributionJson.WriteTimeline"/>.</summary>
+/// <summary>
+/// The measured time in columns; see <see cref="DistributionJson.WriteTimeline"/>. What is about latencies is absent where none were
+/// measured.
+/// </summary>
 internal sealed record ReportTimeline(
     [property: JsonRequired] double[] StartS,
     [property: JsonRequired] double[] Seconds,
     [property: JsonRequired] long[] Messages,
     [property: JsonRequired] long[] Errors,
-    [property: JsonRequired] double[] P50Us,
-    [property: JsonRequired] double[] P99Us,
-    [property: JsonRequired] double[] MaxUs,
-    [property: JsonRequired] int RowsPerOctave,
-    [property: JsonRequired] long[][] Heat);
+    double[]? P50Us = null,
+    double[]? P99Us = null,
+    double[]? MaxUs = null,
+    int RowsPerOctave = 0,
+    long[][]? Heat = null);
 
 /// <summary>The two measurements of a comparison, or one.</summary>
 /// <param name="Before">Null in a report of one measurement.</param>

@@ -36,12 +36,12 @@ internal static class ReportReduction
 
     private static ReportTimeline? Reduce(ReportTimeline? timeline)
     {
-        while (timeline is { RowsPerOctave: > 1 } && timeline.Heat.Sum(static column => column.Length) > MaxHeatNumbers)
+        while (timeline is { RowsPerOctave: > 1, Heat: { } heat } && heat.Sum(static column => column.Length) > MaxHeatNumbers)
         {
             timeline = timeline with
             {
                 RowsPerOctave = timeline.RowsPerOctave / 2,
-                Heat = Array.ConvertAll(timeline.Heat, HalveRows),
+                Heat = Array.ConvertAll(heat, HalveRows),
             };
         }
 

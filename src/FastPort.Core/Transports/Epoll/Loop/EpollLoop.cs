@@ -34,6 +34,9 @@ internal sealed class EpollLoop
     private readonly LoopInbox _inbox = new();
     private readonly LoopWaiting _waiting;
     private readonly LoopIdleTime _idle = new();
+
+    // Written by the loop, read by any thread: that it grows is what counts.
+    private long _rounds;
     private readonly Thread _thread;
     private readonly Queue<EpollConnection> _written = new();
     private List<EpollConnection> _unfinished = [];
@@ -81,8 +84,8 @@ internal sealed class EpollLoop
     /// <summary>How often the loop has spun before or instead of sleeping.</summary>
     public long Spins => Volatile.Read(ref _spins);
 
-    /// <summary>How long the loop has had nothing to do since it started, in nanoseconds.</summary>
-    public long IdleNanoseconds => _idle.Nanoseconds;
+    /// <summary>How long the loop has had nothing to do since it started, in nanoseconds, and how often it has looked for work.</summary>
+    public (long IdleNanoseconds, long Rounds) Progress => (_idle.Nanoseconds, Volatile.Read(ref _rounds));
 
     /// <summary>
     /// Posts a task, from any thread. One system call when the loop sleeps and no other thread has woken it yet, else none.
@@ -148,6 +151,7 @@ internal sealed class EpollLoop
         while (!_stopped)
         {
             int count = Wait();
+            _rounds++;
             for (int i = 0; i < count; i++)
             {
                 _events.Read(i, out uint events, out ulong number);

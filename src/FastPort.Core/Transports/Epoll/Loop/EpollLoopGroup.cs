@@ -44,12 +44,12 @@ internal sealed class EpollLoopGroup(EpollOptions options)
         }
     }
 
-    /// <summary>How long each loop has had nothing to do since it started, in nanoseconds; empty while no loop runs.</summary>
-    public IReadOnlyList<long> ReadIdle()
+    /// <summary><see cref="EpollLoop.Progress"/> of each loop; empty while no loop runs.</summary>
+    public IReadOnlyList<(long IdleNanoseconds, long Rounds)> ReadProgress()
     {
         lock (_gate)
         {
-            return [.. _loops.Select(static loop => loop.IdleNanoseconds)];
+            return [.. _loops.Select(static loop => loop.Progress)];
         }
     }
 

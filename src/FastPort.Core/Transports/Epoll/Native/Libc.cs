@@ -33,6 +33,7 @@ internal static unsafe partial class Libc
     public const int SoSendBuffer = 7;
     public const int SoKeepAlive = 9;
     public const int SoLinger = 13;
+    public const int SoPeerCredentials = 17;
     public const int TcpNoDelay = 1;
     public const int TcpKeepIdle = 4;
     public const int TcpKeepInterval = 5;

@@ -107,6 +107,16 @@ internal static unsafe class NativeSocket
         return Libc.GetPeerName(descriptor, address, &length) == 0 ? Read(address, length, family) : null;
     }
 
+    /// <summary>The peer of a Unix socket; null if the kernel does not tell.</summary>
+    public static UnixPeer? ReadPeer(int descriptor)
+    {
+        UnixPeer peer;
+        int length = sizeof(UnixPeer);
+        return Libc.GetOption(descriptor, Libc.SolSocket, Libc.SoPeerCredentials, &peer, &length) == 0 && length == sizeof(UnixPeer)
+            ? peer
+            : null;
+    }
+
     /// <summary>Reads and clears the socket's pending error.</summary>
     public static int TakeError(int descriptor)
     {

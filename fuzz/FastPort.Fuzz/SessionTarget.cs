@@ -1,0 +1,80 @@
+using System.Buffers;
+using System.Text;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
+using FastPort.Framing;
+
+namespace FastPort.Fuzz;
+
+/// <summary>
+/// A server's session: frames, handshake, control messages, routing, dispatch. The first byte of an input is the size of the pieces in
+/// which the rest arrives; 0 for one piece.
+/// </summary>
+internal static class SessionTarget
+{
+    private const ushort Inline = 0x1000;
+
+    public static Target Create() => new("session", Run, Seeds);
+
+    private static void Run(byte[] input)
+    {
+        if (input.Length == 0)
+        {
+            return;
+        }
+
+        using var session = new QuietSession(
+            static handlers => handlers.MapInline(Inline, static (ref InlineRequest r) => r.Reply(r.Body.ToArray())),
+            static options => options.Session.MaxFrameBytes = 64 * 1024);
+        byte[] rest = input[1..];
+        foreach (byte[] piece in input[0] == 0 ? [rest] : rest.Chunk(input[0]))
+        {
+            if (session.Connection.IsClosing)
+            {
+                break;
+            }
+
+            // The fake connection takes apart what is sent, and throws if it is not whole frames.
+            session.Connection.Receive(piece);
+        }
+
+        CloseReason? reason = session.Connection.Reason;
+        Finding.Unless(reason?.Kind != CloseKind.Internal, $"The session has ended with {reason}");
+    }
+
+    private static IEnumerable<byte[]> Seeds()
+    {
+        byte[] hello = Frame(ControlType.Hello, 0, 1, [.. Text(1, "anna"), .. Text(2, "token"), .. Text(3, "client"), .. Number(4, 1)]);
+        byte[] ping = Frame(ControlType.Ping, 0, 2, []);
+        byte[] echo = Frame(Inline, 8, 3, [1, 2, 3]);
+        byte[] post = Frame(Inline, 4, 0, [1]);
+        byte[] subscribe = Frame(ControlType.Subscribe, 0, 4, Text(1, "news"));
+        byte[] unsubscribe = Frame(ControlType.Unsubscribe, 0, 5, Text(1, "news"));
+        byte[] publish = Frame(ControlType.Publish, 0, 6, [.. Text(1, "news/a"), .. Number(2, 7), .. Text(3, "body")]);
+        byte[] relay = Frame(ControlType.Relay, 0, 7, [.. Text(1, "anna"), .. Number(2, 7), .. Text(3, "body")]);
+        byte[] cancel = Frame(ControlType.Cancel, 4, 0, Number(1, 3));
+        byte[] goodbye = Frame(ControlType.Goodbye, 4, 0, [.. Number(1, 0), .. Text(2, "bye")]);
+        byte[] traced = Frame(Inline, 16, 8, [.. new byte[16], .. new byte[8], 1, 9]);
+        byte[] reply = Frame(Inline, 1, 9, [1]);
+        yield return [0, .. hello, .. subscribe, .. publish, .. relay, .. echo, .. post, .. unsubscribe, .. cancel, .. goodbye];
+        yield return [3, .. hello, .. traced, .. ping];
+        foreach (byte[] one in (byte[][])[hello, ping, echo, post, subscribe, publish, relay, cancel, goodbye, traced, reply])
+        {
+            yield return [0, .. one];
+        }
+    }
+
+    private static byte[] Frame(ushort type, byte flags, uint correlation, byte[] body)
+    {
+        byte[] frame = new byte[12 + body.Length];
+        new FrameHeader((uint)(8 + body.Length), type, (FrameFlags)flags, FrameHeader.CurrentVersion, correlation).Write(frame);
+        body.CopyTo(frame, 12);
+        return frame;
+    }
+
+    private static byte[] Number(int field, byte value) => [(byte)(field << 3), value];
+
+    private static byte[] Text(int field, string text) =>
+        [(byte)((field << 3) | 2), (byte)text.Length, .. Encoding.ASCII.GetBytes(text)];
+}

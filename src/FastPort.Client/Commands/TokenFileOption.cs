@@ -1,0 +1,15 @@
+using System.CommandLine;
+
+namespace FastPort.Client.Commands;
+
+/// <summary>The option <c>--token-file</c>: a token itself would be seen by other users of the machine.</summary>
+internal static class TokenFileOption
+{
+    /// <summary>Creates the option.</summary>
+    public static Option<string> Create() => new("--token-file")
+    {
+        Description = "File with the token for the server: a JSON Web Token, or Basic and base64 of user:password. Read at each connect.",
+        HelpName = "FILE",
+        DefaultValueFactory = static _ => string.Empty,
+    };
+}

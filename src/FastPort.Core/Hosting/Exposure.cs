@@ -1,0 +1,39 @@
+using FastPort.Tls;
+using FastPort.Transports;
+
+namespace FastPort.Hosting;
+
+/// <summary>Finds what other machines can do at a server's endpoints that nobody has decided to allow.</summary>
+internal static class Exposure
+{
+    /// <summary>One sentence for each endpoint that other machines reach unencrypted or without showing who they are.</summary>
+    /// <param name="endpoints">The endpoints.</param>
+    /// <param name="authenticates">Whether peers must show who they are to the protocol.</param>
+    /// <param name="checksCertificates">Whether peers of encrypted endpoints must show a certificate of a configured authority.</param>
+    public static IReadOnlyList<string> Find(IEnumerable<string> endpoints, bool authenticates, bool checksCertificates)
+    {
+        List<string> found = [];
+        foreach (string text in endpoints)
+        {
+            if (!Endpoint.TryParse(text, out Endpoint? endpoint, out _) || endpoint.IsNamed || endpoint.IsLoopback)
+            {
+                continue;
+            }
+
+            bool isEncrypted = endpoint.Scheme == TlsProtocols.Scheme;
+            string what = (isEncrypted, authenticates || (isEncrypted && checksCertificates)) switch
+            {
+                (true, true) => string.Empty,
+                (false, true) => "everything can be read on the way, tokens too",
+                (true, false) => "everybody who reaches it may connect",
+                _ => "everybody who reaches it may connect, and everything can be read on the way",
+            };
+            if (what.Length != 0)
+            {
+                found.Add($"{endpoint} can be reached from other machines: {what}.");
+            }
+        }
+
+        return found;
+    }
+}

@@ -1,0 +1,64 @@
+using System.Buffers;
+using FastPort.Buffers;
+using FastPort.Connections;
+
+namespace FastPort.Proxies;
+
+/// <summary>
+/// Reads the PROXY header before the connection's protocol begins. The rest of the bytes waits in the ring for that protocol. All calls
+/// come on the loop.
+/// </summary>
+internal sealed class ProxyPreamble : IConnectionPreamble
+{
+    // Continuations run on the thread pool: the stage that waits must not run on the loop.
+    private readonly TaskCompletionSource<ProxyHeader> _header = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>The header, when it was read.</summary>
+    /// <exception cref="InvalidDataException">The bytes are no PROXY header.</exception>
+    /// <exception cref="IOException">The connection has ended.</exception>
+    public Task<ProxyHeader> Header => _header.Task;
+
+    public void OnOpened(Connection connection)
+    {
+    }
+
+    public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    {
+        if (_header.Task.IsCompleted)
+        {
+            return ReceiveOutcome.Pause;
+        }
+
+        int length = Math.Min(input.Length, ProxyHeader.MaxBytes);
+        byte[] bytes = ArrayPool<byte>.Shared.Rent(length);
+        input.GetReadableSequence(0, length).CopyTo(bytes);
+        ProxyHeaderStatus status = ProxyHeader.Read(bytes.AsSpan(0, length), out ProxyHeader header);
+        ArrayPool<byte>.Shared.Return(bytes);
+        switch (status)
+        {
+            case ProxyHeaderStatus.Incomplete:
+                return ReceiveOutcome.Continue;
+            case ProxyHeaderStatus.Invalid:
+                _header.TrySetException(new InvalidDataException(
+                    "The connection comes from a trusted proxy and does not begin with a PROXY header of version 1 or 2."));
+                break;
+            default:
+                input.Consume(header.Length);
+                _header.TrySetResult(header);
+                break;
+        }
+
+        return ReceiveOutcome.Pause;
+    }
+
+    public void OnInputEnded(bool truncated) =>
+        _header.TrySetException(new InvalidDataException("The connection from a trusted proxy ended before its PROXY header did."));
+
+    public void OnOutputDrained()
+    {
+    }
+
+    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
+
+    public void OnClosed(CloseReason reason) => _header.TrySetException(new IOException(reason.Message));
+}

@@ -1,0 +1,78 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.Proxies;
+
+/// <summary>The sources whose connections begin with a PROXY header. Immutable; safe from any thread.</summary>
+internal sealed class TrustedProxies
+{
+    /// <summary>Stands for all peers of Unix sockets.</summary>
+    public const string Unix = "unix";
+
+    /// <summary>What a source may be, for messages.</summary>
+    public const string Allowed = "allowed are addresses such as 10.0.0.1, networks such as 10.0.0.0/8, and unix";
+
+    private readonly IPNetwork[] _networks;
+    private readonly bool _unix;
+
+    /// <summary>Creates the set.</summary>
+    /// <param name="sources">Addresses, networks, and <see cref="Unix"/>; see <see cref="IsSource"/>.</param>
+    public TrustedProxies(IEnumerable<string> sources)
+    {
+        string[] all = [.. sources];
+        _unix = all.Contains(Unix, StringComparer.Ordinal);
+        _networks = [.. all.Where(static source => source != Unix).Select(static source => ToNetwork(source)!.Value)];
+    }
+
+    /// <summary>Whether there are no sources.</summary>
+    public bool IsEmpty => _networks.Length == 0 && !_unix;
+
+    /// <summary>Whether a text is an address (<c>10.0.0.1</c>), a network (<c>10.0.0.0/8</c>), or <see cref="Unix"/>.</summary>
+    public static bool IsSource(string text) => text == Unix || ToNetwork(text) is not null;
+
+    /// <summary>Whether connections of this peer begin with a PROXY header.</summary>
+    public bool Contain(EndPoint? peer)
+    {
+        if (peer is not IPEndPoint { Address: { } address })
+        {
+            return _unix && peer?.AddressFamily == AddressFamily.Unix;
+        }
+
+        IPAddress plain = address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address;
+        foreach (IPNetwork network in _networks)
+        {
+            if (network.Contains(plain))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>A stage (<c>ConnectionStage</c>) that reads the header of such a connection, which then has the client's address.</summary>
+    public async ValueTask<Connection?> ReadHeaderAsync(Connection connection, CancellationToken cancellationToken)
+    {
+        if (!Contain(connection.RemoteEndPoint))
+        {
+            return connection;
+        }
+
+        var preamble = new ProxyPreamble();
+        connection.Start(preamble);
+        ProxyHeader header = await preamble.Header.WaitAsync(cancellationToken).ConfigureAwait(false);
+        if (!header.IsOwn)
+        {
+            ((TransportConnection)connection).SetClient(header.Client);
+        }
+
+        return connection;
+    }
+
+    private static IPNetwork? ToNetwork(string text) =>
+        IPNetwork.TryParse(text, out IPNetwork network) ? network
+        : IPAddress.TryParse(text, out IPAddress? address) ? new IPNetwork(address, address.GetAddressBytes().Length * 8)
+        : null;
+}

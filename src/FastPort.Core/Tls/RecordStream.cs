@@ -1,0 +1,271 @@
+using System.Threading.Tasks.Sources;
+using FastPort.Buffers;
+using FastPort.Connections;
+
+namespace FastPort.Tls;
+
+/// <summary>
+/// The encrypted bytes below an <see cref="System.Net.Security.SslStream"/>: what it writes goes to the connection below, what it reads
+/// comes from there. No call blocks.
+/// <para>
+/// During the handshake the stream copies what arrives, and a read that waited goes on at <see cref="HandshakeWorkers"/>: handshakes
+/// compute off the loops. From <see cref="BeginData"/> on only the loop reads, straight from the connection's ring, and a read that waited
+/// goes on within <see cref="Offer"/>. <see cref="_gate"/> guards the fields of reading; one thread at a time writes.
+/// </para>
+/// </summary>
+internal sealed class RecordStream(Connection below, HandshakeWorkers workers) : Stream, IValueTaskSource<int>
+{
+    // The messages of a handshake are a few KiB; long chains of certificates have some tens.
+    private const int MaxCollected = 64 * 1024;
+
+    private readonly Lock _gate = new();
+    private readonly ArrayPoolCircularBuffer _collected = new(1024, MaxCollected, below.MessagePool);
+    private ManualResetValueTaskSourceCore<int> _read;
+    private Memory<byte> _waiting;
+    private ArrayPoolCircularBuffer? _input;
+    private IOException? _failure;
+    private int _result;
+    private bool _isWaiting;
+    private bool _isData;
+    private bool _isEnded;
+    private long _written;
+
+    /// <summary>Whether a read has come to the end of the peer's stream. In data, for the loop only.</summary>
+    public bool HasReadEnd { get; private set; }
+
+    /// <summary>Bytes ever handed to the connection below.</summary>
+    public long Written => Volatile.Read(ref _written);
+
+    public override bool CanRead => true;
+
+    public override bool CanSeek => false;
+
+    public override bool CanWrite => true;
+
+    public override long Length => throw new NotSupportedException();
+
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    /// <summary>During the handshake: takes the bytes of a burst; on the loop. False if some wait in the ring for a later call.</summary>
+    public bool TryCollect(ArrayPoolCircularBuffer input)
+    {
+        lock (_gate)
+        {
+            if (_failure is not null)
+            {
+                input.Consume(input.Length);
+                return true;
+            }
+
+            int count = Math.Min(input.Length, MaxCollected - _collected.Length);
+            foreach (ReadOnlyMemory<byte> piece in input.GetReadableSequence(0, count))
+            {
+                _collected.Write(piece.Span);
+            }
+
+            input.Consume(count);
+        }
+
+        Continue();
+        return input.IsEmpty;
+    }
+
+    /// <summary>The handshake is over: from now on only the loop reads.</summary>
+    public void BeginData()
+    {
+        lock (_gate)
+        {
+            _isData = true;
+            _collected.TryReleaseWhenEmpty();
+        }
+    }
+
+    /// <summary>Offers a burst to a reader until <see cref="Withdraw"/>; on the loop.</summary>
+    public void Offer(ArrayPoolCircularBuffer input)
+    {
+        _input = input;
+        Continue();
+    }
+
+    /// <summary>The burst is over: its ring must not be read any more.</summary>
+    public void Withdraw() => _input = null;
+
+    /// <summary>No more bytes will come: the peer's stream has ended.</summary>
+    public void End()
+    {
+        lock (_gate)
+        {
+            _isEnded = true;
+        }
+
+        Continue();
+    }
+
+    /// <summary>The connection has ended: reads fail, and the collected bytes are dropped.</summary>
+    public void Fail(string message)
+    {
+        lock (_gate)
+        {
+            _failure ??= new IOException(message);
+            _collected.Dispose();
+        }
+
+        Continue();
+    }
+
+    /// <summary>Finishes a read that waited during the handshake. Called by a worker.</summary>
+    public void FinishRead() => Finish(_result);
+
+    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        ValueTask<int> read;
+        lock (_gate)
+        {
+            // A handshake computes on a worker only, also if the peer's bytes were there first.
+            if ((_isData || HandshakeWorkers.IsWorker) && TryTake(buffer, out int count))
+            {
+                return _failure is null ? new ValueTask<int>(count) : ValueTask.FromException<int>(_failure);
+            }
+
+            _waiting = buffer;
+            _isWaiting = true;
+            _read.Reset();
+            read = new ValueTask<int>(this, _read.Version);
+            if (_isData || HandshakeWorkers.IsWorker)
+            {
+                return read;
+            }
+        }
+
+        Continue();
+        return read;
+    }
+
+    // A connection that closes takes no bytes any more; it ends, which every reader is told.
+    public override void Write(ReadOnlySpan<byte> buffer)
+    {
+        if (below.BeginWrite() is not { } ring)
+        {
+            return;
+        }
+
+        try
+        {
+            ring.Write(buffer);
+        }
+        finally
+        {
+            below.EndWrite();
+        }
+
+        Volatile.Write(ref _written, _written + buffer.Length);
+    }
+
+    public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        Write(buffer.Span);
+        return ValueTask.CompletedTask;
+    }
+
+    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken)
+    {
+        Write(buffer.AsSpan(offset, count));
+        return Task.CompletedTask;
+    }
+
+    public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
+
+    // The handshake flushes after each of its flights, and the end of a session after its last record.
+    public override void Flush() => below.Flush();
+
+    public override Task FlushAsync(CancellationToken cancellationToken)
+    {
+        below.Flush();
+        return Task.CompletedTask;
+    }
+
+    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException("Reading is asynchronous only.");
+
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    int IValueTaskSource<int>.GetResult(short token) => _read.GetResult(token);
+
+    ValueTaskSourceStatus IValueTaskSource<int>.GetStatus(short token) => _read.GetStatus(token);
+
+    void IValueTaskSource<int>.OnCompleted(
+        Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        _read.OnCompleted(continuation, state, token, flags);
+
+    // Lets a read go on for which there are bytes now.
+    private void Continue()
+    {
+        int count;
+        bool isData;
+        lock (_gate)
+        {
+            if (!_isWaiting || !TryTake(_waiting, out count))
+            {
+                return;
+            }
+
+            _isWaiting = false;
+            _waiting = default;
+            _result = count;
+            isData = _isData;
+        }
+
+        if (isData)
+        {
+            Finish(count);
+        }
+        else
+        {
+            workers.Add(this);
+        }
+    }
+
+    private void Finish(int count)
+    {
+        if (_failure is { } failure)
+        {
+            _read.SetException(failure);
+        }
+        else
+        {
+            _read.SetResult(count);
+        }
+    }
+
+    // Under the gate. False if the read has to wait. An empty buffer asks whether there is anything to read.
+    private bool TryTake(Memory<byte> buffer, out int count)
+    {
+        count = 0;
+        if (_failure is not null)
+        {
+            return true;
+        }
+
+        ArrayPoolCircularBuffer? from = _collected.IsEmpty ? _input : _collected;
+        if (from is null || from.IsEmpty)
+        {
+            HasReadEnd |= _isEnded;
+            return _isEnded;
+        }
+
+        count = Math.Min(from.Length, buffer.Length);
+        from.CopyTo(0, buffer.Span[..count]);
+        from.Consume(count);
+        if (_isData && ReferenceEquals(from, _collected))
+        {
+            _collected.TryReleaseWhenEmpty();
+        }
+
+        return true;
+    }
+}

@@ -1,0 +1,183 @@
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Configuration;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Tls;
+
+/// <summary>
+/// The certificates of a server, read again when their files have changed. If anything is wrong with the new ones, those read before stay
+/// in use: all of them, so that no two belong to different times. Safe from any thread; one read at a time.
+/// </summary>
+internal sealed class ServerCertificates : IDisposable
+{
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(5);
+
+    private readonly CertificateSources _sources;
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+
+    // Guards what is not volatile; subscribers of Changed are called under it, so that they see the changes in order.
+    private readonly Lock _gate = new();
+    private string _fingerprint;
+    private string? _lastFailure;
+    private DateTimeOffset _nextExpiryCheck;
+
+    // A certificate that was replaced is not disposed: a handshake may have selected it just before, and none of them says when it is done
+    // with it. The finalizer of its handle frees it when nobody can use it any more.
+    private volatile CertificateSet _set;
+    private volatile ITimer? _timer;
+    private volatile bool _disposed;
+
+    /// <summary>Reads the certificates.</summary>
+    /// <param name="options">Names the files.</param>
+    /// <param name="section">The section of the server's options, for messages.</param>
+    /// <param name="time">Source of time.</param>
+    /// <param name="logger">For changes and certificates that expire.</param>
+    /// <exception cref="FastPortOptionsException">There is none, or one cannot be used.</exception>
+    public ServerCertificates(TlsServerOptions options, string section, TimeProvider time, ILogger logger)
+    {
+        (_time, _logger) = (time, logger);
+        _sources = new CertificateSources(options, section, time);
+
+        // Before the read: a file that changes in between is seen at the next look.
+        _fingerprint = _sources.Fingerprint();
+        List<string> problems = [];
+        _set = _sources.Read(previous: null, problems) ?? throw new FastPortOptionsException(problems);
+        DateTimeOffset now = time.GetUtcNow();
+        _nextExpiryCheck = now + CertificateExpiry.Interval;
+        CertificateExpiry.Tell(logger, _set.Certificates, now);
+    }
+
+    /// <summary>Called for each certificate that has changed, one call at a time. Must not block.</summary>
+    public event Action<CertificateInfo>? Changed;
+
+    /// <summary>Each certificate; the first is for names that none has.</summary>
+    public IReadOnlyList<ServerCertificate> Current => _set.Certificates;
+
+    /// <summary>What others may know of them.</summary>
+    public IReadOnlyList<CertificateInfo> Infos => [.. _set.Certificates.Select(static one => one.Info)];
+
+    /// <summary>Whose certificates peers may show; null for the system's authorities.</summary>
+    public X509Certificate2Collection? ClientAuthorities => _set.ClientAuthorities;
+
+    /// <summary>The certificate for a peer that asks for this name: one that has it, or has a wildcard for it, or the first.</summary>
+    public ServerCertificate Select(string? serverName) => _set.Select(serverName);
+
+    /// <summary>Begins to look for changes.</summary>
+    public void Watch()
+    {
+        lock (_gate)
+        {
+            _timer ??= _time.CreateTimer(static state => ((ServerCertificates)state!).Look(), this, Interval, Interval);
+        }
+
+        if (_disposed)
+        {
+            _timer.Dispose();
+        }
+    }
+
+    /// <summary>Ends the looks; does not wait for one that is under way. The certificates stay usable.</summary>
+    public void Dispose()
+    {
+        _disposed = true;
+        _timer?.Dispose();
+    }
+
+    /// <summary>Looks at the files now. Never throws.</summary>
+    internal void Look()
+    {
+        // The look before this one is not done: a file system that does not answer must not collect threads.
+        if (!_gate.TryEnter())
+        {
+            return;
+        }
+
+        try
+        {
+            ReadAgain();
+            DateTimeOffset now = _time.GetUtcNow();
+            if (now >= _nextExpiryCheck && !_disposed)
+            {
+                _nextExpiryCheck = now + CertificateExpiry.Interval;
+                CertificateExpiry.Tell(_logger, _set.Certificates, now);
+            }
+        }
+        finally
+        {
+            _gate.Exit();
+        }
+    }
+
+    private void ReadAgain()
+    {
+        string fingerprint = _sources.Fingerprint();
+        if (fingerprint == _fingerprint)
+        {
+            _lastFailure = null;
+            return;
+        }
+
+        // One that fails is tried again at every look, for the cause may be elsewhere; it is told once for each change.
+        List<string> problems = [];
+        CertificateSet? set = TryRead(problems);
+        if (_disposed)
+        {
+            return;
+        }
+
+        if (set is null)
+        {
+            string failure = string.Join(' ', problems);
+            if (_lastFailure != fingerprint + failure)
+            {
+                _lastFailure = fingerprint + failure;
+                TlsLog.ReloadFailed(_logger, failure);
+            }
+
+            return;
+        }
+
+        CertificateSet before = _set;
+        (_set, _fingerprint, _lastFailure) = (set, fingerprint, null);
+        Tell(before, set);
+    }
+
+    private CertificateSet? TryRead(List<string> problems)
+    {
+        try
+        {
+            return _sources.Read(_set, problems);
+        }
+        catch (Exception e)
+        {
+            // Nothing that a file holds may end the process.
+            problems.Add(e.Message);
+            return null;
+        }
+    }
+
+    private void Tell(CertificateSet before, CertificateSet now)
+    {
+        ServerCertificate[] changed = [.. now.Certificates.Except(before.Certificates)];
+        foreach (ServerCertificate certificate in changed)
+        {
+            CertificateInfo info = certificate.Info;
+            TlsLog.Changed(_logger, info.Subject, info.Source, info.Thumbprint, info.NotAfter);
+            try
+            {
+                Changed?.Invoke(info);
+            }
+            catch (Exception e)
+            {
+                TlsLog.SubscriberFailed(_logger, e);
+            }
+        }
+
+        CertificateExpiry.Tell(_logger, changed, _time.GetUtcNow());
+        if (!now.HasSameAuthorities(before))
+        {
+            TlsLog.AuthoritiesChanged(_logger, string.Join("; ", now.ClientAuthorities!.Select(static authority => authority.Subject)));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+#pragma warning disable CA2012 // A read that waits is kept; its result is taken once, when it has ended.
+
+using System.Runtime.CompilerServices;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.Tls;
+
+/// <content>Reading: decrypts what arrives and offers it to the protocol. Only the loop runs this code, but for the handshake.</content>
+internal sealed partial class TlsConnection
+{
+    // From this many waiting bytes on a flush in a burst encrypts at once: they fill a record.
+    private const int FlushAtOnceBytes = 16 * 1024;
+
+    // The protocol is offered this much at once at most: its answers leave before more is decrypted.
+    private const int BurstBytes = 256 * 1024;
+
+    private static readonly CloseReason Cut = new(
+        CloseKind.PeerTruncated,
+        "The peer's stream ended without the end of TLS (close_notify): it was cut, or the peer refused this side's certificate.");
+
+    private readonly Action _onReadable;
+    private ConfiguredValueTaskAwaitable<int>.ConfiguredValueTaskAwaiter _read;
+    private bool _readWaits;
+
+    // The read waited and has ended; its result is not taken yet.
+    private bool _waited;
+    private bool _offers;
+    private bool _inBurst;
+    private bool _streamEnded;
+    private bool _isCut;
+
+    public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input)
+    {
+        if (IsClosing)
+        {
+            DropInput(input);
+            return ReceiveOutcome.Continue;
+        }
+
+        if (!Has(ReadFlags.Open))
+        {
+            return _records.TryCollect(input) ? ReceiveOutcome.Continue : ReceiveOutcome.Pause;
+        }
+
+        // The connection below may not know of the pause: the protocol paused at bytes that had come with the handshake.
+        if (!Has(ReadFlags.Paused))
+        {
+            Pump(input);
+        }
+
+        return Has(ReadFlags.Paused) && !IsClosing ? ReceiveOutcome.Pause : ReceiveOutcome.Continue;
+    }
+
+    public void OnInputEnded(bool truncated)
+    {
+        _records.End();
+        if (Has(ReadFlags.Open) && !Has(ReadFlags.Paused))
+        {
+            Pump(input: null);
+        }
+    }
+
+    // The loop's first action, after the handshake.
+    private void Begin()
+    {
+        if (Is(LifeFlags.Ended))
+        {
+            return;
+        }
+
+        Open();
+        RunWork();
+        Resume();
+    }
+
+    private void Resume()
+    {
+        if (!Has(ReadFlags.Open) || Is(LifeFlags.Ended))
+        {
+            return;
+        }
+
+        // After a pause an empty ring is offered, too: the protocol must learn that reading has resumed.
+        _offers = Has(ReadFlags.Paused);
+        Set(ReadFlags.Paused, false);
+        Pump(input: null);
+        if (!Has(ReadFlags.Paused))
+        {
+            // The rest waits in the ring below.
+            _below.ResumeReading();
+        }
+    }
+
+    // Decrypts and offers until nothing is left to read, or the protocol pauses.
+    private void Pump(ArrayPoolCircularBuffer? input)
+    {
+        _inBurst = true;
+        try
+        {
+            if (_streamEnded)
+            {
+                input?.Consume(input.Length);
+            }
+            else if (input is not null)
+            {
+                _records.Offer(input);
+            }
+
+            Read();
+        }
+        catch (IOException e)
+        {
+            // A peer's bytes that are no records of this session, or its alert.
+            Close(_records.HasReadEnd ? Cut : HandshakeFailure.InSession(e));
+        }
+        catch (Exception e)
+        {
+            Fault(e);
+        }
+        finally
+        {
+            _records.Withdraw();
+            _inBurst = false;
+        }
+
+        if (_output.NotEncrypted != 0)
+        {
+            _output.Flush();
+        }
+    }
+
+    private void Read()
+    {
+        bool offer = _offers || !_plain.Ring.IsEmpty;
+        _offers = false;
+        while (!IsClosing)
+        {
+            if (!offer)
+            {
+                offer = Decrypt();
+                if (!offer)
+                {
+                    break;
+                }
+            }
+
+            offer = false;
+            OfferTo(_plain.Ring);
+            if (Has(ReadFlags.Paused))
+            {
+                return;
+            }
+        }
+
+        if (IsClosing)
+        {
+            return;
+        }
+
+        if (_isCut)
+        {
+            // Somebody on the way may have cut the stream (RFC 8446, 6.1): the protocol must not take it for whole.
+            Close(Cut);
+        }
+        else if (_streamEnded)
+        {
+            ReportInputEnd(!_plain.Ring.IsEmpty);
+        }
+        else
+        {
+            _plain.Ring.ReleaseWhenIdle();
+        }
+    }
+
+    // True if bytes were added to the ring.
+    private bool Decrypt()
+    {
+        int count = 0;
+        while (count < BurstBytes && (count == 0 || _plain.HasRoom) && TryBecomeReadable())
+        {
+            // The stream holds decrypted bytes now, or has ended: this read never waits.
+            _plain.MakeRoom();
+            Memory<byte> room = _plain.Ring.GetWritableMemory(1);
+            ConfiguredValueTaskAwaitable<int>.ConfiguredValueTaskAwaiter read = _stream.ReadAsync(room).ConfigureAwait(false).GetAwaiter();
+            int got = read.IsCompleted
+                ? read.GetResult()
+                : throw new InvalidOperationException("A read of decrypted bytes waits.");
+            if (got == 0)
+            {
+                _streamEnded = true;
+                _isCut = _records.HasReadEnd;
+                break;
+            }
+
+            _plain.Received(got, room.Length);
+            count += got;
+        }
+
+        return count != 0;
+    }
+
+    // An empty read decrypts the next record, and waits while there is none. It holds no memory meanwhile.
+    private bool TryBecomeReadable()
+    {
+        if (_streamEnded || _readWaits)
+        {
+            return false;
+        }
+
+        if (_waited)
+        {
+            _waited = false;
+            _read.GetResult();
+            return true;
+        }
+
+        _read = _stream.ReadAsync(Memory<byte>.Empty).ConfigureAwait(false).GetAwaiter();
+        if (_read.IsCompleted)
+        {
+            _read.GetResult();
+            return true;
+        }
+
+        _readWaits = true;
+        _read.UnsafeOnCompleted(_onReadable);
+        return false;
+    }
+
+    // Within Offer or End of the records, on the loop.
+    private void Readable()
+    {
+        _waited = true;
+        _readWaits = false;
+        if (!_inBurst && !Is(LifeFlags.Ended))
+        {
+            // The runtime has moved the continuation elsewhere, or the end of the stream came.
+            ResumeReading();
+        }
+    }
+}

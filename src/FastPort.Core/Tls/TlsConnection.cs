@@ -1,0 +1,240 @@
+using System.Net;
+using System.Net.Security;
+using System.Security.Authentication;
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Buffers;
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.Tls;
+
+/// <summary>
+/// Encrypts a connection: the protocol of the connection below, and a connection for the protocol above. Its loop is that of the connection
+/// below, which also has the deadline of a close; the other deadlines are its own, since only it knows the protocol's bytes.
+/// <para>
+/// The handshake runs before the connection is started (<see cref="AuthenticateAsync"/>). From then on the loop alone reads from the
+/// <see cref="SslStream"/>, and <see cref="TlsOutput"/> has one thread at a time write to it.
+/// </para>
+/// </summary>
+internal sealed partial class TlsConnection : TransportConnection, IConnectionProtocol
+{
+    [ThreadStatic]
+    private static TlsConnection? _ending;
+
+    private readonly Connection _below;
+    private readonly RecordStream _records;
+    private readonly SslStream _stream;
+    private readonly TlsOutput _output;
+    private readonly ReceiveBuffer _plain;
+    private TlsInfo? _info;
+
+    /// <param name="below">The connection below, not started, or with a preamble that has ended. Its settings are those of
+    /// <see cref="SettingsBelow"/>.</param>
+    /// <param name="settings">Settings of the encrypted connection.</param>
+    /// <param name="workers">Where the steps of the handshake run.</param>
+    public TlsConnection(Connection below, ConnectionSettings settings, HandshakeWorkers workers)
+        : base(settings, below.RemoteEndPoint, below.UnixPeer)
+    {
+        _below = below;
+        _records = new RecordStream(below, workers);
+        _stream = new SslStream(_records, leaveInnerStreamOpen: true);
+        _output = new TlsOutput(this, below, _stream, _records, settings);
+        _plain = new ReceiveBuffer(settings.MaxReceiveBytes, ReceivePool);
+        _onReadable = Readable;
+    }
+
+    public override TlsInfo? Tls => _info;
+
+    public override EndPoint? LocalEndPoint => _below.LocalEndPoint;
+
+    public override long BytesReceived => _plain.BytesReceived;
+
+    public override long BytesSent => _output.BytesSent;
+
+    public override long PendingBytes => Is(LifeFlags.Ended) ? 0 : _output.PendingBytes;
+
+    public override bool IsSendBlocked => _below.IsSendBlocked;
+
+    public override bool IsOnLoop => _below.IsOnLoop || ReferenceEquals(_ending, this);
+
+    internal override long ReceiveMemory => base.ReceiveMemory + _below.ReceiveMemory;
+
+    internal override long SendMemory => base.SendMemory + _below.SendMemory;
+
+    /// <summary>
+    /// The settings of the connection below an encrypted one: it holds few bytes, and judges no peer by those.
+    /// </summary>
+    public static ConnectionSettings SettingsBelow(ConnectionSettings settings) => settings with
+    {
+        MaxSendBytes = TlsOutput.MostBelow * 2,
+        WriteTimeout = TimeSpan.Zero,
+        MinimumSendRate = 0,
+    };
+
+    /// <summary>Starts the connection below and makes the handshake. If it fails, the caller closes the connection below.</summary>
+    /// <param name="authenticate">Begins the handshake.</param>
+    /// <param name="serverName">The name that the client asked for, known when the handshake has ended.</param>
+    /// <exception cref="AuthenticationException">The peers did not agree.</exception>
+    /// <exception cref="IOException">The connection ended, or the peer does not speak TLS.</exception>
+    public async Task AuthenticateAsync(Func<SslStream, Task> authenticate, Func<string> serverName)
+    {
+        _below.Start(this);
+        if (_below.IsClosing)
+        {
+            // It was aborted before the start, so nothing is called any more.
+            _records.Fail("The connection was closed before the TLS handshake.");
+        }
+
+        // The worker that made the last step must not run what follows.
+        await authenticate(_stream).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        TlsCipherSuite suite = _stream.NegotiatedCipherSuite;
+        if (!TlsProtocols.IsAllowed(suite))
+        {
+            throw new AuthenticationException($"The cipher suite {suite} is not allowed; offer one with AES-GCM or ChaCha20.");
+        }
+
+        _info = new TlsInfo(
+            _stream.SslProtocol,
+            suite,
+            _stream.RemoteCertificate as X509Certificate2,
+            serverName(),
+            _stream.NegotiatedApplicationProtocol.ToString());
+        _records.BeginData();
+    }
+
+    public override ArrayPoolCircularBuffer? BeginWrite() => _output.BeginWrite(IsOnLoop);
+
+    public override void EndWrite() => _output.EndWrite(IsOnLoop);
+
+    internal override bool TryEndWrite() => _output.EndWrite(IsOnLoop, unlessFinal: true);
+
+    internal override void EndFinalWrite() => _output.EndWrite(IsOnLoop, isFinal: true);
+
+    public override bool TryWriteBorrowed(ReadOnlyMemory<byte> memory, Action<object?>? release, object? state) =>
+        _output.TryWriteBorrowed(IsOnLoop, memory, release, state);
+
+    public override bool TryAppendBatch(ArrayPoolCircularBuffer ring, ref ArrayPoolCircularBuffer batch) =>
+        _output.TryAppendBatch(IsOnLoop, ref batch);
+
+    public override void Flush()
+    {
+        RequestTick();
+
+        // In a burst small messages wait for its end: one record for all of them.
+        if (!_inBurst || !IsOnLoop || _output.NotEncrypted >= FlushAtOnceBytes)
+        {
+            _output.Flush();
+        }
+    }
+
+    public override void FlushNow()
+    {
+        RequestTick();
+        _output.Flush();
+        _below.FlushNow();
+    }
+
+    // Not only below: the protocol may have paused at bytes that the connection below has handed over already.
+    public override void ResumeReading() => _below.Post(static state => ((TlsConnection)state!).Resume(), this);
+
+    public void OnOpened(Connection connection)
+    {
+    }
+
+    public void OnOutputDrained()
+    {
+        _output.Drained();
+        SentSome();
+        _output.AwaitSending();
+    }
+
+    public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
+
+    public void OnClosed(CloseReason reason)
+    {
+        bool wasStarted = !TrySet(LifeFlags.Claimed);
+        Lose(reason);
+        _records.Fail(reason.Message);
+        if (wasStarted && Protocol is not null && !Has(ReadFlags.Open) && !Is(LifeFlags.Ended))
+        {
+            // The loop's first action has not run: the protocol is opened before it hears of the end.
+            Open();
+        }
+
+        End();
+    }
+
+    internal override void RoomAwaited() => _output.AwaitSending();
+
+    /// <summary>
+    /// The last byte was encrypted: tells the peer so, and closes the connection below. Called by the flusher. It happens on the loop: the
+    /// runtime's stream does not guard its end against a read that decrypts at the same time.
+    /// </summary>
+    internal void ShutDownOutput() => _below.Post(static state => ((TlsConnection)state!).ShutDown(), this);
+
+    /// <summary>The last flusher has ended after the connection did.</summary>
+    internal void OutputQuiescent() => Finish();
+
+    protected override void BeginLoop() => _below.Post(static state => ((TlsConnection)state!).Begin(), this);
+
+    protected override void WakeLoop() => _below.Post(static state => ((TlsConnection)state!).RunWork(), this);
+
+    protected override void OnClosing()
+    {
+        _output.ShutDownWhenFlushed();
+
+        // The loop drops the peer's bytes from now on.
+        _below.ResumeReading();
+    }
+
+    protected override void OnAborted() => _below.Abort(ClosingReason ?? CloseReason.LocalClosed);
+
+    protected override void End()
+    {
+        if (!TryBeginEnd())
+        {
+            return;
+        }
+
+        // A connection that was never started is ended by whoever closes it.
+        _below.Close(ClosingReason ?? CloseReason.LocalClosed);
+        _output.ReleaseWhenIdle();
+        if (_output.TryClose())
+        {
+            Finish();
+        }
+    }
+
+    private void ShutDown()
+    {
+        try
+        {
+            // Written at once: no call of the stream below waits.
+            _ = _stream.ShutdownAsync();
+        }
+        catch (Exception)
+        {
+            // The session is broken, and the runtime throws types of its own then; the connection closes all the same.
+        }
+
+        _below.Close(ClosingReason ?? CloseReason.LocalClosed);
+    }
+
+    private void Finish()
+    {
+        LeaveClock();
+        TlsConnection? outer = _ending;
+        _ending = this;
+        try
+        {
+            _plain.Ring.Dispose();
+            _records.Fail("The connection has ended.");
+            _stream.Dispose();
+            CompleteEnd();
+        }
+        finally
+        {
+            _ending = outer;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+using System.Net.Security;
+using System.Security.Authentication;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using FastPort.Connections;
+using FastPort.Transports;
+
+namespace FastPort.Tls;
+
+/// <summary>
+/// Connects to a <c>tls://</c> endpoint: the transport's connection, then the handshake. Files are read at each connect, so renewed ones
+/// need no restart.
+/// </summary>
+internal sealed class TlsConnector(Endpoint endpoint, ITransport transports, ConnectionSettings settings, TlsClientOptions options)
+    : ITransportConnector
+{
+    private readonly AliasConnector _below = new(
+        endpoint, transports.CreateConnector(TlsProtocols.Below(endpoint), TlsConnection.SettingsBelow(settings)));
+
+    public async ValueTask<Connection> ConnectAsync(CancellationToken cancellationToken)
+    {
+        var check = new PeerCheck(isRequired: true, options.PinnedHash);
+        string name = options.ServerName.Length != 0 ? options.ServerName : endpoint.Host;
+        SslClientAuthenticationOptions client = Options(name, check);
+        Connection below = await _below.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        var connection = new TlsConnection(below, settings, HandshakeWorkers.Clients);
+        try
+        {
+            using CancellationTokenRegistration _ = cancellationToken.UnsafeRegister(
+                static state => ((Connection)state!).Abort(CloseReason.LocalClosed), below);
+            await connection.AuthenticateAsync(
+                stream => stream.AuthenticateAsClientAsync(client, cancellationToken), () => name).ConfigureAwait(false);
+            return connection;
+        }
+        catch (Exception e)
+        {
+            // The alert that tells the server why is written already.
+            below.Close(CloseReason.LocalClosed);
+            cancellationToken.ThrowIfCancellationRequested();
+            if (e is AuthenticationException or IOException or InvalidOperationException)
+            {
+                throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {HandshakeFailure.ToClient(e, check.Problem)}.", e);
+            }
+
+            throw;
+        }
+    }
+
+    private SslClientAuthenticationOptions Options(string name, PeerCheck check)
+    {
+        try
+        {
+            X509Certificate2Collection? authorities =
+                options.AuthorityFile.Length == 0 ? null : CertificateFile.LoadAuthorities(options.AuthorityFile);
+            LoadedCertificate? own = options.CertificateFile.Length == 0
+                ? null
+                : CertificateFile.Load(options.CertificateFile, options.KeyFile, options.PasswordFile);
+            return new SslClientAuthenticationOptions
+            {
+                TargetHost = name,
+                EnabledSslProtocols = TlsProtocols.Allowed(options.AllowTls12),
+                ApplicationProtocols = TlsProtocols.Application,
+                CertificateChainPolicy = PeerCheck.Policy(authorities, options.Revocation, isClient: false),
+                RemoteCertificateValidationCallback = check.Check,
+                ClientCertificateContext = own is null
+                    ? null
+                    : SslStreamCertificateContext.Create(own.Certificate, own.Chain, offline: true),
+                AllowRenegotiation = false,
+                EncryptionPolicy = EncryptionPolicy.RequireEncryption,
+            };
+        }
+        catch (Exception e) when (e is CertificateException or CryptographicException)
+        {
+            throw new EndpointException(endpoint, $"Cannot connect to {endpoint}: {e.Message}", e);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+using System.Diagnostics.Metrics;
+using System.Globalization;
+using FastPort.Connections;
+using FastPort.Security.Policies;
+using FastPort.Sessions;
+using FastPort.Tls;
+
+namespace FastPort.Security.Audit;
+
+/// <summary>What happens to identities and permissions: counted, and written to the audit log if there is one. Thread-safe.</summary>
+internal sealed class SecurityEvents : IDisposable
+{
+    private readonly AuditLog? _log;
+    private readonly Meter _meter;
+    private readonly Counter<long> _authentications;
+    private readonly Counter<long> _refusals;
+    private readonly Counter<long> _reloads;
+
+    /// <summary>Creates the counters.</summary>
+    /// <param name="log">The audit log; null for none. Not disposed.</param>
+    /// <param name="server">The server's name, for the tag of the counters; empty for none.</param>
+    public SecurityEvents(AuditLog? log, string server)
+    {
+        _log = log;
+        _meter = new Meter(new MeterOptions("FastPort")
+        {
+            Tags = server.Length == 0 ? null : [new("fastport.server", server)],
+        });
+        _authentications = _meter.CreateCounter<long>("fastport.authentications", "{attempt}", "Hellos that were checked, by outcome.");
+        _refusals = _meter.CreateCounter<long>("fastport.policy.refusals", "{message}", "Messages that the policy does not allow.");
+        _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that have changed and were read again.");
+    }
+
+    /// <summary>A Hello was checked.</summary>
+    public void Authenticated(HelloRequest hello, AuthenticationResult result)
+    {
+        _authentications.Add(1, new KeyValuePair<string, object?>("outcome", result.IsAccepted ? "accepted" : "refused"));
+        if (!result.IsAccepted)
+        {
+            _log?.Add(AuditEvent.Of("hello.refused", hello.Session, ("client", hello.ClientName), ("reason", result.Message)));
+        }
+    }
+
+    /// <summary>A session is known.</summary>
+    public void Identified(Session session) => _log?.Add(AuditEvent.Of(
+        "session.identified",
+        session,
+        ("routingId", session.RoutingId),
+        ("client", session.ClientName),
+        ("by", session.User?.Identity?.AuthenticationType ?? "nothing")));
+
+    /// <summary>A session that was known has ended.</summary>
+    public void Closed(Session session, CloseReason reason)
+    {
+        if (session.IsIdentified)
+        {
+            _log?.Add(AuditEvent.Of("session.closed", session, ("kind", reason.Kind.ToString()), ("reason", reason.Message)));
+        }
+    }
+
+    /// <summary>The policy does not allow a message.</summary>
+    /// <param name="request">The message.</param>
+    /// <param name="reportOnly">Whether it was handled all the same.</param>
+    public void Refused(in AuthorizationRequest request, bool reportOnly)
+    {
+        Count(reportOnly);
+        if (_log is null)
+        {
+            return;
+        }
+
+        string type = string.Create(CultureInfo.InvariantCulture, $"0x{request.Type:X4}");
+        (string, string)[] details = (request.Topic ?? request.Target) is { } name
+            ? [("type", type), ("name", name)]
+            : [("type", type)];
+        _log.Add(AuditEvent.Of(reportOnly ? "message.reported" : "message.refused", request.Session, details));
+    }
+
+    /// <summary>The policy does not allow to do something with a name.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="action">What it does.</param>
+    /// <param name="name">With what.</param>
+    /// <param name="reportOnly">Whether it was done all the same.</param>
+    public void Refused(Session session, PolicyAction action, string name, bool reportOnly)
+    {
+        Count(reportOnly);
+        _log?.Add(AuditEvent.Of(
+            reportOnly ? "message.reported" : "message.refused", session, ("action", PolicyReader.KeyOf(action)), ("name", name)));
+    }
+
+    /// <summary>A subscription was ended, because the policy has changed.</summary>
+    public void SubscriptionEnded(Session session, PolicyAction action, string name) =>
+        _log?.Add(AuditEvent.Of("subscription.ended", session, ("action", PolicyReader.KeyOf(action)), ("name", name)));
+
+    /// <summary>A file was read again.</summary>
+    public void Reloaded(string what, string path)
+    {
+        _reloads.Add(1, new KeyValuePair<string, object?>("file", what));
+        _log?.Add(new AuditEvent("file.reloaded", Details: [("what", what), ("path", path)]));
+    }
+
+    /// <summary>A certificate of the server was replaced.</summary>
+    public void CertificateChanged(CertificateInfo certificate) => _log?.Add(AuditEvent.Of("certificate.changed", certificate));
+
+    private void Count(bool reportOnly) =>
+        _refusals.Add(1, new KeyValuePair<string, object?>("mode", reportOnly ? "report" : "refuse"));
+
+    public void Dispose() => _meter.Dispose();
+}

@@ -1,0 +1,16 @@
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Security.Files;
+
+/// <summary>Log messages of files; event ids 9100 to 9109.</summary>
+internal static partial class FileLog
+{
+    [LoggerMessage(9100, LogLevel.Information, "The {What} file {Path} was read again")]
+    public static partial void Reloaded(ILogger logger, string what, string path);
+
+    [LoggerMessage(9101, LogLevel.Error, "The {What} file was not read again; what was read before stays in force. {Message}")]
+    public static partial void ReloadFailed(ILogger logger, string what, string message);
+
+    [LoggerMessage(9102, LogLevel.Error, "What follows from the changed {What} file failed")]
+    public static partial void SubscriberFailed(ILogger logger, string what, Exception exception);
+}

@@ -1,0 +1,117 @@
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Security.Files;
+
+/// <summary>
+/// Something that is read from a file and read again when the file has changed. A file that cannot be read, or is wrong, keeps what was
+/// read before and is logged. The file is looked at in intervals, by content: that works with symbolic links that are swapped and with
+/// network file systems, where notifications do not. Thread-safe; one read at a time.
+/// </summary>
+/// <typeparam name="T">What is read.</typeparam>
+internal sealed class WatchedFile<T> : IDisposable
+    where T : class
+{
+    private readonly string _path;
+    private readonly string _what;
+    private readonly int _maxBytes;
+    private readonly Func<byte[], ICollection<string>, T?> _read;
+    private readonly ILogger _logger;
+    private readonly ITimer _timer;
+
+    // Guards _bytes and the order of reads; the subscribers of Changed are called under it, so that they see the changes in order.
+    private readonly Lock _gate = new();
+    private byte[] _bytes;
+    private string? _lastProblem;
+    private volatile T _current;
+
+    /// <summary>Reads the file.</summary>
+    /// <param name="path">The file.</param>
+    /// <param name="what">What it is, for messages: "policy".</param>
+    /// <param name="maxBytes">Size above which it is not read.</param>
+    /// <param name="read">Makes something of the bytes, or returns null and tells what is wrong, a sentence each.</param>
+    /// <param name="interval">How often the file is looked at.</param>
+    /// <param name="time">Source of time.</param>
+    /// <param name="logger">For what happens later.</param>
+    /// <exception cref="SecurityFileException">The file cannot be read or is wrong.</exception>
+    public WatchedFile(
+        string path,
+        string what,
+        int maxBytes,
+        Func<byte[], ICollection<string>, T?> read,
+        TimeSpan interval,
+        TimeProvider time,
+        ILogger logger)
+    {
+        (_path, _what, _maxBytes, _read, _logger) = (path, what, maxBytes, read, logger);
+        _bytes = ReadBytes();
+        List<string> problems = [];
+        _current = read(_bytes, problems) ?? throw new SecurityFileException(what, path, problems);
+        _timer = time.CreateTimer(static file => ((WatchedFile<T>)file!).Look(), this, interval, interval);
+    }
+
+    /// <summary>What was read last without an error.</summary>
+    public T Current => _current;
+
+    /// <summary>Called with what was read when the file has changed, one call at a time. Must not block.</summary>
+    public event Action<T>? Changed;
+
+    /// <summary>Looks at the file now. Never throws.</summary>
+    public void Look()
+    {
+        // The look before this one is not done: a file system that does not answer must not collect threads.
+        if (!_gate.TryEnter())
+        {
+            return;
+        }
+
+        try
+        {
+            try
+            {
+                byte[] bytes = ReadBytes();
+                if (bytes.AsSpan().SequenceEqual(_bytes))
+                {
+                    _lastProblem = null;
+                    return;
+                }
+
+                List<string> problems = [];
+                if (_read(bytes, problems) is not { } current)
+                {
+                    throw new SecurityFileException(_what, _path, problems);
+                }
+
+                (_bytes, _current, _lastProblem) = (bytes, current, null);
+            }
+            catch (Exception e)
+            {
+                // Once for each problem, not at every look.
+                if (_lastProblem != e.Message)
+                {
+                    _lastProblem = e.Message;
+                    FileLog.ReloadFailed(_logger, _what, e.Message);
+                }
+
+                return;
+            }
+
+            FileLog.Reloaded(_logger, _what, _path);
+            try
+            {
+                Changed?.Invoke(_current);
+            }
+            catch (Exception e)
+            {
+                FileLog.SubscriberFailed(_logger, _what, e);
+            }
+        }
+        finally
+        {
+            _gate.Exit();
+        }
+    }
+
+    public void Dispose() => _timer.Dispose();
+
+    private byte[] ReadBytes() => FileBytes.Read(_path, _what, _maxBytes);
+}

@@ -1,0 +1,57 @@
+using FastPort.Configuration;
+using FastPort.Hosting;
+using FastPort.Security;
+using FastPort.Security.Hosting;
+using Microsoft.Extensions.Configuration;
+
+namespace Microsoft.Extensions.DependencyInjection;
+
+/// <summary>Adds identities, permissions and an audit log to a FastPort server.</summary>
+public static class SecurityRegistration
+{
+    /// <summary>
+    /// Adds what configuration section <c>Security</c> (<see cref="SecurityOptions"/>) names: users, tokens, a policy, an audit log. If
+    /// keys are unknown, values out of range or files not usable, the host does not start. An authenticator or authorizer that the
+    /// application has set with <see cref="FastPortBuilder.ConfigureComponents"/> before keeps its place.
+    /// </summary>
+    /// <param name="builder">The server.</param>
+    /// <param name="configuration">The host's configuration (its root), or the section, of any name.</param>
+    /// <param name="configure">Changes the options after they were bound. Defaults to nothing.</param>
+    public static FastPortBuilder AddSecurity(
+        this FastPortBuilder builder, IConfiguration configuration, Action<SecurityOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        ArgumentNullException.ThrowIfNull(configuration);
+        IConfigurationSection section =
+            configuration as IConfigurationSection ?? configuration.GetSection(SecurityOptions.SectionName);
+        Options.OptionsBuilder<SecurityOptions> options = SectionOptions.Add<SecurityOptions>(
+            builder.Services, builder.Name, section, section.Path);
+        if (configure is not null)
+        {
+            options.Configure(configure);
+        }
+
+        string name = builder.Name;
+        NamedServices.AddSingleton(builder.Services, name, Create);
+        NamedServices.AddSingleton(builder.Services, name, provider => Security(provider).Policy!);
+        return builder
+            .ConfigureComponents((provider, components) => Security(provider).Apply(components))
+            .OnSessionIdentified((provider, session) => Security(provider).Events.Identified(session))
+            .OnSessionClosed((provider, session, reason) => Security(provider).Events.Closed(session, reason))
+            .OnCertificateChanged((provider, certificate) => Security(provider).Events.CertificateChanged(certificate));
+
+        ServerSecurity Create(IServiceProvider provider)
+        {
+            SecurityOptions bound = NamedServices.Options<SecurityOptions>(provider, name);
+            CertificateUsersCheck.Run(bound, section.Path, NamedServices.Options<FastPortServerOptions>(provider, name).Tls);
+            return new ServerSecurity(
+                bound,
+                name,
+                provider.GetRequiredService<TimeProvider>(),
+                NamedServices.LoggerFactory(provider).CreateLogger("FastPort.Security"),
+                () => NamedServices.Get<FastPortServer>(provider, name).Routing);
+        }
+
+        ServerSecurity Security(IServiceProvider provider) => NamedServices.Get<ServerSecurity>(provider, name);
+    }
+}

@@ -1,0 +1,100 @@
+using FastPort.Configuration;
+using FastPort.Hosting;
+using FastPort.Routing;
+using FastPort.Security.Audit;
+using FastPort.Security.Files;
+using FastPort.Security.Identities;
+using FastPort.Security.Policies;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Security.Hosting;
+
+/// <summary>The security of one server: what its options name, made when the server is, disposed with the host.</summary>
+internal sealed class ServerSecurity : IAsyncDisposable
+{
+    private readonly AuditLog? _log;
+    private readonly SecurityEvents _events;
+    private readonly VerificationQueue _verifications = new();
+    private readonly PasswordAuthentication? _passwords;
+    private readonly TokenAuthentication? _tokens;
+    private readonly IdentityAuthenticator? _authenticator;
+    private readonly ServerPolicy? _policy;
+
+    /// <summary>Reads the files.</summary>
+    /// <param name="options">The options.</param>
+    /// <param name="server">The server's name; empty for none.</param>
+    /// <param name="time">Source of time.</param>
+    /// <param name="logger">Told of changes.</param>
+    /// <param name="routing">The server's routing; called when a policy has changed.</param>
+    /// <exception cref="FastPortOptionsException">A file cannot be used; the message names it and every problem.</exception>
+    public ServerSecurity(SecurityOptions options, string server, TimeProvider time, ILogger logger, Func<ServerRouting> routing)
+    {
+        try
+        {
+            _log = options.AuditFile.Length == 0 ? null : new AuditLog(options.AuditFile, time, logger);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new FastPortOptionsException([$"The audit log {options.AuditFile} cannot be written. {e.Message}"]);
+        }
+
+        _events = new SecurityEvents(_log, server);
+        try
+        {
+            _passwords = Watch(options.UsersFile, "users", UserFile.MaxBytes, UserFile.Read) is { } users
+                ? new PasswordAuthentication(users, _verifications)
+                : null;
+            _tokens = Watch(options.TokenKeysFile, "token keys", TokenKeys.MaxBytes, TokenKeys.Read) is { } keys
+                ? new TokenAuthentication(keys, options, time, _verifications)
+                : null;
+            _policy = Watch(options.PolicyFile, "policy", PolicyReader.MaxBytes, static (b, p) => PolicyReader.Read(b, p)) is { } policy
+                ? new ServerPolicy(policy, options, time, _events, routing)
+                : null;
+        }
+        catch (SecurityFileException e)
+        {
+            throw new FastPortOptionsException([e.Message]);
+        }
+
+        _authenticator = options.HasIdentities ? new IdentityAuthenticator(options, _passwords, _tokens, _events) : null;
+
+        WatchedFile<T>? Watch<T>(string path, string what, int maxBytes, Func<byte[], ICollection<string>, T?> read)
+            where T : class
+        {
+            if (path.Length == 0)
+            {
+                return null;
+            }
+
+            WatchedFile<T> file = new(path, what, maxBytes, read, options.ReloadInterval, time, logger);
+            file.Changed += _ => _events.Reloaded(what, path);
+            return file;
+        }
+    }
+
+    /// <summary>Sets the parts that the options name.</summary>
+    public void Apply(FastPortServerComponents components)
+    {
+        components.Authenticator ??= _authenticator is null ? null : _authenticator.AuthenticateAsync;
+        components.Authorizer ??= _policy is null ? null : _policy.AuthorizeAsync;
+    }
+
+    /// <summary>The policy; null for none.</summary>
+    public ServerPolicy? Policy => _policy;
+
+    /// <summary>Counts and audits what happens.</summary>
+    public SecurityEvents Events => _events;
+
+    public async ValueTask DisposeAsync()
+    {
+        _policy?.Dispose();
+        _tokens?.Dispose();
+        _passwords?.Dispose();
+        _verifications.Dispose();
+        _events.Dispose();
+        if (_log is not null)
+        {
+            await _log.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+using System.Collections.Concurrent;
+using System.Security.Claims;
+using System.Security.Cryptography;
+using System.Text;
+using FastPort.Security.Files;
+using FastPort.Sessions;
+
+namespace FastPort.Security.Identities;
+
+/// <summary>
+/// Checks <c>Basic base64(user:password)</c> against the file of users. What was verified is remembered, as a keyed hash, until the file
+/// changes: thousands of clients that reconnect at once cost no hash each. Thread-safe.
+/// </summary>
+internal sealed class PasswordAuthentication : IDisposable
+{
+    private const string Scheme = "Basic ";
+    private const int MaxRemembered = 10_000;
+
+    private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+
+    private readonly WatchedFile<UserFile> _file;
+    private readonly VerificationQueue _queue;
+    private readonly byte[] _key = RandomNumberGenerator.GetBytes(32);
+    private ConcurrentDictionary<string, ClaimsPrincipal> _verified = new(StringComparer.Ordinal);
+
+    /// <summary>Creates the check.</summary>
+    /// <param name="file">The users; disposed with this object.</param>
+    /// <param name="queue">Where passwords are hashed.</param>
+    public PasswordAuthentication(WatchedFile<UserFile> file, VerificationQueue queue)
+    {
+        (_file, _queue) = (file, queue);
+        file.Changed += _ => Volatile.Write(ref _verified, new ConcurrentDictionary<string, ClaimsPrincipal>(StringComparer.Ordinal));
+    }
+
+    /// <summary>Whether a token is for this check.</summary>
+    public static bool IsFor(string token) => token.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>Checks a token.</summary>
+    /// <param name="token">The token.</param>
+    /// <param name="cancellationToken">The peer has gone.</param>
+    public async ValueTask<AuthenticationResult> AuthenticateAsync(string token, CancellationToken cancellationToken)
+    {
+        if (!TryRead(token, out string name, out string password))
+        {
+            return AuthenticationResult.Refuse("The token is not Basic with base64 of user:password in UTF-8.");
+        }
+
+        // Before the file is read: what a file that has changed meanwhile no longer holds is not remembered in the new table.
+        ConcurrentDictionary<string, ClaimsPrincipal> verified = Volatile.Read(ref _verified);
+        string remembered = Convert.ToBase64String(HMACSHA256.HashData(_key, Encoding.UTF8.GetBytes(token)));
+        if (verified.TryGetValue(remembered, out ClaimsPrincipal? known))
+        {
+            return AuthenticationResult.Accept(known);
+        }
+
+        UserFile users = _file.Current;
+        ClaimsPrincipal? user = await _queue.RunAsync(() => Task.FromResult(users.Verify(name, password)), cancellationToken)
+            .ConfigureAwait(false);
+        if (user is null)
+        {
+            return AuthenticationResult.Refuse("The user name or the password is wrong.");
+        }
+
+        if (verified.Count < MaxRemembered)
+        {
+            verified[remembered] = user;
+        }
+
+        return AuthenticationResult.Accept(user);
+    }
+
+    public void Dispose() => _file.Dispose();
+
+    internal static bool TryRead(string token, out string name, out string password)
+    {
+        name = password = string.Empty;
+        byte[] bytes = new byte[token.Length];
+        if (!Convert.TryFromBase64String(token[Scheme.Length..].Trim(), bytes, out int count))
+        {
+            return false;
+        }
+
+        try
+        {
+            string text = Utf8.GetString(bytes, 0, count);
+            int colon = text.IndexOf(':', StringComparison.Ordinal);
+            (name, password) = colon < 0 ? (string.Empty, string.Empty) : (text[..colon], text[(colon + 1)..]);
+            return colon > 0;
+        }
+        catch (DecoderFallbackException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,95 @@
+using System.Globalization;
+using System.Security.Claims;
+using FastPort.Security.Files;
+using FastPort.Sessions;
+using Microsoft.IdentityModel.JsonWebTokens;
+using Microsoft.IdentityModel.Tokens;
+
+namespace FastPort.Security.Identities;
+
+/// <summary>
+/// Checks JSON Web Tokens (RFC 7519): signed with one of the keys, for this audience, not expired. A token without an end is refused.
+/// Thread-safe.
+/// </summary>
+internal sealed class TokenAuthentication : IDisposable
+{
+    private const string Scheme = "Bearer ";
+
+    private readonly JsonWebTokenHandler _handler = new() { MapInboundClaims = false, MaximumTokenSizeInBytes = 16 * 1024 };
+    private readonly WatchedFile<TokenKeys> _keys;
+    private readonly SecurityOptions _options;
+    private readonly TimeProvider _time;
+    private readonly VerificationQueue _queue;
+
+    /// <summary>Creates the check.</summary>
+    /// <param name="keys">The keys; disposed with this object.</param>
+    /// <param name="options">Issuer, audience and claims.</param>
+    /// <param name="time">Source of time.</param>
+    /// <param name="queue">Where signatures are verified.</param>
+    public TokenAuthentication(WatchedFile<TokenKeys> keys, SecurityOptions options, TimeProvider time, VerificationQueue queue) =>
+        (_keys, _options, _time, _queue) = (keys, options, time, queue);
+
+    /// <summary>Checks a token.</summary>
+    /// <param name="token">The token, with or without <c>Bearer</c> before it.</param>
+    /// <param name="cancellationToken">The peer has gone.</param>
+    public async ValueTask<AuthenticationResult> AuthenticateAsync(string token, CancellationToken cancellationToken)
+    {
+        string compact = token.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) ? token[Scheme.Length..].Trim() : token;
+        DateTimeOffset now = _time.GetUtcNow();
+        TokenValidationParameters parameters = new()
+        {
+            IssuerSigningKeys = _keys.Current.Keys,
+            TryAllIssuerSigningKeys = true,
+            RequireSignedTokens = true,
+            RequireExpirationTime = true,
+            ValidateAudience = true,
+            ValidAudience = _options.TokenAudience,
+            ValidateIssuer = _options.TokenIssuer.Length != 0,
+            ValidIssuer = _options.TokenIssuer.Length != 0 ? _options.TokenIssuer : null,
+            ValidateLifetime = true,
+            LifetimeValidator = (notBefore, expires, _, _) =>
+                expires is { } end && end > now.UtcDateTime && !(notBefore > now.UtcDateTime + _options.TokenClockSkew),
+            NameClaimType = _options.TokenNameClaim,
+            RoleClaimType = _options.TokenRolesClaim,
+            AuthenticationType = "token",
+        };
+        TokenValidationResult result = await _queue.RunAsync(
+            () => _handler.ValidateTokenAsync(compact, parameters), cancellationToken).ConfigureAwait(false);
+        if (!result.IsValid)
+        {
+            return AuthenticationResult.Refuse(WhatIsWrong(result, compact, now));
+        }
+
+        if (string.IsNullOrEmpty(result.ClaimsIdentity.Name))
+        {
+            return AuthenticationResult.Refuse($"The token has no claim '{_options.TokenNameClaim}', which names its user.");
+        }
+
+        return AuthenticationResult.Accept(
+            new ClaimsPrincipal(result.ClaimsIdentity), new DateTimeOffset(result.SecurityToken.ValidTo, TimeSpan.Zero));
+    }
+
+    public void Dispose() => _keys.Dispose();
+
+    // Says what the owner of a token can mend; nothing of the token but its times and names.
+    private string WhatIsWrong(TokenValidationResult result, string compact, DateTimeOffset now) => result.Exception switch
+    {
+        SecurityTokenSignatureKeyNotFoundException => "The token is signed with a key that this server does not know.",
+        SecurityTokenInvalidSignatureException => "The token's signature is wrong, or it has none.",
+        SecurityTokenInvalidAudienceException => $"The token is not for '{_options.TokenAudience}'.",
+        SecurityTokenInvalidIssuerException => $"The token was not issued by '{_options.TokenIssuer}'.",
+        SecurityTokenNoExpirationException => "The token has no end (exp); give it one.",
+        SecurityTokenInvalidLifetimeException => WhenIsWrong(compact, now),
+        _ => "The token is not a valid JSON Web Token.",
+    };
+
+    private string WhenIsWrong(string compact, DateTimeOffset now)
+    {
+        JsonWebToken token = _handler.ReadJsonWebToken(compact);
+        return token.ValidTo == DateTime.MinValue ? "The token has no end (exp); give it one."
+            : token.ValidTo <= now.UtcDateTime ? $"The token has expired at {Shown(token.ValidTo)}."
+            : $"The token is not valid before {Shown(token.ValidFrom)}.";
+
+        static string Shown(DateTime time) => time.ToString("yyyy-MM-dd HH:mm:ss'Z'", CultureInfo.InvariantCulture);
+    }
+}

@@ -1,0 +1,89 @@
+using System.Security.Claims;
+using System.Text;
+
+namespace FastPort.Security.Identities;
+
+/// <summary>
+/// The users of a small site: a line each, <c>name:hash</c> or <c>name:hash:role,role</c>; empty lines and lines that begin with <c>#</c>
+/// are ignored. Immutable.
+/// </summary>
+internal sealed class UserFile
+{
+    /// <summary>Size of a file in bytes; a larger one is an error.</summary>
+    public const int MaxBytes = 16 * 1024 * 1024;
+
+    private static readonly UTF8Encoding Utf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+
+    // Verified for names that do not exist, so that the time does not tell which do.
+    private static readonly Lazy<PasswordHash> Nobody = new(static () => PasswordHash.Create(string.Empty));
+
+    private readonly Dictionary<string, User> _users;
+
+    private UserFile(Dictionary<string, User> users) => _users = users;
+
+    /// <summary>Number of users.</summary>
+    public int Count => _users.Count;
+
+    /// <summary>Reads a file.</summary>
+    /// <param name="utf8">The text.</param>
+    /// <param name="problems">Receives one sentence for each line that is wrong, without the hash.</param>
+    /// <returns>Null if there is an error.</returns>
+    public static UserFile? Read(byte[] utf8, ICollection<string> problems)
+    {
+        int before = problems.Count;
+        string text;
+        try
+        {
+            text = Utf8.GetString(utf8);
+        }
+        catch (DecoderFallbackException)
+        {
+            problems.Add("It is not UTF-8.");
+            return null;
+        }
+
+        Dictionary<string, User> users = new(StringComparer.Ordinal);
+        int number = 0;
+        foreach (string line in text.TrimStart('\uFEFF').Split('\n'))
+        {
+            number++;
+            string trimmed = line.Trim();
+            if (trimmed.Length == 0 || trimmed[0] == '#')
+            {
+                continue;
+            }
+
+            string[] parts = trimmed.Split(':');
+            if (parts.Length is not (2 or 3) || parts[0].Length == 0)
+            {
+                problems.Add($"Line {number} is not name:hash or name:hash:role,role.");
+            }
+            else if (PasswordHash.TryParse(parts[1]) is not { } hash)
+            {
+                problems.Add(
+                    $"Line {number}, user '{parts[0]}': the hash is not Argon2id in the PHC format; make one with the command users add.");
+            }
+            else if (!users.TryAdd(parts[0], new User(parts[0], hash, parts.Length == 3 ? Roles(parts[2]) : [])))
+            {
+                problems.Add($"Line {number}: user '{parts[0]}' is there already.");
+            }
+        }
+
+        return problems.Count == before ? new UserFile(users) : null;
+    }
+
+    /// <summary>The identity of a user; null if there is no such user or the password is wrong. Takes milliseconds of a core.</summary>
+    public ClaimsPrincipal? Verify(string name, string password)
+    {
+        User? user = _users.GetValueOrDefault(name);
+        bool isRight = (user?.Hash ?? Nobody.Value).Verify(password);
+        return user is not null && isRight ? user.Identity() : null;
+    }
+
+    private static string[] Roles(string text) => text.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
+
+    private sealed record User(string Name, PasswordHash Hash, string[] Roles)
+    {
+        public ClaimsPrincipal Identity() => UserIdentity.Of("password", Name, Roles);
+    }
+}

@@ -1,0 +1,39 @@
+using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
+using System.Security.Claims;
+
+namespace FastPort.Security.Policies;
+
+/// <summary>Rules, and what they grant to whom. Whatever no rule allows is refused. Immutable; safe from any thread.</summary>
+internal sealed class Policy(IReadOnlyList<PolicyRule> rules)
+{
+    // By identity, so that a message costs a lookup; entries go with their identities.
+    private readonly ConditionalWeakTable<ClaimsPrincipal, Grants> _byUser = [];
+
+    // By the rules that apply: thousands of identities share a few.
+    private readonly ConcurrentDictionary<string, Grants> _byRules = new(StringComparer.Ordinal);
+    private readonly Grants _anonymous = new([.. rules.Where(static r => r.IsFor(null))]);
+
+    /// <summary>The rules.</summary>
+    public IReadOnlyList<PolicyRule> Rules => rules;
+
+    /// <summary>What an identity may do.</summary>
+    /// <param name="user">The identity; null for an anonymous peer.</param>
+    public Grants For(ClaimsPrincipal? user) => user is null ? _anonymous
+        : _byUser.TryGetValue(user, out Grants? grants) ? grants
+        : _byUser.GetValue(user, Find);
+
+    private Grants Find(ClaimsPrincipal user)
+    {
+        bool[] applies = [.. rules.Select(rule => rule.IsFor(user))];
+        return _byRules.GetOrAdd(
+            string.Create(applies.Length, applies, static (key, flags) =>
+            {
+                for (int i = 0; i < key.Length; i++)
+                {
+                    key[i] = flags[i] ? '1' : '0';
+                }
+            }),
+            _ => new Grants([.. rules.Where((_, i) => applies[i])]));
+    }
+}

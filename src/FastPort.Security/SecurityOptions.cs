@@ -1,0 +1,109 @@
+using FastPort.Configuration;
+
+namespace FastPort.Security;
+
+/// <summary>
+/// Options of a server's identities, permissions and audit; a host binds them from configuration section <c>Security</c>. Files are looked
+/// at every <see cref="ReloadInterval"/>, and what changed is in force without a restart.
+/// </summary>
+public sealed class SecurityOptions : IDescribedOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string SectionName = "Security";
+
+    private static readonly TimeSpan Hour = TimeSpan.FromHours(1);
+
+    /// <summary>
+    /// File with the users of the token <c>Basic base64(user:password)</c>, a line each: <c>name:hash:role,role</c> with an Argon2id hash
+    /// in the PHC format. Defaults to empty: no such users.
+    /// </summary>
+    public string UsersFile { get; set; } = string.Empty;
+
+    /// <summary>
+    /// File with the keys that sign JSON Web Tokens: a JSON Web Key Set, or public keys or certificates in PEM. For a rotation it holds the
+    /// old and the new key for a while. Defaults to empty: no such tokens.
+    /// </summary>
+    public string TokenKeysFile { get; set; } = string.Empty;
+
+    /// <summary>The audience (<c>aud</c>) that a token must have. Defaults to <c>fastport</c>.</summary>
+    public string TokenAudience { get; set; } = "fastport";
+
+    /// <summary>The issuer (<c>iss</c>) that a token must have; empty for any. Defaults to empty.</summary>
+    public string TokenIssuer { get; set; } = string.Empty;
+
+    /// <summary>The claim with the user's name. Defaults to <c>sub</c>.</summary>
+    public string TokenNameClaim { get; set; } = "sub";
+
+    /// <summary>The claim with the user's roles. Defaults to <c>roles</c>.</summary>
+    public string TokenRolesClaim { get; set; } = "roles";
+
+    /// <summary>
+    /// How much earlier than its <c>nbf</c> a token is accepted, for clocks that differ; 0 to an hour. Its end (<c>exp</c>) is exact: the
+    /// session ends with it. Defaults to 30 s.
+    /// </summary>
+    public TimeSpan TokenClockSkew { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>
+    /// Whether a peer without a token is let in, as <c>anonymous</c> in the policy. Defaults to false: if there are users, token keys, Unix
+    /// users or certificate users, a peer must be one of them.
+    /// </summary>
+    public bool AllowAnonymous { get; set; }
+
+    /// <summary>
+    /// Whether a peer of a Unix socket that sends no token is known by its user id, which the kernel vouches for, as user <c>uid:1000</c>
+    /// with role <c>gid:1000</c>. Defaults to false.
+    /// </summary>
+    public bool UnixUsers { get; set; }
+
+    /// <summary>
+    /// Which name of its client certificate is the user of a peer of a <c>tls://</c> endpoint that sends no token; the user has no roles. A
+    /// certificate without that name is refused. The server must ask for certificates of its own authority
+    /// (<see cref="Tls.TlsServerOptions.ClientCertificates"/>, <see cref="Tls.TlsServerOptions.ClientAuthorityFile"/>). Defaults to
+    /// <see cref="CertificateName.None"/>: certificates name no users.
+    /// </summary>
+    public CertificateName CertificateUsers { get; set; }
+
+    /// <summary>File with the policy: who may do what. Defaults to empty: whoever was let in may do everything.</summary>
+    public string PolicyFile { get; set; } = string.Empty;
+
+    /// <summary>Whether what the policy forbids is only audited and counted, and done all the same. Defaults to false.</summary>
+    public bool PolicyReportOnly { get; set; }
+
+    /// <summary>
+    /// The audit log: who connected, what was refused to whom, what was changed; a JSON object a line. Rename it at any time, a new one is
+    /// begun. Defaults to empty: none is written.
+    /// </summary>
+    public string AuditFile { get; set; } = string.Empty;
+
+    /// <summary>How often the files are looked at; 1 s to an hour. Defaults to 5 s.</summary>
+    public TimeSpan ReloadInterval { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Whether peers have to show who they are, or may.</summary>
+    internal bool HasIdentities =>
+        UsersFile.Length != 0 || TokenKeysFile.Length != 0 || UnixUsers || CertificateUsers != CertificateName.None;
+
+    /// <inheritdoc/>
+    public void Describe(OptionSection section)
+    {
+        ArgumentNullException.ThrowIfNull(section);
+        UsersFile = Optional(nameof(UsersFile), UsersFile);
+        TokenKeysFile = Optional(nameof(TokenKeysFile), TokenKeysFile);
+        TokenAudience = Needed(nameof(TokenAudience), TokenAudience, "tokens are for one audience");
+        TokenIssuer = Optional(nameof(TokenIssuer), TokenIssuer);
+        TokenNameClaim = Needed(nameof(TokenNameClaim), TokenNameClaim, "the claim with the user's name");
+        TokenRolesClaim = Needed(nameof(TokenRolesClaim), TokenRolesClaim, "the claim with the user's roles");
+        TokenClockSkew = section.Time(nameof(TokenClockSkew), TokenClockSkew, TimeSpan.Zero, Hour);
+        AllowAnonymous = section.Flag(nameof(AllowAnonymous), AllowAnonymous);
+        UnixUsers = section.Flag(nameof(UnixUsers), UnixUsers);
+        CertificateUsers = section.Choice(nameof(CertificateUsers), CertificateUsers);
+        PolicyFile = Optional(nameof(PolicyFile), PolicyFile);
+        PolicyReportOnly = section.Flag(nameof(PolicyReportOnly), PolicyReportOnly);
+        AuditFile = Optional(nameof(AuditFile), AuditFile);
+        ReloadInterval = section.Time(nameof(ReloadInterval), ReloadInterval, TimeSpan.FromSeconds(1), Hour);
+
+        string Optional(string key, string value) =>
+            section.Text(key, value, static text => text is not null, "give a text, empty for none") ?? string.Empty;
+        string Needed(string key, string value, string why) =>
+            section.Text(key, value, static text => !string.IsNullOrEmpty(text), $"give a text: {why}") ?? string.Empty;
+    }
+}

@@ -1,0 +1,129 @@
+using FastPort.Routing;
+using FastPort.Security.Audit;
+using FastPort.Security.Files;
+using FastPort.Security.Policies;
+using FastPort.Sessions;
+
+namespace FastPort.Security;
+
+/// <summary>
+/// The policy of a server, for handlers that check names of their own, such as those of tags. A service of the host where
+/// <see cref="SecurityOptions.PolicyFile"/> is set, under the server's name. Messages and topics are checked without it. Safe from any
+/// thread.
+/// </summary>
+public sealed class ServerPolicy : IDisposable
+{
+    private readonly WatchedFile<Policy> _file;
+    private readonly bool _reportOnly;
+    private readonly SecurityEvents _events;
+    private readonly ITimer _again;
+    private readonly Func<ServerRouting> _routing;
+
+    internal ServerPolicy(
+        WatchedFile<Policy> file, SecurityOptions options, TimeProvider time, SecurityEvents events, Func<ServerRouting> routing)
+    {
+        (_file, _reportOnly, _events, _routing) = (file, options.PolicyReportOnly, events, routing);
+        _again = time.CreateTimer(
+            static policy => ((ServerPolicy)policy!).EndSubscriptions(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        file.Changed += _ =>
+        {
+            EndSubscriptions();
+
+            // A Subscribe that the policy before has allowed may be under way.
+            _again.Change(options.ReloadInterval, Timeout.InfiniteTimeSpan);
+            Changed?.Invoke();
+        };
+    }
+
+    /// <summary>Raised when the policy has changed and is in force. A handler must not block.</summary>
+    public event Action? Changed;
+
+    /// <summary>Whether a session may do something; nothing is counted. Always true while refusals are only reported.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="action">What it would do.</param>
+    /// <param name="name">With what.</param>
+    public bool Allows(Session session, PolicyAction action, string name)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        ArgumentNullException.ThrowIfNull(name);
+        return _reportOnly || Grants(session).Names(action).Allow(name);
+    }
+
+    /// <summary>
+    /// Whether a session may do something with this name or with one that begins with it; nothing is counted. Always true while refusals
+    /// are only reported.
+    /// </summary>
+    /// <param name="session">The session.</param>
+    /// <param name="action">What it would do.</param>
+    /// <param name="start">The beginning of a name.</param>
+    public bool AllowsAnyOf(Session session, PolicyAction action, string start)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        ArgumentNullException.ThrowIfNull(start);
+        return _reportOnly || Grants(session).Names(action).AllowAnyOf(start);
+    }
+
+    /// <summary>Whether a session that attempts something may do it. A refusal is counted and audited.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="action">What it does.</param>
+    /// <param name="name">With what.</param>
+    public bool Authorize(Session session, PolicyAction action, string name)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        ArgumentNullException.ThrowIfNull(name);
+        if (Grants(session).Names(action).Allow(name))
+        {
+            return true;
+        }
+
+        _events.Refused(session, action, name, _reportOnly);
+        return _reportOnly;
+    }
+
+    /// <summary>Audits that something which a session had was ended, because the policy has changed.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="action">What it may no longer do.</param>
+    /// <param name="name">With what.</param>
+    public void AuditEnd(Session session, PolicyAction action, string name)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        ArgumentNullException.ThrowIfNull(name);
+        _events.SubscriptionEnded(session, action, name);
+    }
+
+    /// <summary>Stops looking at the file.</summary>
+    public void Dispose()
+    {
+        _file.Dispose();
+        _again.Dispose();
+    }
+
+    /// <summary>An <see cref="Authorizer"/>: whether a message may be handled.</summary>
+    internal ValueTask<bool> AuthorizeAsync(AuthorizationRequest request, CancellationToken cancellationToken)
+    {
+        if (Grants(request.Session).Allow(request.Type, request.Topic ?? request.Target))
+        {
+            return new ValueTask<bool>(true);
+        }
+
+        _events.Refused(request, _reportOnly);
+        return new ValueTask<bool>(_reportOnly);
+    }
+
+    private Grants Grants(Session session) => _file.Current.For(session.User);
+
+    private void EndSubscriptions()
+    {
+        if (_reportOnly)
+        {
+            return;
+        }
+
+        IReadOnlyList<(Session Session, string Prefix)> ended = _routing().EndSubscriptions(
+            (session, prefix) => Grants(session).Names(PolicyAction.Subscribe).AllowAllOf(prefix));
+        foreach ((Session session, string prefix) in ended)
+        {
+            _events.SubscriptionEnded(session, PolicyAction.Subscribe, prefix);
+        }
+    }
+}

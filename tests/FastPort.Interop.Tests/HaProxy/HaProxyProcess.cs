@@ -1,0 +1,101 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Core.Tests.Support;
+using FastPort.Interop.Tests.Peers;
+using Xunit;
+
+namespace FastPort.Interop.Tests.HaProxy;
+
+/// <summary>HAProxy in front of one server, as a child process that is killed by its id at the end.</summary>
+internal sealed class HaProxyProcess : IAsyncDisposable
+{
+    private static readonly string? Program = PeerPrograms.Find("haproxy");
+
+    private readonly Process _process;
+    private readonly Task<string> _said;
+
+    private HaProxyProcess(Process process, int port)
+    {
+        _process = process;
+        _said = process.StandardError.ReadToEndAsync();
+        Port = port;
+    }
+
+    /// <summary>That it is missing and how to get it; null where it is there.</summary>
+    public static string? Problem => Program is null ? "There is no haproxy: install it, in Debian with `apt-get install haproxy`." : null;
+
+    /// <summary>Where it listens, on 127.0.0.1.</summary>
+    public int Port { get; }
+
+    /// <summary>Starts it and waits until it listens.</summary>
+    /// <param name="files">For its configuration.</param>
+    /// <param name="bind">Options of its listener, such as a certificate; empty for none.</param>
+    /// <param name="serverPort">The server behind it, on 127.0.0.1.</param>
+    /// <param name="server">Options of the server's line, such as <c>send-proxy</c>.</param>
+    public static async Task<HaProxyProcess> StartAsync(TemporaryDirectory files, string bind, int serverPort, string server)
+    {
+        Assert.True(Program is not null, Problem);
+        for (int attempt = 0; ; attempt++)
+        {
+            int port = FreePort();
+            await File.WriteAllTextAsync(files["haproxy.cfg"], Configuration(port, bind, serverPort, server), Patience.Token);
+            var start = new ProcessStartInfo(Program, ["-db", "-f", files["haproxy.cfg"]])
+            {
+                UseShellExecute = false,
+                RedirectStandardError = true,
+                RedirectStandardOutput = true,
+            };
+            var started = new HaProxyProcess(Process.Start(start)!, port);
+            await Patience.UntilAsync(() => started._process.HasExited || Listens(port), "HAProxy listens");
+            if (!started._process.HasExited)
+            {
+                return started;
+            }
+
+            // Somebody else may have taken the port in the meantime.
+            string said = await started._said;
+            await started.DisposeAsync();
+            Assert.True(attempt < 3, $"HAProxy has ended:\n{said}");
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (!_process.HasExited)
+        {
+            _process.Kill();
+        }
+
+        await _said.InTimeAsync();
+        _process.Dispose();
+    }
+
+    private static string Configuration(int port, string bind, int serverPort, string server) => string.Create(
+        CultureInfo.InvariantCulture,
+        $"""
+        global
+            maxconn 100
+        defaults
+            mode tcp
+            timeout connect 10s
+            timeout client 60s
+            timeout server 60s
+        listen fastport
+            bind 127.0.0.1:{port} {bind}
+            server fastport 127.0.0.1:{serverPort} {server}
+
+        """);
+
+    private static int FreePort()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        return ((IPEndPoint)listener.LocalEndpoint).Port;
+    }
+
+    // By the kernel's table: a connection to find out would come through to the server.
+    private static bool Listens(int port) => System.Net.NetworkInformation.IPGlobalProperties.GetIPGlobalProperties()
+        .GetActiveTcpListeners().Any(listener => listener.Port == port);
+}

@@ -1,0 +1,188 @@
+using System.Collections.Concurrent;
+using FastPort.Protocol.Tags;
+using FastPort.Protocol.Tags.Clients;
+using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
+using FastPort.Sessions;
+using Xunit;
+using TagSamples = FastPort.Protocol.Tags.TagSamples;
+
+namespace FastPort.Protocol.Tests.Tags;
+
+/// <summary>A server of tags whose program decides who may do what with which tag.</summary>
+public sealed class TagAuthorizerTests : IAsyncLifetime
+{
+    private readonly MemoryTagSource _source = new();
+    private readonly ConcurrentDictionary<(TagAccess Access, string Name), bool> _allowed = new();
+    private readonly ConcurrentQueue<(TagAccess Access, string Name)> _attempts = new();
+    private TagBridge _bridge = null!;
+    private TagClient _client = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _source.Add("line/a", 1, isWritable: true);
+        _source.Add("line/b", 2, isWritable: true);
+        _source.Add("other/c", 3, isWritable: true);
+        Allow(TagAccess.Read, "line/a");
+        Allow(TagAccess.Write, "line/b");
+        _bridge = await TagBridge.StartAsync([_source], new TagServerOptions(), authorizer: Decide);
+        _client = await _bridge.ConnectAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _client.DisposeAsync();
+        await _bridge.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task A_tag_is_read_and_written_by_who_may()
+    {
+        TagList tags = await _client.ResolveAsync(["line/a", "line/b", "other/c", "nothing"]);
+
+        TagSamples read = await _client.ReadAsync(tags);
+        TagStatus[] written = await _client.WriteAsync(tags, Values(11, 12, 13, 14));
+
+        Assert.Equal(
+            [TagStatus.Good, TagStatus.BadUserAccessDenied, TagStatus.BadHandleInvalid, TagStatus.BadHandleInvalid],
+            Enumerable.Range(0, 4).Select(i => read[i].Status));
+        Assert.Equal(
+            [TagStatus.BadUserAccessDenied, TagStatus.Good, TagStatus.BadUserAccessDenied, TagStatus.BadUserAccessDenied], written);
+        Assert.Equal((true, false), (tags.Infos[0]!.IsReadable, tags.Infos[0]!.IsWritable));
+        Assert.Equal((false, true), (tags.Infos[1]!.IsReadable, tags.Infos[1]!.IsWritable));
+        Assert.Null(tags.Infos[2]);
+        Assert.Equal(TagStatus.BadUserAccessDenied, (await _client.ReadAsync("other/c")).Status);
+
+        // A tag that does not exist looks the same as one that may not be used.
+        Assert.Equal(TagStatus.BadUserAccessDenied, (await _client.ReadAsync("nothing")).Status);
+    }
+
+    [Fact]
+    public async Task What_is_only_asked_is_no_attempt_and_what_is_allowed_is_asked_once()
+    {
+        TagList tags = await _client.ResolveAsync(["line/a", "line/b"]);
+        Assert.Empty(_attempts);
+
+        for (int i = 0; i < 3; i++)
+        {
+            await _client.ReadAsync(tags);
+        }
+
+        Assert.Equal(1, _attempts.Count(static a => a == (TagAccess.Read, "line/a")));
+        Assert.Equal(3, _attempts.Count(static a => a == (TagAccess.Read, "line/b")));
+    }
+
+    [Fact]
+    public async Task Browsing_shows_what_may_be_seen()
+    {
+        Allow(TagAccess.Browse, "line");
+        Allow(TagAccess.Browse, "line/b");
+
+        List<string> names = [];
+        await foreach (TagBrowseNode node in _client.BrowseAsync(string.Empty))
+        {
+            names.Add(node.Name);
+        }
+
+        await foreach (TagBrowseNode node in _client.BrowseAsync("line"))
+        {
+            names.Add(node.Name);
+        }
+
+        Assert.Equal(["line", "line/b"], names);
+    }
+
+    [Fact]
+    public async Task A_method_is_called_by_who_may()
+    {
+        TagException e = await Assert.ThrowsAsync<TagException>(async () => await _client.CallAsync("method", []));
+        Assert.Equal(TagStatus.BadUserAccessDenied, e.Status);
+
+        Allow(TagAccess.Call, "method");
+        e = await Assert.ThrowsAsync<TagException>(async () => await _client.CallAsync("method", []));
+
+        Assert.Equal(TagStatus.BadMethodInvalid, e.Status);
+    }
+
+    [Fact]
+    public async Task After_a_review_what_was_allowed_is_asked_again()
+    {
+        TagList tags = await _client.ResolveAsync(["line/a", "line/b"]);
+        await _client.ReadAsync(tags);
+        _allowed.Clear();
+        Allow(TagAccess.Read, "line/b");
+
+        Assert.Empty(await _bridge.Tags.ReviewAccessAsync());
+
+        TagSamples read = await _client.ReadAsync(tags);
+        Assert.Equal([TagStatus.BadUserAccessDenied, TagStatus.Good], Enumerable.Range(0, 2).Select(i => read[i].Status));
+    }
+
+    [Fact]
+    public async Task A_review_ends_items_of_subscriptions_with_a_last_sample_and_keeps_the_others()
+    {
+        Allow(TagAccess.Read, "line/b");
+        TagList tags = await _client.ResolveAsync(["line/a", "line/b", "other/c"]);
+        await using TagSubscription subscription = await _client.SubscribeAsync(
+            tags, new TagSubscriptionOptions { Interval = TimeSpan.FromMilliseconds(10), QueueSize = 10 });
+        Assert.Equal([TagStatus.Good, TagStatus.Good, TagStatus.BadUserAccessDenied], subscription.Statuses);
+        await using IAsyncEnumerator<TagChange> changes = subscription.GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        HashSet<string> first = [await NextAsync(changes), await NextAsync(changes)];
+        Assert.Equal(["line/a", "line/b"], first.Order(StringComparer.Ordinal));
+        _allowed.TryRemove((TagAccess.Read, "line/a"), out _);
+
+        (Session _, string name) = Assert.Single(await _bridge.Tags.ReviewAccessAsync());
+        _source.Set("line/a", 100);
+        _source.Set("line/b", 200);
+
+        Assert.Equal("line/a", name);
+        List<(string, TagStatus)> seen = [];
+        while (seen.Count < 2)
+        {
+            Assert.True(await changes.MoveNextAsync().AsTask().WaitAsync(Loopback.Soon));
+            seen.Add((changes.Current.Name, changes.Current.Sample.Status));
+        }
+
+        Assert.Equal([("line/a", TagStatus.BadUserAccessDenied), ("line/b", TagStatus.Good)], seen);
+    }
+
+    [Fact]
+    public async Task Tags_are_published_by_who_may()
+    {
+        var published = new PublishedTagSource(authorizer: (_, access, name, _) => access == TagAccess.Publish && name == "mine/a");
+        await using TagBridge bridge = await TagBridge.StartAsync(published);
+        await using TagClient client = await bridge.ConnectAsync("publisher");
+        var own = new MemoryTagSource();
+        own.Add("mine/a", 1);
+        own.Add("mine/b", 2);
+
+        await using TagPublication publication = await client.PublishAsync(own, new TagPublicationOptions { Names = ["mine/a", "mine/b"] });
+
+        Assert.Equal([TagStatus.Good, TagStatus.BadUserAccessDenied], publication.Statuses);
+    }
+
+    private bool Decide(Session session, TagAccess access, string name, bool isAttempt)
+    {
+        if (isAttempt)
+        {
+            _attempts.Enqueue((access, name));
+        }
+
+        return _allowed.ContainsKey((access, name));
+    }
+
+    private void Allow(TagAccess access, string name) => _allowed[(access, name)] = true;
+
+    private static async Task<string> NextAsync(IAsyncEnumerator<TagChange> changes)
+    {
+        Assert.True(await changes.MoveNextAsync().AsTask().WaitAsync(Loopback.Soon));
+        return changes.Current.Name;
+    }
+
+    private static TagSamples Values(params int[] values)
+    {
+        var samples = new TagSamples();
+        Array.ForEach(values, value => samples.Add(value));
+        return samples;
+    }
+}

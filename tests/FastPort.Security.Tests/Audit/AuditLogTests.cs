@@ -1,0 +1,123 @@
+using System.Text;
+using System.Text.Json;
+using FastPort.Core.Tests.Support;
+using FastPort.Security.Audit;
+using FastPort.Tls;
+using FsCheck;
+using FsCheck.Fluent;
+using Xunit;
+
+namespace FastPort.Security.Tests.Audit;
+
+public sealed class AuditLogTests : IDisposable
+{
+    private readonly TemporaryDirectory _directory = new();
+    private readonly RecordingLog _log = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public void Whatever_a_peer_says_a_line_is_one_line_and_says_it_back() => Prop.ForAll<string, string, string>(static (a, b, c) =>
+    {
+        using var stream = new MemoryStream();
+
+        AuditLog.Write(stream, DateTimeOffset.UnixEpoch, new AuditEvent("x", 7, a, b, ("detail", c ?? string.Empty)));
+
+        byte[] line = stream.ToArray();
+        using var document = JsonDocument.Parse(line);
+        JsonElement root = document.RootElement;
+        return Array.TrueForAll(line[..^1], static one => one is >= 0x20 and < 0x7F) && line[^1] == (byte)'\n'
+            && (a is null || root.GetProperty("remote").GetString() == Clean(a))
+            && (b is null || root.GetProperty("user").GetString() == Clean(b))
+            && root.GetProperty("detail").GetString() == Clean(c ?? string.Empty);
+    }).Check(Config.QuickThrowOnFailure.WithMaxTest(2000));
+
+    [Fact]
+    public void Whatever_a_certificate_says_its_line_is_one_line_and_says_it_back() => Prop.ForAll<string, string>(static (a, b) =>
+    {
+        using var stream = new MemoryStream();
+        var certificate = new CertificateInfo(a ?? string.Empty, b ?? string.Empty, "AB", DateTimeOffset.UnixEpoch);
+
+        AuditLog.Write(stream, DateTimeOffset.UnixEpoch, AuditEvent.Of("x", certificate));
+
+        byte[] line = stream.ToArray();
+        using var document = JsonDocument.Parse(line);
+        JsonElement root = document.RootElement;
+        return Array.TrueForAll(line[..^1], static one => one is >= 0x20 and < 0x7F) && line[^1] == (byte)'\n'
+            && root.GetProperty("source").GetString() == Clean(certificate.Source)
+            && root.GetProperty("subject").GetString() == Clean(certificate.Subject)
+            && root.GetProperty("thumbprint").GetString() == "AB"
+            && root.GetProperty("notAfter").GetString() == "1970-01-01T00:00:00Z";
+    }).Check(Config.QuickThrowOnFailure.WithMaxTest(1000));
+
+    [Theory]
+    [InlineData("\n{\"event\":\"forged\"}\n")]
+    [InlineData("\u2028\u0000\u001b[31m\ud800\"}")]
+    public void A_forged_line_stays_a_value(string text)
+    {
+        using var stream = new MemoryStream();
+
+        AuditLog.Write(stream, DateTimeOffset.UnixEpoch, new AuditEvent("x", User: text));
+
+        using var document = JsonDocument.Parse(Encoding.ASCII.GetString(stream.ToArray()).TrimEnd('\n'));
+        Assert.Equal(["time", "event", "user"], document.RootElement.EnumerateObject().Select(static p => p.Name));
+        Assert.Equal(1, stream.ToArray().Count(static one => one == '\n'));
+    }
+
+    [Fact]
+    public async Task Events_are_appended_and_a_renamed_file_is_begun_anew()
+    {
+        string file = _directory["audit.jsonl"];
+        await File.WriteAllTextAsync(file, "before\n", TestContext.Current.CancellationToken);
+        await using (var log = new AuditLog(file, TimeProvider.System, _log))
+        {
+            log.Add(new AuditEvent("first"));
+            await Patience.UntilAsync(() => File.ReadAllText(file).Contains("first", StringComparison.Ordinal), "the first was written");
+            File.Move(file, _directory["audit.1.jsonl"]);
+            log.Add(new AuditEvent("second"));
+        }
+
+        string renamed = await File.ReadAllTextAsync(_directory["audit.1.jsonl"], TestContext.Current.CancellationToken);
+        Assert.StartsWith("before\n", renamed, StringComparison.Ordinal);
+        string line = Assert.Single(await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken));
+        Assert.Contains("\"event\":\"second\"", line, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_disk_that_fails_is_logged_once_and_what_was_lost_is_counted()
+    {
+        string folder = _directory["logs"];
+        Directory.CreateDirectory(folder);
+        string file = Path.Combine(folder, "audit.jsonl");
+        await using (var log = new AuditLog(file, TimeProvider.System, _log))
+        {
+            Directory.Delete(folder, recursive: true);
+            log.Add(new AuditEvent("lost"));
+            await Patience.UntilAsync(() => _log.WithId(9110).Count == 1, "the failure was logged");
+            Directory.CreateDirectory(folder);
+            log.Add(new AuditEvent("kept"));
+        }
+
+        string[] lines = await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken);
+        Assert.Equal(2, lines.Length);
+        Assert.Contains("\"event\":\"kept\"", lines[0], StringComparison.Ordinal);
+        Assert.Contains("\"event\":\"audit.dropped\",\"count\":\"1\"", lines[1], StringComparison.Ordinal);
+        Assert.Single(_log.WithId(9110));
+    }
+
+    [Fact]
+    public async Task Events_of_many_threads_are_all_there()
+    {
+        string file = _directory["audit.jsonl"];
+        await using (var log = new AuditLog(file, TimeProvider.System, _log))
+        {
+            Parallel.For(0, 5000, i => log.Add(new AuditEvent($"e{i}")));
+        }
+
+        string[] lines = await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken);
+        Assert.Equal(5000, lines.Select(static l => JsonDocument.Parse(l).RootElement.GetProperty("event").GetString()).Distinct().Count());
+    }
+
+    // Halves of surrogate pairs are no text: they become the replacement character.
+    private static string Clean(string text) => Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(text));
+}

@@ -1,0 +1,79 @@
+using System.Text.Json;
+using FastPort.Configuration;
+using FastPort.Core.Tests.Support;
+using FastPort.Core.Tests.Tls.Support;
+using FastPort.Security.Tests.Support;
+using FastPort.Tls;
+using Microsoft.Extensions.Configuration;
+using Xunit;
+
+namespace FastPort.Security.Tests.Hosting;
+
+/// <summary>What a server with certificates needs to be set, and what it writes down of them.</summary>
+public sealed class CertificateOptionsTests : IDisposable
+{
+    private readonly CertificateSite _site = new();
+
+    public void Dispose() => _site.Dispose();
+
+    [Fact]
+    public async Task A_server_that_asks_for_no_certificates_does_not_start()
+    {
+        FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(
+            () => _site.StartAsync(static o => o.CertificateUsers = CertificateName.CommonName, ClientCertificateMode.None));
+
+        Assert.Equal(
+            "Security:CertificateUsers is CommonName, but the server's Tls:ClientCertificates is None; set Optional or Required.",
+            Assert.Single(e.Problems));
+    }
+
+    [Fact]
+    public async Task A_server_that_would_take_users_of_any_authority_does_not_start()
+    {
+        FastPortOptionsException e = await Assert.ThrowsAsync<FastPortOptionsException>(() => _site.StartAsync(
+            static o => o.CertificateUsers = CertificateName.Email,
+            ClientCertificateMode.Required,
+            static server => server.Tls.ClientAuthorityFile = string.Empty));
+
+        Assert.StartsWith(
+            "Security:CertificateUsers is Email, but the server's Tls:ClientAuthorityFile is empty", e.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("dnsname", null)]
+    [InlineData("Serial", "Security:CertificateUsers is 'Serial'; allowed are None, CommonName, DnsName, Email, Uri, Subject.")]
+    [InlineData("1", "Security:CertificateUsers is '1'; allowed are None, CommonName, DnsName, Email, Uri, Subject.")]
+    public void The_kind_of_name_is_one_of_the_list(string text, string? problem)
+    {
+        IConfiguration configuration = new ConfigurationBuilder()
+            .AddInMemoryCollection([new("Security:CertificateUsers", text)])
+            .Build();
+        var options = new SecurityOptions();
+        List<string> problems = [];
+
+        OptionSection.Visit("Security", problems, configuration.GetSection("Security"), options.Describe);
+
+        Assert.Equal(problem, problems.SingleOrDefault());
+        Assert.Equal(problem is null ? CertificateName.DnsName : CertificateName.None, options.CertificateUsers);
+    }
+
+    [Fact]
+    public async Task A_certificate_of_the_server_that_has_changed_is_audited()
+    {
+        string audit = _site.Files["audit"];
+        TestCertificate renewed;
+        await using (SecureServer server = await _site.StartAsync(o => o.AuditFile = audit))
+        {
+            renewed = _site.WriteServer("renewed");
+            server.Look();
+            await Patience.UntilAsync(() => server.Server.Certificates[0].Subject == "CN=renewed", "the certificate was read");
+            await Patience.UntilAsync(() => new FileInfo(audit).Length != 0, "it was written down");
+        }
+
+        string line = Assert.Single(await File.ReadAllLinesAsync(audit, TestContext.Current.CancellationToken));
+        using var document = JsonDocument.Parse(line);
+        Assert.Equal(
+            ["certificate.changed", "server.pem", "CN=renewed", renewed.Thumbprint, "2049-01-01T00:00:00Z"],
+            document.RootElement.EnumerateObject().Skip(1).Select(static value => Path.GetFileName(value.Value.GetString())));
+    }
+}

@@ -1,0 +1,243 @@
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Security.Tests.Support;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Security.Tests.Identities;
+
+/// <summary>JSON Web Tokens, made by hand as any issuer makes them, against a server.</summary>
+public sealed class TokenTests : IDisposable
+{
+    private readonly TemporaryDirectory _directory = new();
+    private readonly FakeTimeProvider _time = new();
+    private readonly ECDsa _key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+    private readonly RSA _rsa = RSA.Create(2048);
+
+    public void Dispose()
+    {
+        _directory.Dispose();
+        _key.Dispose();
+        _rsa.Dispose();
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_good_token_is_an_identity_with_roles(bool bearer)
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync();
+
+        await server.ConnectAsync((bearer ? "Bearer " : string.Empty) + Token(_key, "k1"));
+
+        Session session = Assert.Single(server.Server.Sessions);
+        Assert.Equal("anna", session.User!.Identity!.Name);
+        Assert.True(session.User.IsInRole("operator") && session.User.IsInRole("night"));
+    }
+
+    [Fact]
+    public async Task At_its_end_the_session_gets_Goodbye_with_code_5()
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync();
+        FastPortClient client = server.Client(Token(_key, "k1"));
+        var reason = new TaskCompletionSource<Connections.CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
+        client.Disconnected += (_, why) => reason.TrySetResult(why);
+        await client.ConnectAsync().InTimeAsync();
+
+        await Patience.UntilAsync(
+            () =>
+            {
+                _time.Advance(TimeSpan.FromSeconds(1));
+                return reason.Task.IsCompleted;
+            },
+            "the token has expired");
+
+        Assert.Equal(ErrorCode.Unauthenticated, (await reason.Task).GetErrorCode());
+        Assert.True(_time.Elapsed >= TimeSpan.FromMinutes(5), $"It ended after {_time.Elapsed}.");
+    }
+
+    public static TheoryData<string, string, string> Refused => new()
+    {
+        { """{ "sub": "anna", "aud": "fastport", "exp": 0 }""", "ES256", "has expired at 1970-01-01 00:00:00Z" },
+        { """{ "sub": "anna", "aud": "fastport", "exp": 300, "nbf": 31 }""", "ES256", "not valid before 1970-01-01 00:00:31Z" },
+        { """{ "sub": "anna", "aud": "fastport" }""", "ES256", "no end (exp)" },
+        { """{ "sub": "anna", "aud": "other", "exp": 300 }""", "ES256", "not for 'fastport'" },
+        { """{ "sub": "anna", "exp": 300 }""", "ES256", "not for 'fastport'" },
+        { """{ "aud": "fastport", "exp": 300 }""", "ES256", "no claim 'sub'" },
+        { """{ "sub": "anna", "aud": "fastport", "exp": 300 }""", "none", "signature is wrong, or it has none" },
+        { """{ "sub": "anna", "aud": "fastport", "exp": 300 }""", "HS256", "" },
+        { """{ "sub": "anna", "aud": "fastport", "exp": "soon" }""", "ES256", "" },
+    };
+
+    [Theory]
+    [MemberData(nameof(Refused))]
+    public async Task What_is_wrong_with_a_token_is_said_to_its_owner(string claims, string algorithm, string problem)
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync();
+        string head = Encode($$"""{"alg":"{{algorithm}}","kid":"k1"}""");
+        string signed = $"{head}.{Encode(claims)}";
+        string signature = algorithm switch
+        {
+            "ES256" => Encode(_key.SignData(Encoding.ASCII.GetBytes(signed), HashAlgorithmName.SHA256)),
+
+            // The public key as the secret of a symmetric signature: the classic confusion.
+            "HS256" => Encode(HMACSHA256.HashData(
+                Encoding.ASCII.GetBytes(_key.ExportSubjectPublicKeyInfoPem()), Encoding.ASCII.GetBytes(signed))),
+            _ => string.Empty,
+        };
+
+        RequestFailedException e = await RefusedAsync(server, $"{signed}.{signature}");
+
+        Assert.Contains(problem, e.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_key_of_somebody_else_and_a_changed_token_are_refused()
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync();
+        using ECDsa other = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        string good = Token(_key, "k1");
+
+        await RefusedAsync(server, Token(other, "k1"));
+        await RefusedAsync(server, Token(other, "k2"));
+        await RefusedAsync(server, good[..^8] + (good[^8] == 'A' ? 'B' : 'A') + good[^7..]);
+        await RefusedAsync(server, "nonsense");
+        await RefusedAsync(server, "..");
+        await RefusedAsync(server, new string('a', 15_000));
+    }
+
+    [Fact]
+    public async Task An_issuer_is_demanded_where_it_is_configured()
+    {
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync(static o => o.TokenIssuer = "https://issuer");
+
+        await RefusedAsync(server, Token(_key, "k1"));
+        await server.ConnectAsync(Token(_key, "k1", issuer: "https://issuer"));
+    }
+
+    [Fact]
+    public async Task Keys_are_rotated_without_a_restart()
+    {
+        using ECDsa next = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        WriteKeys(Jwk(_key, "k1"));
+        await using SecureServer server = await StartAsync();
+        FastPortClient before = await server.ConnectAsync(Token(_key, "k1"));
+        await RefusedAsync(server, Token(next, "k2"));
+
+        WriteKeys(Jwk(_key, "k1"), Jwk(next, "k2"));
+        server.Look();
+        await server.ConnectAsync(Token(next, "k2"));
+        WriteKeys(Jwk(next, "k2"));
+        server.Look();
+
+        await RefusedAsync(server, Token(_key, "k1"));
+        Assert.NotNull(before.Session);
+        await before.RequestAsync(SecureServer.Echo, new byte[1]).InTimeAsync();
+    }
+
+    [Theory]
+    [InlineData("spki-ec")]
+    [InlineData("spki-rsa")]
+    [InlineData("pkcs1")]
+    [InlineData("certificate")]
+    public async Task Keys_may_be_PEM(string kind)
+    {
+        string pem = kind switch
+        {
+            "spki-ec" => _key.ExportSubjectPublicKeyInfoPem(),
+            "spki-rsa" => _rsa.ExportSubjectPublicKeyInfoPem(),
+            "pkcs1" => _rsa.ExportRSAPublicKeyPem(),
+            _ => Certificate(),
+        };
+        await File.WriteAllTextAsync(_directory["keys"], pem, TestContext.Current.CancellationToken);
+        await using SecureServer server = await StartAsync();
+
+        await server.ConnectAsync(kind == "spki-ec" ? Token(_key, null) : RsaToken());
+    }
+
+    [Theory]
+    [InlineData("", "no key")]
+    [InlineData("{}", "no key")]
+    [InlineData("{ \"keys\": [", "neither")]
+    [InlineData("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "a private key does not belong here")]
+    [InlineData("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", "neither")]
+    public async Task A_file_without_a_key_does_not_start(string text, string problem)
+    {
+        await File.WriteAllTextAsync(_directory["keys"], text, TestContext.Current.CancellationToken);
+
+        var e = await Assert.ThrowsAsync<Configuration.FastPortOptionsException>(() => StartAsync());
+
+        Assert.Contains(problem, e.Message, StringComparison.Ordinal);
+        Assert.Contains(_directory["keys"], e.Message, StringComparison.Ordinal);
+    }
+
+    private static async Task<RequestFailedException> RefusedAsync(SecureServer server, string token)
+    {
+        RequestFailedException e = await Assert.ThrowsAsync<RequestFailedException>(() => server.ConnectAsync(token));
+        Assert.Equal(ErrorCode.Unauthenticated, e.Code);
+        Assert.DoesNotContain(server.Log.Lines, line => token.Length > 8 && line.Text.Contains(token, StringComparison.Ordinal));
+        return e;
+    }
+
+    private Task<SecureServer> StartAsync(Action<SecurityOptions>? configure = null) => SecureServer.StartAsync(
+        o =>
+        {
+            o.TokenKeysFile = _directory["keys"];
+            configure?.Invoke(o);
+        },
+        time: _time);
+
+    private void WriteKeys(params string[] keys) =>
+        File.WriteAllText(_directory["keys"], $$"""{ "keys": [ {{string.Join(", ", keys)}} ] }""");
+
+    private static string Jwk(ECDsa key, string id)
+    {
+        ECParameters parameters = key.ExportParameters(includePrivateParameters: false);
+        return JsonSerializer.Serialize(new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            ["kty"] = "EC",
+            ["crv"] = "P-256",
+            ["use"] = "sig",
+            ["kid"] = id,
+            ["x"] = Encode(parameters.Q.X!),
+            ["y"] = Encode(parameters.Q.Y!),
+        });
+    }
+
+    private static string Token(ECDsa key, string? id, string issuer = "https://other")
+    {
+        string head = Encode(id is null ? """{"alg":"ES256","typ":"JWT"}""" : $$"""{"alg":"ES256","typ":"JWT","kid":"{{id}}"}""");
+        string signed = $"{head}.{Encode(Claims(issuer))}";
+        return $"{signed}.{Encode(key.SignData(Encoding.ASCII.GetBytes(signed), HashAlgorithmName.SHA256))}";
+    }
+
+    private string RsaToken()
+    {
+        string signed = $"{Encode("""{"alg":"RS256"}""")}.{Encode(Claims("https://other"))}";
+        return $"{signed}.{Encode(_rsa.SignData(Encoding.ASCII.GetBytes(signed), HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1))}";
+    }
+
+    private static string Claims(string issuer) =>
+        $$"""{ "sub": "anna", "aud": ["fastport", "web"], "exp": 300, "nbf": 10, "iss": "{{issuer}}", "roles": ["operator", "night"] }""";
+
+    private string Certificate()
+    {
+        using var certificate = new System.Security.Cryptography.X509Certificates.CertificateRequest(
+            "CN=issuer", _rsa, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1)
+            .CreateSelfSigned(DateTimeOffset.UtcNow, DateTimeOffset.UtcNow.AddDays(1));
+        return certificate.ExportCertificatePem();
+    }
+
+    private static string Encode(string text) => Encode(Encoding.UTF8.GetBytes(text));
+
+    private static string Encode(byte[] bytes) => Convert.ToBase64String(bytes).TrimEnd('=').Replace('+', '-').Replace('/', '_');
+}

@@ -1,0 +1,87 @@
+using Xunit;
+
+namespace FastPort.Server.Tests;
+
+/// <summary>The commands that manage users and check policies, and a server that uses both.</summary>
+public sealed class SecurityCommandTests : IDisposable
+{
+    private readonly TempDirectory _directory = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    private string Users => Path.Combine(_directory.Path, "users");
+
+    private string Policy => Path.Combine(_directory.Path, "policy.json");
+
+    [Fact]
+    public async Task A_user_is_set_from_standard_input_and_removed()
+    {
+        await using (ServerProcess set = ServerProcess.Start(["users", "set", Users, "anna", "--role", "operator"]))
+        {
+            await set.TypeAsync("a password");
+            Assert.Equal(0, await set.ExitAsync());
+            Assert.DoesNotContain("a password", set.Output + set.Errors, StringComparison.Ordinal);
+        }
+
+        string line = Assert.Single(await File.ReadAllLinesAsync(Users, TestContext.Current.CancellationToken));
+        Assert.Matches(@"^anna:\$argon2id\$v=19\$[^:]+:operator$", line);
+        await using (ServerProcess remove = ServerProcess.Start(["users", "remove", Users, "anna"]))
+        {
+            Assert.Equal(0, await remove.ExitAsync());
+        }
+
+        await using ServerProcess again = ServerProcess.Start(["users", "remove", Users, "anna"]);
+        Assert.Equal(1, await again.ExitAsync());
+        Assert.Contains("has no user 'anna'", again.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_name_that_cannot_be_one_is_exit_code_2()
+    {
+        await using ServerProcess set = ServerProcess.Start(["users", "set", Users, "a:b"]);
+        await set.TypeAsync("secret");
+
+        Assert.Equal(2, await set.ExitAsync());
+
+        Assert.StartsWith("'a:b' cannot be a user's name", set.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("Parameter", set.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_policy_is_checked_and_shown()
+    {
+        await File.WriteAllTextAsync(
+            Policy, """{ "rules": [ { "for": ["role:operator"], "send": ["0x0100"] } ] }""", TestContext.Current.CancellationToken);
+        await using (ServerProcess good = ServerProcess.Start(["policy", "check", Policy, "--user", "anna", "--role", "operator"]))
+        {
+            Assert.Equal(0, await good.ExitAsync());
+            Assert.Contains("anna may:", good.Output, StringComparison.Ordinal);
+            Assert.Contains("send: 0x0100", good.Output, StringComparison.Ordinal);
+        }
+
+        await File.WriteAllTextAsync(Policy, """{ "rules": [ { "for": ["me"] } ] }""", TestContext.Current.CancellationToken);
+        await using ServerProcess bad = ServerProcess.Start(["policy", "check", Policy]);
+        Assert.Equal(1, await bad.ExitAsync());
+        Assert.Contains("rules[0].for has \"me\"", bad.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_file_that_cannot_be_used_is_exit_code_2()
+    {
+        await using ServerProcess server = ServerProcess.Start([], ("Security__PolicyFile", Policy));
+
+        Assert.Equal(2, await server.ExitAsync());
+
+        Assert.Contains($"The policy file {Policy} is not usable.", server.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_unknown_key_is_exit_code_2()
+    {
+        await using ServerProcess server = ServerProcess.Start([], ("Security__PolicyFiles", Policy));
+
+        Assert.Equal(2, await server.ExitAsync());
+
+        Assert.Contains("PolicyFiles", server.Errors, StringComparison.Ordinal);
+    }
+}
