@@ -75,6 +75,22 @@ public sealed class SecurityOptions : IDescribedOptions
     /// </summary>
     public string AuditFile { get; set; } = string.Empty;
 
+    /// <summary>
+    /// File of bans: addresses and identities that may not connect for a while, a JSON object a line. The command <c>bans</c> changes it,
+    /// and so does the server for <see cref="BanAfterRefusals"/>. It is created if it does not exist. Defaults to empty: bans are in memory
+    /// only.
+    /// </summary>
+    public string BansFile { get; set; } = string.Empty;
+
+    /// <summary>
+    /// Refused Hellos of one address, for IPv6 of one /64 network, within <see cref="BanTime"/> that ban it; 0 to 10,000, 0 for none. An
+    /// address of <see cref="Limits.RateOptions.Exempt"/> is not rejected all the same. Defaults to 0.
+    /// </summary>
+    public int BanAfterRefusals { get; set; }
+
+    /// <summary>How long such a ban lasts; 1 s to 30 days. Defaults to 10 minutes.</summary>
+    public TimeSpan BanTime { get; set; } = TimeSpan.FromMinutes(10);
+
     /// <summary>How often the files are looked at; 1 s to an hour. Defaults to 5 s.</summary>
     public TimeSpan ReloadInterval { get; set; } = TimeSpan.FromSeconds(5);
 
@@ -99,6 +115,9 @@ public sealed class SecurityOptions : IDescribedOptions
         PolicyFile = Optional(nameof(PolicyFile), PolicyFile);
         PolicyReportOnly = section.Flag(nameof(PolicyReportOnly), PolicyReportOnly);
         AuditFile = Optional(nameof(AuditFile), AuditFile);
+        BansFile = Optional(nameof(BansFile), BansFile);
+        BanAfterRefusals = section.Number(nameof(BanAfterRefusals), BanAfterRefusals, 0, 10_000);
+        BanTime = section.Time(nameof(BanTime), BanTime, TimeSpan.FromSeconds(1), TimeSpan.FromDays(30));
         ReloadInterval = section.Time(nameof(ReloadInterval), ReloadInterval, TimeSpan.FromSeconds(1), Hour);
 
         string Optional(string key, string value) =>

@@ -30,6 +30,7 @@ var root = new RootCommand(
 };
 transport.AddTo(root);
 SecurityCommands.AddTo(root);
+BanCommands.AddTo(root);
 CertificateCommands.AddTo(root);
 root.SetAction((result, cancellationToken) =>
     ServerProgram.RunAsync(

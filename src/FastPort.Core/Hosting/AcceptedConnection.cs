@@ -48,23 +48,24 @@ internal sealed class AcceptedConnection(ConnectionServer server, Connection con
 
     void IThreadPoolWorkItem.Execute() => _ = server.OpenAsync(this);
 
-    /// <summary>Counts the connection under another address from now on; false if that address is at its limit.</summary>
-    public bool TryMove(Admission admission, EndPoint? to)
+    /// <summary>Counts the connection under another address from now on (null), or returns why that address is refused.</summary>
+    public ConnectionRejection? TryMove(Admission admission, EndPoint? to, out string? why)
     {
+        why = null;
         lock (_gate)
         {
             if (_left || Equals((_address as IPEndPoint)?.Address, (to as IPEndPoint)?.Address))
             {
-                return true;
+                return null;
             }
 
-            if (!admission.TryMove(_address, to))
+            ConnectionRejection? refused = admission.TryMove(_address, to, out why);
+            if (refused is null)
             {
-                return false;
+                _address = to;
             }
 
-            _address = to;
-            return true;
+            return refused;
         }
     }
 

@@ -1,17 +1,21 @@
 using System.Collections.Concurrent;
 using System.Net;
+using FastPort.Connections;
+using FastPort.Limits;
 using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 
-/// <summary>Counts connections, in total and per address, and refuses those above the limits. Thread-safe.</summary>
+/// <summary>Counts connections, in total and per address, and refuses those above the limits and rates, and banned ones. Thread-safe.</summary>
 /// <param name="maxConnections">Maximum number of connections in total.</param>
 /// <param name="maxPerAddress">
 /// Maximum number of connections per address, 0 for no limit. Null for a quarter of the total, without a limit for loopback addresses.
 /// </param>
-internal sealed class Admission(int maxConnections, int? maxPerAddress)
+/// <param name="rates">Rates of connections. Defaults to none.</param>
+/// <param name="bans">Bans. Defaults to none.</param>
+internal sealed class Admission(int maxConnections, int? maxPerAddress, RateLimiter? rates = null, BanCheck? bans = null)
 {
-    private readonly ConcurrentDictionary<IPAddress, int> _perAddress = new();
+    private readonly ConcurrentDictionary<IPNetwork, int> _perAddress = new();
     private volatile int _maxConnections = maxConnections;
     private int _count;
 
@@ -29,8 +33,15 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress)
     public int MaxPerAddress { get; } = maxPerAddress ?? Math.Max(1, maxConnections / 4);
 
     /// <summary>Admits a connection (null), or returns why not. <see cref="Leave"/> must be called once for each admitted one.</summary>
-    public ConnectionRejection? TryEnter(EndPoint? remote)
+    /// <param name="remote">The peer's address; null if it is not known yet.</param>
+    /// <param name="why">The sentence for the log, if the reason alone does not say it.</param>
+    public ConnectionRejection? TryEnter(EndPoint? remote, out string? why)
     {
+        if (Refuse(remote, out why) is { } refused)
+        {
+            return refused;
+        }
+
         if (Interlocked.Increment(ref _count) > MaxConnections)
         {
             Interlocked.Decrement(ref _count);
@@ -47,18 +58,22 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress)
     }
 
     /// <summary>
-    /// Counts an admitted connection under another address. If that address is at its limit, the connection keeps the old one and false is
-    /// returned.
+    /// Counts an admitted connection under another address (null), or returns why not. The connection then keeps the old one.
     /// </summary>
-    public bool TryMove(EndPoint? from, EndPoint? to)
+    public ConnectionRejection? TryMove(EndPoint? from, EndPoint? to, out string? why)
     {
+        if (Refuse(to, out why) is { } refused)
+        {
+            return refused;
+        }
+
         if (!TryAdd(to))
         {
-            return false;
+            return ConnectionRejection.AddressLimit;
         }
 
         Remove(from);
-        return true;
+        return null;
     }
 
     public void Leave(EndPoint? remote)
@@ -83,32 +98,26 @@ internal sealed class Admission(int maxConnections, int? maxPerAddress)
         if (CountedAddress(remote) is { } address && _perAddress.AddOrUpdate(address, 0, static (_, n) => n - 1) == 0)
         {
             // Only if the count is still 0: another thread may have added a connection.
-            _perAddress.TryRemove(new KeyValuePair<IPAddress, int>(address, 0));
+            _perAddress.TryRemove(new KeyValuePair<IPNetwork, int>(address, 0));
         }
     }
 
-    // An IPv6 host usually has all addresses of a /64 network, so the network is counted. Null if there is no limit.
-    private IPAddress? CountedAddress(EndPoint? remote)
+    // A ban first: who is banned uses up no rate. Before the address is known, neither is counted.
+    private ConnectionRejection? Refuse(EndPoint? remote, out string? why)
     {
-        if (MaxPerAddress == 0
-            || remote is not IPEndPoint { Address: { } address }
-            || (maxPerAddress is null && IPAddress.IsLoopback(address)))
+        if (bans?.Find(remote) is { } ban)
         {
-            return null;
+            why = ban.ToString();
+            return ConnectionRejection.Banned;
         }
 
-        if (address.IsIPv4MappedToIPv6)
-        {
-            return address.MapToIPv4();
-        }
-
-        Span<byte> bytes = stackalloc byte[16];
-        if (!address.TryWriteBytes(bytes, out int written) || written < bytes.Length)
-        {
-            return address;
-        }
-
-        bytes[8..].Clear();
-        return new IPAddress(bytes);
+        why = remote is null ? null : rates?.TryConnect(remote);
+        return why is null ? null : ConnectionRejection.RateLimit;
     }
+
+    // Null if there is no limit.
+    private IPNetwork? CountedAddress(EndPoint? remote) =>
+        MaxPerAddress == 0 || (maxPerAddress is null && remote is IPEndPoint { Address: { } address } && IPAddress.IsLoopback(address))
+            ? null
+            : AddressNetworks.CountedAs(remote);
 }

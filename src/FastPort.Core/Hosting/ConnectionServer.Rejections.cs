@@ -1,5 +1,6 @@
 using System.Net;
 using FastPort.Connections;
+using FastPort.Limits;
 using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
@@ -27,6 +28,27 @@ public sealed partial class ConnectionServer
         else
         {
             accepted.Connection.Abort(closed);
+        }
+    }
+
+    /// <summary>
+    /// Closes a connection that has its protocol if a new ban is one of its peer, for the server built on this one. Null: closed by its
+    /// address, without a word of the protocol.
+    /// </summary>
+    internal Action<Connection, Ban>? CloseServed { get; init; }
+
+    private void CloseBanned(Ban ban)
+    {
+        foreach (AcceptedConnection accepted in _accepted.Values)
+        {
+            if (CloseServed is not null && accepted.Served is { } served)
+            {
+                CloseServed(served, ban);
+            }
+            else if (BanCheck.Hits(ban, accepted.Address, user: null))
+            {
+                accepted.Top.Close(new CloseReason(CloseKind.LocalClosed, ban.ToString()));
+            }
         }
     }
 

@@ -56,6 +56,7 @@ public sealed partial class ConnectionServer
             await listener.StopAsync().ConfigureAwait(false);
         }
 
+        Bans.Added -= CloseBanned;
         await _stop.CancelAsync().ConfigureAwait(false);
         AcceptedConnection[] open = [.. _accepted.Values];
         if (open.Length != 0)

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Net;
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Limits;
 using FastPort.Proxies;
 using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
@@ -115,7 +116,10 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
 
         _certificates = ReadCertificates();
-        _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress);
+        Rates = options.Rates.IsEmpty ? null : new RateLimiter(options.Rates, counters, _time);
+        Bans = components.Bans ?? new BanList(_time);
+        BanCheck = new BanCheck(Bans, new AddressNetworks(options.Rates.Exempt));
+        _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress, Rates, BanCheck);
         Counters = counters;
     }
 
@@ -125,11 +129,20 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     /// </summary>
     public ServerCounters Counters { get; }
 
+    /// <summary>Addresses that may not connect for a while.</summary>
+    public BanList Bans { get; }
+
     /// <summary>The endpoints the server listens on, with the bound ports; empty before the start.</summary>
     public IReadOnlyList<Endpoint> Endpoints => [.. Volatile.Read(ref _listeners).Select(static l => l.Endpoint)];
 
     /// <summary>An additional limit of the server built on this one; null for none.</summary>
     internal ConnectionPlaces? Places { get; init; }
+
+    /// <summary>The rates by address, by identity and in total; null if there are none.</summary>
+    internal RateLimiter? Rates { get; }
+
+    /// <summary>The bans as they apply to this server.</summary>
+    internal BanCheck BanCheck { get; }
 
     /// <summary>Connections whose stages run, including stages that ignore their token.</summary>
     internal int ConnectionsInStages => Volatile.Read(ref _inStages);
@@ -158,6 +171,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
 
         Memory.Enter(this);
+        Bans.Added += CloseBanned;
 
         try
         {
@@ -272,11 +286,12 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     {
         // A proxy's connections count for its clients, when their addresses are known.
         EndPoint? address = _proxies.Contain(connection.RemoteEndPoint) ? null : connection.RemoteEndPoint;
-        ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : _admission.TryEnter(address);
+        string? why = null;
+        ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : _admission.TryEnter(address, out why);
         if (rejection is not null)
         {
             // Abort frees the descriptor at once.
-            connection.Abort(Rejected(rejection.Value, out string reason));
+            connection.Abort(Rejected(rejection.Value, out string reason, why));
             if (IsTimeToLog())
             {
                 long rejected = Volatile.Read(ref _rejected);
@@ -320,9 +335,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 }
 
                 top = next;
-                if (!accepted.TryMove(_admission, top.RemoteEndPoint))
+                if (accepted.TryMove(_admission, top.RemoteEndPoint, out string? why) is { } refused)
                 {
-                    Reject(accepted, ConnectionRejection.AddressLimit);
+                    Reject(accepted, refused, why);
                     return null;
                 }
             }

@@ -1,3 +1,4 @@
+using FastPort.Limits;
 using FastPort.Transports;
 
 namespace FastPort.Hosting;
@@ -13,6 +14,11 @@ public class ConnectionServerComponents
 
     /// <summary>The stages that a connection passes, in order, before it gets its protocol. Defaults to none.</summary>
     public IList<ConnectionStage> Stages { get; } = [];
+
+    /// <summary>
+    /// The bans, for a program that fills the list itself; servers may share one. Defaults to null: the server creates an empty list.
+    /// </summary>
+    public BanList? Bans { get; set; }
 
     /// <summary>Source of time. Defaults to the system's.</summary>
     public TimeProvider? Time { get; set; }

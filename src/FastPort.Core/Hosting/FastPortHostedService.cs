@@ -26,7 +26,7 @@ internal sealed class FastPortHostedService(
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await server.StartAsync(cancellationToken).ConfigureAwait(false);
-        _meter = new FastPortMeter(server.Counters, stats, ReadMemory, meters, name, ReadCertificates);
+        _meter = new FastPortMeter(server.Counters, stats, ReadMemory, meters, name, ReadCertificates, () => server.Bans.Entries.Count);
         if (options.EnableConsoleOutput || options.EnableFileOutput)
         {
             _writer = new LatencyStatsWriter(stats, options, _logger, console);

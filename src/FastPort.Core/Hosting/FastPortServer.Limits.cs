@@ -1,4 +1,6 @@
 using FastPort.Connections;
+using FastPort.Framing;
+using FastPort.Limits;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry.Counters;
 
@@ -20,6 +22,15 @@ public sealed partial class FastPortServer
     private bool IsHelloRequired => _components.Authenticator is not null || _options.RequireRoutingId;
 
     private int MaxUnidentified => _options.MaxUnidentifiedConnections ?? Math.Max(1, _options.MaxConnections / 4);
+
+    private void CloseBanned(Connection connection, Ban ban)
+    {
+        if (connection.Protocol is FrameProtocol protocol
+            && _connections.BanCheck.Hits(ban, connection.RemoteEndPoint, protocol.Session.User?.Identity?.Name))
+        {
+            protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, ban.ToString(), (uint)ErrorCode.Forbidden));
+        }
+    }
 
     private (ConnectionRejection, string)? TryEnter()
     {

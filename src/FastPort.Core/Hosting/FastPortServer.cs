@@ -1,6 +1,7 @@
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Dispatch;
+using FastPort.Limits;
 using FastPort.Routing;
 using FastPort.Sessions;
 using FastPort.Sessions.Logging;
@@ -53,6 +54,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
             options, connection => new FrameProtocol(_settings!, connection), _components, _logger, Counters, Prepare)
         {
             Places = new ConnectionPlaces(TryEnter, Leave),
+            CloseServed = CloseBanned,
         };
         Handlers = handlers ?? new MessageHandlers();
         Routing = new ServerRouting(options.Routing, _identities, _components.Router, Counters);
@@ -74,6 +76,9 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
 
     /// <inheritdoc cref="ConnectionServer.Certificates"/>
     public IReadOnlyList<CertificateInfo> Certificates => _connections.Certificates;
+
+    /// <summary>Addresses and identities that may not connect for a while.</summary>
+    public BanList Bans => _connections.Bans;
 
     /// <summary>The handlers by message type. Handlers can be added until the start.</summary>
     public MessageHandlers Handlers { get; }
@@ -184,12 +189,14 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
         Telemetry = new SessionTelemetry(Counters),
         ShutdownGrace = _options.ShutdownGrace,
         Memory = _connections.Memory,
+        Rates = _connections.Rates,
         SessionStats = _options.MeasureSessions ? _components.LatencyStats : null,
         Handshake = new HandshakeSettings
         {
             ServerName = _options.ServerName,
             RoutingIds = _identities,
             Authenticator = _components.Authenticator,
+            Bans = _connections.BanCheck,
             RequireRoutingId = _options.RequireRoutingId,
             Duplicates = _options.DuplicateIdentity,
         },

@@ -62,6 +62,8 @@ public sealed class FastPortServerOptions : ServerOptions
     /// <summary>The routing services for peers: relays, topics, the list of peers.</summary>
     public RoutingOptions Routing { get; } = new();
 
+    internal override bool HasSessions => true;
+
     /// <inheritdoc/>
     public override void Describe(OptionSection section)
     {

@@ -1,5 +1,6 @@
 using FastPort.Configuration;
 using FastPort.Connections;
+using FastPort.Limits;
 using FastPort.Tls;
 using FastPort.Transports;
 using FastPort.Transports.Epoll;
@@ -69,6 +70,12 @@ public abstract class ServerOptions : IDescribedOptions
     /// </summary>
     public IList<string> TrustedProxies { get; set; } = [];
 
+    /// <summary>
+    /// Rates by address, by identity and in total. Servers of other protocols than FastPort's limit connections per second only, by address
+    /// and in total.
+    /// </summary>
+    public RateOptions Rates { get; } = new();
+
     /// <summary>Certificates of the <c>tls://</c> endpoints, and what peers must show.</summary>
     public TlsServerOptions Tls { get; } = new();
 
@@ -90,6 +97,9 @@ public abstract class ServerOptions : IDescribedOptions
 
     /// <summary>Time that a stopping server waits for its connections before it aborts them; 0 to 1 hour. Defaults to 5 s.</summary>
     public TimeSpan ShutdownTimeout { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Whether the protocol has sessions with identities and messages that are counted.</summary>
+    internal virtual bool HasSessions => false;
 
     /// <summary>The configuration path of the options, for messages.</summary>
     internal string Section { get; private set; }
@@ -134,6 +144,7 @@ public abstract class ServerOptions : IDescribedOptions
             section.Refuse(nameof(TrustedProxies), $"'{source}'", Proxies.TrustedProxies.Allowed);
         }
 
+        section.Section(nameof(Rates), part => Rates.Describe(part, onlyConnections: !HasSessions));
         section.Section(nameof(Tls), Tls.Describe);
         MaxConnectionsInStages = section.Number(nameof(MaxConnectionsInStages), MaxConnectionsInStages, 1, 1_000_000);
         StageTimeout = section.Timeout(nameof(StageTimeout), StageTimeout);

@@ -14,7 +14,7 @@ internal sealed class TrustedProxies
     /// <summary>What a source may be, for messages.</summary>
     public const string Allowed = "allowed are addresses such as 10.0.0.1, networks such as 10.0.0.0/8, and unix";
 
-    private readonly IPNetwork[] _networks;
+    private readonly AddressNetworks _networks;
     private readonly bool _unix;
 
     /// <summary>Creates the set.</summary>
@@ -23,34 +23,18 @@ internal sealed class TrustedProxies
     {
         string[] all = [.. sources];
         _unix = all.Contains(Unix, StringComparer.Ordinal);
-        _networks = [.. all.Where(static source => source != Unix).Select(static source => ToNetwork(source)!.Value)];
+        _networks = new AddressNetworks(all.Where(static source => source != Unix));
     }
 
     /// <summary>Whether there are no sources.</summary>
-    public bool IsEmpty => _networks.Length == 0 && !_unix;
+    public bool IsEmpty => _networks.IsEmpty && !_unix;
 
     /// <summary>Whether a text is an address (<c>10.0.0.1</c>), a network (<c>10.0.0.0/8</c>), or <see cref="Unix"/>.</summary>
-    public static bool IsSource(string text) => text == Unix || ToNetwork(text) is not null;
+    public static bool IsSource(string text) => text == Unix || AddressNetworks.TryParse(text) is not null;
 
     /// <summary>Whether connections of this peer begin with a PROXY header.</summary>
-    public bool Contain(EndPoint? peer)
-    {
-        if (peer is not IPEndPoint { Address: { } address })
-        {
-            return _unix && peer?.AddressFamily == AddressFamily.Unix;
-        }
-
-        IPAddress plain = address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address;
-        foreach (IPNetwork network in _networks)
-        {
-            if (network.Contains(plain))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
+    public bool Contain(EndPoint? peer) =>
+        peer is IPEndPoint ? _networks.Contain(peer) : _unix && peer?.AddressFamily == AddressFamily.Unix;
 
     /// <summary>A stage (<c>ConnectionStage</c>) that reads the header of such a connection, which then has the client's address.</summary>
     public async ValueTask<Connection?> ReadHeaderAsync(Connection connection, CancellationToken cancellationToken)
@@ -70,9 +54,4 @@ internal sealed class TrustedProxies
 
         return connection;
     }
-
-    private static IPNetwork? ToNetwork(string text) =>
-        IPNetwork.TryParse(text, out IPNetwork network) ? network
-        : IPAddress.TryParse(text, out IPAddress? address) ? new IPNetwork(address, address.GetAddressBytes().Length * 8)
-        : null;
 }

@@ -3,6 +3,7 @@ using System.Net;
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Framing;
+using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Tracing;
 
@@ -204,7 +205,10 @@ public sealed partial class Session
 
     /// <inheritdoc/>
     public override string ToString() =>
-        RoutingId.Length == 0 ? $"session {Id} ({RemoteEndPoint})" : $"session {Id} '{RoutingId}' ({RemoteEndPoint})";
+        $"session {Id}{(RoutingId.Length == 0 ? "" : $" '{RoutingId}'")}{UserText} ({RemoteEndPoint})";
+
+    // An authenticator may take the name from the peer's token.
+    private string UserText => User?.Identity?.Name is { } name ? $" of user '{PeerText.Escape(name)}'" : string.Empty;
 
     internal FrameProtocol Protocol => _protocol;
 

@@ -1,4 +1,5 @@
 using FastPort.Connections;
+using FastPort.Limits;
 using FastPort.Sessions.Receiving;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Logging;
@@ -58,6 +59,9 @@ internal sealed class SessionSettings
     /// <summary>The accepting side's settings for Hello; null on the connecting side.</summary>
     public HandshakeSettings? Handshake { get; init; }
 
+    /// <summary>Rates by address, identity and in total. Defaults to null: none.</summary>
+    public RateLimiter? Rates { get; init; }
+
     /// <summary>Time in which a stopping server still accepts requests that crossed its Goodbye.</summary>
     public TimeSpan ShutdownGrace { get; init; }
 
@@ -76,6 +80,9 @@ internal sealed class HandshakeSettings
     public required IRoutingIds RoutingIds { get; init; }
 
     public Authenticator? Authenticator { get; init; }
+
+    /// <summary>Banned identities. Defaults to null: none.</summary>
+    public BanCheck? Bans { get; init; }
 
     /// <summary>Whether a session must say Hello with a routing id before any other message.</summary>
     public bool RequireRoutingId { get; init; }

@@ -34,13 +34,15 @@ internal sealed class FastPortMeter : IDisposable
     /// Tag <c>fastport.server</c> of the meter, which distinguishes the servers of a process. Defaults to null: no tag.
     /// </param>
     /// <param name="certificates">Reads the sources of the TLS certificates and when they expire. Defaults to null: not published.</param>
+    /// <param name="bans">Reads the number of bans. Defaults to null: not published.</param>
     public FastPortMeter(
         ServerCounters counters,
         LatencyStats? latencies = null,
         Func<ServerMemory>? memory = null,
         IMeterFactory? factory = null,
         string? serverName = null,
-        Func<IEnumerable<(string Source, DateTimeOffset NotAfter)>>? certificates = null)
+        Func<IEnumerable<(string Source, DateTimeOffset NotAfter)>>? certificates = null,
+        Func<int>? bans = null)
     {
         ArgumentNullException.ThrowIfNull(counters);
         _meter = Create(factory, "fastport.server", serverName);
@@ -54,6 +56,11 @@ internal sealed class FastPortMeter : IDisposable
         if (certificates is not null)
         {
             ObserveCertificates(certificates);
+        }
+
+        if (bans is not null)
+        {
+            _meter.CreateObservableUpDownCounter("fastport.bans", bans, "{ban}", "Addresses and identities that are banned now");
         }
 
         if (latencies is not null)
@@ -95,6 +102,14 @@ internal sealed class FastPortMeter : IDisposable
         var names = Enum.GetNames<TTag>();
         return Tagged(tags.Length, key, tag => names[tag], tag => count(tags[tag]));
     }
+
+    private static IEnumerable<Measurement<long>> ByRate(ServerCountersSnapshot counts) =>
+        from scope in Enum.GetValues<RateScope>()
+        from resource in Enum.GetValues<RateResource>()
+        select new Measurement<long>(
+            counts.RatesExceededFor(scope, resource),
+            new KeyValuePair<string, object?>("scope", scope.ToString()),
+            new KeyValuePair<string, object?>("resource", resource.ToString()));
 
     private static IEnumerable<Measurement<long>> ByCode(Func<uint, long> count) =>
         Tagged(ErrorNames.Length, "code", static tag => ErrorNames[tag], tag => count((uint)tag));
@@ -142,6 +157,9 @@ internal sealed class FastPortMeter : IDisposable
             "{message}",
             "Relays that did not reach their targets",
             () => ByName<RelayFailure>("reason", counters.Snapshot().RelaysFailedFor));
+        CountTagged(
+            "fastport.rates.exceeded", "{occurrence}", "How often sessions or new connections were over a rate", () =>
+                ByRate(counters.Snapshot()));
         CountTagged("fastport.errors.sent", "{error}", "Error frames sent", () => ByCode(counters.Snapshot().ErrorsSentWith));
         CountTagged(
             "fastport.oneway.failures", "{message}", "One-way messages that failed", () => ByCode(counters.Snapshot().OneWayFailuresWith));

@@ -1,6 +1,7 @@
 using System.Diagnostics.Metrics;
 using System.Globalization;
 using FastPort.Connections;
+using FastPort.Limits;
 using FastPort.Security.Policies;
 using FastPort.Sessions;
 using FastPort.Tls;
@@ -98,6 +99,19 @@ internal sealed class SecurityEvents : IDisposable
         _reloads.Add(1, new KeyValuePair<string, object?>("file", what));
         _log?.Add(new AuditEvent("file.reloaded", Details: [("what", what), ("path", path)]));
     }
+
+    /// <summary>Somebody was banned.</summary>
+    public void Banned(Ban ban) => _log?.Add(new AuditEvent(
+        "ban.added",
+        Details:
+        [
+            ("subject", ban.Subject),
+            ("until", ban.Until.UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss'Z'", CultureInfo.InvariantCulture)),
+            ("reason", ban.Reason),
+        ]));
+
+    /// <summary>A ban was ended before its time.</summary>
+    public void BanLifted(Ban ban) => _log?.Add(new AuditEvent("ban.lifted", Details: [("subject", ban.Subject)]));
 
     /// <summary>A certificate of the server was replaced.</summary>
     public void CertificateChanged(CertificateInfo certificate) => _log?.Add(AuditEvent.Of("certificate.changed", certificate));

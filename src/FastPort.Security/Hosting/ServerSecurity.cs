@@ -1,7 +1,9 @@
 using FastPort.Configuration;
 using FastPort.Hosting;
+using FastPort.Limits;
 using FastPort.Routing;
 using FastPort.Security.Audit;
+using FastPort.Security.Bans;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Policies;
@@ -19,6 +21,9 @@ internal sealed class ServerSecurity : IAsyncDisposable
     private readonly TokenAuthentication? _tokens;
     private readonly IdentityAuthenticator? _authenticator;
     private readonly ServerPolicy? _policy;
+    private readonly BanList _bans;
+    private readonly WatchedFile<IReadOnlyList<Ban>>? _bansFile;
+    private readonly ILogger _logger;
 
     /// <summary>Reads the files.</summary>
     /// <param name="options">The options.</param>
@@ -39,8 +44,14 @@ internal sealed class ServerSecurity : IAsyncDisposable
         }
 
         _events = new SecurityEvents(_log, server);
+        _logger = logger;
+        _bans = new BanList(time);
+        _bans.Added += Banned;
+        _bans.Lifted += Lifted;
         try
         {
+            CreateBansFile(options.BansFile);
+            _bansFile = Watch(options.BansFile, "bans", BanFile.MaxBytes, BanFile.Read);
             _passwords = Watch(options.UsersFile, "users", UserFile.MaxBytes, UserFile.Read) is { } users
                 ? new PasswordAuthentication(users, _verifications)
                 : null;
@@ -56,7 +67,16 @@ internal sealed class ServerSecurity : IAsyncDisposable
             throw new FastPortOptionsException([e.Message]);
         }
 
-        _authenticator = options.HasIdentities ? new IdentityAuthenticator(options, _passwords, _tokens, _events) : null;
+        if (_bansFile is not null)
+        {
+            _bansFile.Changed += _bans.Replace;
+            _bans.Replace(_bansFile.Current);
+        }
+
+        AutomaticBans? automatic = options.BanAfterRefusals == 0
+            ? null
+            : new AutomaticBans(options.BanAfterRefusals, options.BanTime, _bans, options.BansFile, time, logger);
+        _authenticator = options.HasIdentities ? new IdentityAuthenticator(options, _passwords, _tokens, _events, automatic) : null;
 
         WatchedFile<T>? Watch<T>(string path, string what, int maxBytes, Func<byte[], ICollection<string>, T?> read)
             where T : class
@@ -76,6 +96,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     public void Apply(FastPortServerComponents components)
     {
         components.Authenticator ??= _authenticator is null ? null : _authenticator.AuthenticateAsync;
+        components.Bans ??= _bans;
         components.Authorizer ??= _policy is null ? null : _policy.AuthorizeAsync;
     }
 
@@ -87,6 +108,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        _bansFile?.Dispose();
         _policy?.Dispose();
         _tokens?.Dispose();
         _passwords?.Dispose();
@@ -96,5 +118,32 @@ internal sealed class ServerSecurity : IAsyncDisposable
         {
             await _log.DisposeAsync().ConfigureAwait(false);
         }
+    }
+
+    private static void CreateBansFile(string path)
+    {
+        try
+        {
+            if (path.Length != 0)
+            {
+                BanFiles.Create(path);
+            }
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new SecurityFileException("bans", path, [e.Message], e);
+        }
+    }
+
+    private void Banned(Ban ban)
+    {
+        BanLog.Added(_logger, ban);
+        _events.Banned(ban);
+    }
+
+    private void Lifted(Ban ban)
+    {
+        BanLog.Lifted(_logger, ban.Subject);
+        _events.BanLifted(ban);
     }
 }

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Security.Audit;
+using FastPort.Security.Bans;
 using FastPort.Sessions;
 
 namespace FastPort.Security.Identities;
@@ -11,7 +12,11 @@ namespace FastPort.Security.Identities;
 /// that is allowed. Thread-safe.
 /// </summary>
 internal sealed class IdentityAuthenticator(
-    SecurityOptions options, PasswordAuthentication? passwords, TokenAuthentication? tokens, SecurityEvents events)
+    SecurityOptions options,
+    PasswordAuthentication? passwords,
+    TokenAuthentication? tokens,
+    SecurityEvents events,
+    AutomaticBans? bans)
 {
     /// <summary>Checks a Hello.</summary>
     /// <param name="hello">The Hello.</param>
@@ -20,6 +25,11 @@ internal sealed class IdentityAuthenticator(
     {
         AuthenticationResult result = await CheckAsync(hello, cancellationToken).ConfigureAwait(false);
         events.Authenticated(hello, result);
+        if (!result.IsAccepted)
+        {
+            bans?.Refused(hello.Session.RemoteEndPoint);
+        }
+
         return result;
     }
 

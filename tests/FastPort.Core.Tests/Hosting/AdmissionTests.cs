@@ -14,54 +14,55 @@ public sealed class AdmissionTests
         var admission = new Admission(maxConnections: 40, maxPerAddress: null);
         for (int i = 0; i < 10; i++)
         {
-            Assert.Null(admission.TryEnter(Address("192.0.2.1")));
-            Assert.Null(admission.TryEnter(Address("127.0.0.1")));
+            Assert.Null(admission.TryEnter(Address("192.0.2.1"), out _));
+            Assert.Null(admission.TryEnter(Address("127.0.0.1"), out _));
         }
 
-        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("192.0.2.1")));
-        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("::ffff:192.0.2.1")));
-        Assert.Null(admission.TryEnter(Address("127.0.0.1")));
-        Assert.Null(admission.TryEnter(Address("::1")));
-        Assert.Null(admission.TryEnter(Address("192.0.2.2")));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("192.0.2.1"), out _));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("::ffff:192.0.2.1"), out _));
+        Assert.Null(admission.TryEnter(Address("127.0.0.1"), out _));
+        Assert.Null(admission.TryEnter(Address("::1"), out _));
+        Assert.Null(admission.TryEnter(Address("192.0.2.2"), out _));
         admission.Leave(Address("::ffff:192.0.2.1"));
-        Assert.Null(admission.TryEnter(Address("192.0.2.1")));
+        Assert.Null(admission.TryEnter(Address("192.0.2.1"), out _));
     }
 
     [Fact]
     public void A_number_holds_for_loopback_too_and_zero_for_nobody()
     {
         var one = new Admission(maxConnections: 40, maxPerAddress: 1);
-        Assert.Null(one.TryEnter(Address("127.0.0.1")));
-        Assert.Equal(ConnectionRejection.AddressLimit, one.TryEnter(Address("127.0.0.1")));
+        Assert.Null(one.TryEnter(Address("127.0.0.1"), out _));
+        Assert.Equal(ConnectionRejection.AddressLimit, one.TryEnter(Address("127.0.0.1"), out _));
 
         var none = new Admission(maxConnections: 40, maxPerAddress: 0);
-        Assert.All(Enumerable.Range(0, 40), _ => Assert.Null(none.TryEnter(Address("192.0.2.1"))));
-        Assert.Equal(ConnectionRejection.ConnectionLimit, none.TryEnter(Address("192.0.2.1")));
+        Assert.All(Enumerable.Range(0, 40), i => Assert.Null(none.TryEnter(Address("192.0.2.1"), out _)));
+        Assert.Equal(ConnectionRejection.ConnectionLimit, none.TryEnter(Address("192.0.2.1"), out _));
     }
 
     [Fact]
     public void IPv6_counts_by_networks_of_64_bits()
     {
         var admission = new Admission(maxConnections: 40, maxPerAddress: 2);
-        Assert.Null(admission.TryEnter(Address("2001:db8:0:1::1")));
-        Assert.Null(admission.TryEnter(Address("2001:db8:0:1:ffff:ffff:ffff:ffff")));
-        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("2001:db8:0:1:8000::")));
-        Assert.Null(admission.TryEnter(Address("2001:db8:0:2::1")));
+        Assert.Null(admission.TryEnter(Address("2001:db8:0:1::1"), out _));
+        Assert.Null(admission.TryEnter(Address("2001:db8:0:1:ffff:ffff:ffff:ffff"), out _));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("2001:db8:0:1:8000::"), out _));
+        Assert.Null(admission.TryEnter(Address("2001:db8:0:2::1"), out _));
         admission.Leave(Address("2001:db8:0:1::1"));
-        Assert.Null(admission.TryEnter(Address("2001:db8:0:1::5")));
+        Assert.Null(admission.TryEnter(Address("2001:db8:0:1::5"), out _));
     }
 
     [Fact]
     public void A_connection_that_turns_out_to_come_from_elsewhere_counts_there()
     {
         var admission = new Admission(maxConnections: 10, maxPerAddress: 1);
-        Assert.Null(admission.TryEnter(Address("10.0.0.1")));
-        Assert.True(admission.TryMove(Address("10.0.0.1"), Address("10.0.0.2")));
+        Assert.Null(admission.TryEnter(Address("10.0.0.1"), out _));
+        Assert.Null(admission.TryMove(Address("10.0.0.1"), Address("10.0.0.2"), out _));
 
-        Assert.Null(admission.TryEnter(Address("10.0.0.1")));
-        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("10.0.0.2")));
-        Assert.False(admission.TryMove(Address("10.0.0.1"), Address("10.0.0.2")));
-        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("10.0.0.1")));
+        Assert.Null(admission.TryEnter(Address("10.0.0.1"), out _));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("10.0.0.2"), out _));
+        Assert.Equal(
+            ConnectionRejection.AddressLimit, admission.TryMove(Address("10.0.0.1"), Address("10.0.0.2"), out _));
+        Assert.Equal(ConnectionRejection.AddressLimit, admission.TryEnter(Address("10.0.0.1"), out _));
         Assert.Equal(2, admission.Count);
     }
 

@@ -96,6 +96,13 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
+        // Set before the ban is looked up: a ban that is added meanwhile finds either this Hello or this user.
+        session.User = result.User;
+        if (result.User?.Identity?.Name is { } name && !IsAdmitted(name, header, received))
+        {
+            return true;
+        }
+
         if (settings.RequireRoutingId && hello.RoutingId.Length == 0)
         {
             protocol.RefuseUnauthenticated(
@@ -117,7 +124,6 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         AwaitsHello = false;
         session.Identity = identity;
         session.ClientName = hello.ClientName;
-        session.User = result.User;
         TimeSpan heartbeat = protocol.Settings.Options.HeartbeatInterval;
         if (!header.IsOneWay)
         {
@@ -168,6 +174,25 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             // Last: the events of the next owner follow these.
             identity.Free(protocol.Session);
         }
+    }
+
+    private bool IsAdmitted(string name, in FrameHeader header, long received)
+    {
+        Session session = protocol.Session;
+        if (settings.Bans?.Find(name, session.RemoteEndPoint) is { } ban)
+        {
+            protocol.Replies.Refuse(header, received, ErrorCode.Forbidden, ban.ToString());
+            session.Connection.Close(new CloseReason(CloseKind.Unauthenticated, ban.ToString(), (uint)ErrorCode.Forbidden));
+            return false;
+        }
+
+        if (protocol.Rates?.TryIdentify(name) is { } limit)
+        {
+            Fail(header, received, ErrorCode.Overloaded, $"{limit}; try again later.");
+            return false;
+        }
+
+        return true;
     }
 
     // The peer may say Hello again, a few times.

@@ -50,4 +50,20 @@ internal static partial class SessionLog
         "{Session}: inline handlers have blocked the loop for {Milliseconds} ms and still run, most likely {Message}; "
         + "all its connections wait")]
     public static partial void HandlerHolds(ILogger logger, Session session, string message, long milliseconds);
+
+    [LoggerMessage(
+        2012, LogLevel.Warning,
+        "{Account} is over its rate of {Limit}: {Session} is not read for {Time}. Logged every 10 s per account")]
+    public static partial void RateHolds(ILogger logger, string account, string limit, Session session, TimeSpan time);
+
+    [LoggerMessage(
+        2013, LogLevel.Warning,
+        "{Account} is over its rate of {Limit}: requests of {Session} are refused for {Time}. Logged every 10 s per account")]
+    public static partial void RateRefuses(ILogger logger, string account, string limit, Session session, TimeSpan time);
+
+    [LoggerMessage(
+        2014, LogLevel.Warning,
+        "{Session}: {Messages} messages were dropped since the last such line, because the peer reads too slowly: {PendingBytes} bytes "
+        + "wait for it")]
+    public static partial void Dropped(ILogger logger, Session session, long messages, long pendingBytes);
 }

@@ -118,6 +118,12 @@ internal sealed partial class FrameProtocol
             return true;
         }
 
+        if (_refusesAll && header.Type > ControlType.Cancel)
+        {
+            RefuseOverRate(header, received);
+            return true;
+        }
+
         return header.Type <= ControlType.Cancel
             ? DispatchControl(header, input, received)
             : Dispatcher.TryDispatch(header, input, received);

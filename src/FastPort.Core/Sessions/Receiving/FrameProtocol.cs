@@ -93,6 +93,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public void OnOpened(Connection connection)
     {
+        _rates = _settings.Rates?.Open(connection.RemoteEndPoint);
+        _chargedBytes = connection.BytesReceived;
         _deadlines.Start(connection, handshakeRequired: _handshake?.IsRequired == true);
         _settings.Telemetry.Counters.SessionOpened();
         SessionLog.Opened(_settings.Logger, Session);
@@ -109,6 +111,13 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
             _stamp = now;
         }
 
+        if (_rates is not null && IsHeld(_rates, input))
+        {
+            Volatile.Write(ref _stampedBytes, bytes);
+            return ReceiveOutcome.Pause;
+        }
+
+        long messages = _messagesReceived;
         // A paused burst is still under way: its unread bytes were received and will be handled.
         if (!_paused)
         {
@@ -141,6 +150,11 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
             Dispatcher.EndBurst();
             FrameOutput.EndDeferral();
+            if (_rates is not null)
+            {
+                Charge(_rates, now, _messagesReceived - messages);
+            }
+
             if (!_paused)
             {
                 _shutdown.EndWork();
@@ -198,6 +212,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public bool OnStopping(CloseReason reason)
     {
+        Release();
         // The server bounds the stop and aborts the connections that are left, so the timeout here is only nominal.
         _shutdown.Stop(reason, _settings.ShutdownGrace, TimeSpan.FromDays(1));
         return true;
@@ -207,6 +222,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     {
         _closed = true;
         _traffic.Report();
+        _rates?.Close();
         Dispatcher.OnClosed();
         _handshake?.OnClosed(reason);
         Session.Holders.ReleaseAll(Session);
@@ -249,7 +265,11 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     {
         // Set at once, because it frees the routing id; the rest runs on the loop.
         Interlocked.CompareExchange(ref _stopping, reason, null);
-        OnLoop(protocol => protocol._shutdown.Stop(reason, grace, timeout));
+        OnLoop(protocol =>
+        {
+            protocol.Release();
+            protocol._shutdown.Stop(reason, grace, timeout);
+        });
     }
 
     /// <summary>Sends no more requests, and closes when the requests in flight have their replies. Any thread.</summary>

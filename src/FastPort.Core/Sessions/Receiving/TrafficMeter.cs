@@ -1,4 +1,5 @@
 using FastPort.Connections;
+using FastPort.Sessions.Logging;
 using FastPort.Telemetry.Counters;
 
 namespace FastPort.Sessions.Receiving;
@@ -9,11 +10,16 @@ namespace FastPort.Sessions.Receiving;
 /// </summary>
 internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol, ServerCounters counters)
 {
+    // A peer that reads too slowly is named every 10 s, not at every tick.
+    private const long LineEveryMilliseconds = 10_000;
+
     private long _messagesIn;
     private long _messagesOut;
     private long _bytesIn;
     private long _bytesOut;
     private long _dropped;
+    private long _droppedLogged;
+    private long _nextLine = long.MinValue;
 
     public void Report()
     {
@@ -33,8 +39,21 @@ internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol
         if (dropped != _dropped)
         {
             counters.FramesDropped(FrameDrop.SendQueueFull, dropped - _dropped);
+            LogDropped(dropped);
         }
 
         (_messagesIn, _messagesOut, _bytesIn, _bytesOut, _dropped) = (messagesIn, messagesOut, bytesIn, bytesOut, dropped);
+    }
+
+    private void LogDropped(long dropped)
+    {
+        SessionSettings settings = protocol.Settings;
+        long now = settings.Clock.NowMilliseconds;
+        if (now >= _nextLine)
+        {
+            _nextLine = now + LineEveryMilliseconds;
+            SessionLog.Dropped(settings.Logger, protocol.Session, dropped - _droppedLogged, connection.PendingBytes);
+            _droppedLogged = dropped;
+        }
     }
 }

@@ -29,6 +29,41 @@ public enum ConnectionRejection
 
     /// <summary>The TLS handshake failed.</summary>
     TlsFailed,
+
+    /// <summary>A rate of connections was exceeded.</summary>
+    RateLimit,
+
+    /// <summary>The address is banned.</summary>
+    Banned,
+}
+
+/// <summary>Whose rate it is.</summary>
+public enum RateScope
+{
+    /// <summary>An IP address, for IPv6 a /64 network.</summary>
+    Address,
+
+    /// <summary>An identity.</summary>
+    Identity,
+
+    /// <summary>All sessions together.</summary>
+    Total,
+}
+
+/// <summary>What a rate limits.</summary>
+public enum RateResource
+{
+    /// <summary>Connections, for identities Hellos.</summary>
+    Connections,
+
+    /// <summary>Received messages.</summary>
+    Messages,
+
+    /// <summary>Received bytes.</summary>
+    Bytes,
+
+    /// <summary>Time of the event loops.</summary>
+    LoopTime,
 }
 
 /// <summary>Why a frame was not sent or not handled.</summary>

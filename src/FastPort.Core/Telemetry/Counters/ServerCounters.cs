@@ -14,6 +14,7 @@ public sealed class ServerCounters
     private readonly TaggedCounts _errorsSent = new(ServerCountersSnapshot.ErrorTags);
     private readonly TaggedCounts _oneWayFailures = new(ServerCountersSnapshot.ErrorTags);
     private readonly TaggedCounts _relayFailures = new(Enum.GetValues<RelayFailure>().Length);
+    private readonly TaggedCounts _ratesExceeded = new(ServerCountersSnapshot.RateTags);
     private long _connectionsAccepted;
     private long _connectionsClosed;
     private long _sessionsOpened;
@@ -67,6 +68,12 @@ public sealed class ServerCounters
     /// <param name="frames">Number of frames. Defaults to 1.</param>
     internal void FramesDropped(FrameDrop reason, long frames = 1) => _dropped.Add((uint)reason, frames);
 
+    /// <summary>Counts that a session, or a new connection, was over a rate.</summary>
+    /// <param name="scope">Whose rate.</param>
+    /// <param name="resource">Which one.</param>
+    internal void RateExceeded(RateScope scope, RateResource resource) =>
+        _ratesExceeded.Add(ServerCountersSnapshot.RateTag(scope, resource));
+
     /// <summary>Counts a reply whose correlation belongs to no request.</summary>
     internal void ReplyToNothing() => Interlocked.Increment(ref _repliesToNothing);
 
@@ -102,7 +109,7 @@ public sealed class ServerCounters
         var traffic = _traffic.Sum();
         return new ServerCountersSnapshot(
             _rejected.ToArray(), _dropped.ToArray(), _timeouts.ToArray(), _errorsSent.ToArray(), _oneWayFailures.ToArray(),
-            _relayFailures.ToArray())
+            _relayFailures.ToArray(), _ratesExceeded.ToArray())
         {
             ConnectionsAccepted = Interlocked.Read(ref _connectionsAccepted),
             ConnectionsClosed = connectionsClosed,

@@ -6,16 +6,29 @@ public sealed class ServerCountersSnapshot
     /// <summary>Error codes that are counted separately: 1 to 14 of the protocol, and 0 for all others.</summary>
     internal const int ErrorTags = 15;
 
+    /// <summary>Pairs of <see cref="RateScope"/> and <see cref="RateResource"/>.</summary>
+    internal const int RateTags = 12;
+
+    private const int RateResources = 4;
+
     private readonly long[] _rejected;
     private readonly long[] _dropped;
     private readonly long[] _timeouts;
     private readonly long[] _errorsSent;
     private readonly long[] _oneWayFailures;
     private readonly long[] _relayFailures;
+    private readonly long[] _ratesExceeded;
 
     internal ServerCountersSnapshot(
-        long[] rejected, long[] dropped, long[] timeouts, long[] errorsSent, long[] oneWayFailures, long[] relayFailures)
+        long[] rejected,
+        long[] dropped,
+        long[] timeouts,
+        long[] errorsSent,
+        long[] oneWayFailures,
+        long[] relayFailures,
+        long[] ratesExceeded)
     {
+        _ratesExceeded = ratesExceeded;
         _relayFailures = relayFailures;
         _rejected = rejected;
         _dropped = dropped;
@@ -109,6 +122,11 @@ public sealed class ServerCountersSnapshot
     /// <param name="reason">The reason.</param>
     public long RelaysFailedFor(RelayFailure reason) => _relayFailures[(int)reason];
 
+    /// <summary>How often sessions or new connections were over a rate.</summary>
+    /// <param name="scope">Whose rate.</param>
+    /// <param name="resource">Which one.</param>
+    public long RatesExceededFor(RateScope scope, RateResource resource) => _ratesExceeded[(int)RateTag(scope, resource)];
+
     /// <summary>Error frames sent with one code.</summary>
     /// <param name="code">1 to 14, or 0 for all other codes.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="code"/> is above 14.</exception>
@@ -118,6 +136,8 @@ public sealed class ServerCountersSnapshot
     /// <param name="code">1 to 14, or 0 for all other codes.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="code"/> is above 14.</exception>
     public long OneWayFailuresWith(uint code) => At(_oneWayFailures, code);
+
+    internal static uint RateTag(RateScope scope, RateResource resource) => ((uint)scope * RateResources) + (uint)resource;
 
     private static long At(long[] counts, uint code)
     {

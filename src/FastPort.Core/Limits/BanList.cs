@@ -1,0 +1,154 @@
+using System.Net;
+using FastPort.Connections;
+
+namespace FastPort.Limits;
+
+/// <summary>
+/// The bans of a server. A banned address is rejected when it connects, a banned identity when it says Hello; those that are connected are
+/// closed. Bans end by themselves. The list is in memory: a program that keeps it stores it itself. Thread-safe.
+/// </summary>
+public sealed class BanList
+{
+    /// <summary>Maximum number of bans. Beyond it the ones that end first are dropped.</summary>
+    public const int MaxEntries = 10_000;
+
+    private readonly TimeProvider _time;
+
+    // Serializes changes. The events are raised under it, so that subscribers see the changes in order.
+    private readonly Lock _gate = new();
+
+    // Replaced at each change: a connection that comes looks it up without a lock.
+    private volatile Lookup _lookup = Lookup.Empty;
+
+    /// <summary>Creates an empty list.</summary>
+    /// <param name="time">Source of time. Defaults to the system's.</param>
+    public BanList(TimeProvider? time = null) => _time = time ?? TimeProvider.System;
+
+    /// <summary>A ban was added, or changed. Subscribers must not block or change the list.</summary>
+    public event Action<Ban>? Added;
+
+    /// <summary>A ban was lifted before its end. Subscribers must not block or change the list.</summary>
+    public event Action<Ban>? Lifted;
+
+    /// <summary>The bans that have not ended, those that end first at the beginning.</summary>
+    public IReadOnlyList<Ban> Entries
+    {
+        get
+        {
+            DateTimeOffset now = _time.GetUtcNow();
+            return [.. _lookup.All.Where(ban => ban.Until > now)];
+        }
+    }
+
+    /// <summary>Adds a ban, or replaces the one of the same subject. One that has ended is not added.</summary>
+    /// <param name="ban">The ban.</param>
+    public void Add(Ban ban)
+    {
+        ArgumentNullException.ThrowIfNull(ban);
+        lock (_gate)
+        {
+            Set([.. _lookup.All.Where(other => other.Subject != ban.Subject), ban]);
+        }
+    }
+
+    /// <summary>Ends a ban; false if there is none of this subject.</summary>
+    /// <param name="subject">The subject, as <see cref="Ban.Subject"/> has it.</param>
+    public bool Lift(string subject)
+    {
+        lock (_gate)
+        {
+            int before = _lookup.All.Length;
+            Set([.. _lookup.All.Where(ban => ban.Subject != subject)]);
+            return _lookup.All.Length != before;
+        }
+    }
+
+    /// <summary>Makes the list hold these bans and no others, for programs that keep it in a file.</summary>
+    /// <param name="bans">The bans.</param>
+    public void Replace(IEnumerable<Ban> bans)
+    {
+        ArgumentNullException.ThrowIfNull(bans);
+        lock (_gate)
+        {
+            Set(bans);
+        }
+    }
+
+    /// <summary>The ban of an address; null for none.</summary>
+    internal Ban? Find(EndPoint? peer) => _lookup.Find(peer) is { } ban && IsInForce(ban) ? ban : null;
+
+    /// <summary>The ban of an identity; null for none.</summary>
+    internal Ban? Find(string user) => _lookup.Users.TryGetValue(user, out Ban? ban) && IsInForce(ban) ? ban : null;
+
+    private bool IsInForce(Ban ban) => ban.Until > _time.GetUtcNow();
+
+    private void Set(IEnumerable<Ban> bans)
+    {
+        DateTimeOffset now = _time.GetUtcNow();
+        Dictionary<string, Ban> before = _lookup.All.Where(ban => ban.Until > now).ToDictionary(static ban => ban.Subject);
+        Ban[] all =
+        [
+            .. bans.Where(ban => ban.Until > now)
+                .GroupBy(static ban => ban.Subject)
+                .Select(static same => same.Last())
+                .OrderBy(static ban => ban.Until)
+                .TakeLast(MaxEntries),
+        ];
+        _lookup = new Lookup(all);
+        foreach (Ban ban in all)
+        {
+            if (!before.Remove(ban.Subject, out Ban? old) || old != ban)
+            {
+                Added?.Invoke(ban);
+            }
+        }
+
+        foreach (Ban ban in before.Values)
+        {
+            Lifted?.Invoke(ban);
+        }
+    }
+
+    // Most bans are of one address, which costs one access; only wider networks are walked through.
+    private sealed class Lookup
+    {
+        public static readonly Lookup Empty = new([]);
+
+        private readonly Dictionary<IPNetwork, Ban> _addresses = [];
+        private readonly List<Ban> _networks = [];
+
+        public Lookup(Ban[] all)
+        {
+            All = all;
+            foreach (Ban ban in all)
+            {
+                if (ban.User is { } user)
+                {
+                    Users[user] = ban;
+                }
+                else if (AddressNetworks.CountedAs(new IPEndPoint(ban.Network.BaseAddress, 0)) == ban.Network)
+                {
+                    _addresses[ban.Network] = ban;
+                }
+                else
+                {
+                    _networks.Add(ban);
+                }
+            }
+        }
+
+        public Ban[] All { get; }
+
+        public Dictionary<string, Ban> Users { get; } = new(StringComparer.Ordinal);
+
+        public Ban? Find(EndPoint? peer)
+        {
+            if (All.Length == 0 || AddressNetworks.CountedAs(peer) is not { } network)
+            {
+                return null;
+            }
+
+            return _addresses.TryGetValue(network, out Ban? ban) ? ban : _networks.Find(other => other.Bans(peer));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+using FastPort.Telemetry.Counters;
+
+namespace FastPort.Limits;
+
+/// <summary>
+/// The rates of one session: of its address, its identity and all sessions. Used by the session's loop; <see cref="Close"/> once, at the
+/// end.
+/// </summary>
+internal sealed class SessionRates(RateLimiter limiter, RateAccount? total, RateAccount? address)
+{
+    private RateAccount? _identity;
+
+    /// <summary>The account and rate that the session was found over last.</summary>
+    public RateAccount? OverAccount { get; private set; }
+
+    public RateResource OverResource { get; private set; }
+
+    public bool MeasuresLoopTime => limiter.MeasuresLoopTime;
+
+    public bool Refuses => limiter.WhenExceeded == RateExceededPolicy.Refuse;
+
+    /// <summary>For how long the session is over a rate from now on; zero if it is not.</summary>
+    public TimeSpan OverFor() => OverFor(limiter.Now);
+
+    /// <summary>The peer has said who it is: null, or the rate of connections that refuses it.</summary>
+    /// <param name="name">The identity's name.</param>
+    public string? TryIdentify(string name)
+    {
+        // A Hello that was refused may come again, as another identity.
+        limiter.Close(_identity);
+        _identity = limiter.OfIdentity(name);
+        return _identity is null ? null : limiter.TryIdentify(_identity);
+    }
+
+    /// <summary>Charges a burst; true if the session is over a rate now, which the log should be told.</summary>
+    public bool Charge(in RateUse used)
+    {
+        long now = limiter.Now;
+        total?.Charge(used, now);
+        address?.Charge(used, now);
+        _identity?.Charge(used, now);
+        if (OverFor(now) == TimeSpan.Zero)
+        {
+            return false;
+        }
+
+        limiter.Exceeded(OverAccount!, OverResource);
+        return OverAccount!.IsTimeToLog(now);
+    }
+
+    public void Close()
+    {
+        limiter.Close(address);
+        limiter.Close(_identity);
+    }
+
+    private TimeSpan OverFor(long now)
+    {
+        long longest = 0;
+        Look(total, now, ref longest);
+        Look(address, now, ref longest);
+        Look(_identity, now, ref longest);
+        return longest == 0 ? TimeSpan.Zero : TimeSpan.FromTicks((longest / TimeSpan.NanosecondsPerTick) + 1);
+    }
+
+    private void Look(RateAccount? account, long now, ref long longest)
+    {
+        if (account?.OverFor(now, out RateResource over) is { } time && time > longest)
+        {
+            longest = time;
+            OverAccount = account;
+            OverResource = over;
+        }
+    }
+}

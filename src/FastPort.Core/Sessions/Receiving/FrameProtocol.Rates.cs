@@ -1,0 +1,107 @@
+using FastPort.Buffers;
+using FastPort.Framing;
+using FastPort.Limits;
+using FastPort.Sessions.Logging;
+
+namespace FastPort.Sessions.Receiving;
+
+/// <content>
+/// Rates by address, identity and in total. A burst is charged after it was handled, so a session goes over a rate by at most one turn. While
+/// a rate is exceeded, by whichever session, all sessions of the account are not read, or their requests are refused. Loop only.
+/// </content>
+internal sealed partial class FrameProtocol
+{
+    // A session that waits longer looks again in between.
+    private static readonly TimeSpan LongestHold = TimeSpan.FromMinutes(1);
+
+    private SessionRates? _rates;
+    private bool _resumesLater;
+    private bool _refusesAll;
+    private long _chargedBytes;
+
+    /// <summary>The session's rates; null if it has none.</summary>
+    public SessionRates? Rates => _rates;
+
+    // Whether the burst that begins must wait. Held bytes are in the ring, so the resume offers them again. An ending session is not held:
+    // its requests are refused anyway, and the peer's Goodbye must be read.
+    private bool IsHeld(SessionRates rates, ArrayPoolCircularBuffer input)
+    {
+        TimeSpan time = rates.OverFor();
+        _refusesAll = time > TimeSpan.Zero && rates.Refuses;
+        if (time <= TimeSpan.Zero || rates.Refuses || IsEnding)
+        {
+            return false;
+        }
+
+        if (!_paused)
+        {
+            _shutdown.BeginWork();
+        }
+
+        _paused = true;
+        _yielded = false;
+        _deadlines.AfterBurst(input, paused: true);
+        if (!_resumesLater)
+        {
+            _resumesLater = true;
+            _connection.PostAfter(
+                time < LongestHold ? time : LongestHold,
+                static state =>
+                {
+                    var protocol = (FrameProtocol)state!;
+                    protocol._resumesLater = false;
+                    protocol._connection.ResumeReading();
+                },
+                this);
+        }
+
+        return true;
+    }
+
+    // Ends a hold at once.
+    private void Release()
+    {
+        if (_resumesLater)
+        {
+            _connection.ResumeReading();
+        }
+    }
+
+    // Reads the clock once more per burst if time counts: handlers that are not measured leave no reading.
+    private void Charge(SessionRates rates, long began, long messages)
+    {
+        long bytes = _connection.BytesReceived - _chargedBytes;
+        _chargedBytes += bytes;
+        if (_refusesAll)
+        {
+            // Nothing was run.
+            return;
+        }
+
+        long time = rates.MeasuresLoopTime ? MonotonicClock.Nanoseconds - began : 0;
+        if (rates.Charge(new RateUse(messages, bytes, time)))
+        {
+            // The name may be one that the peer's token has.
+            string account = PeerText.Escape(rates.OverAccount!.Name);
+            string limit = rates.OverAccount.Show(rates.OverResource);
+            if (rates.Refuses)
+            {
+                SessionLog.RateRefuses(_settings.Logger, account, limit, Session, rates.OverFor());
+            }
+            else
+            {
+                SessionLog.RateHolds(_settings.Logger, account, limit, Session, rates.OverFor());
+            }
+        }
+    }
+
+    private void RefuseOverRate(in FrameHeader header, long received)
+    {
+        RateAccount account = _rates!.OverAccount!;
+        Replies.Refuse(
+            header,
+            received,
+            ErrorCode.Overloaded,
+            $"{account.Name} is over its rate of {account.Show(_rates.OverResource)}; the request was not run.");
+    }
+}

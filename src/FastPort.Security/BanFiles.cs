@@ -1,0 +1,108 @@
+using FastPort.Limits;
+using FastPort.Security.Bans;
+using FastPort.Security.Files;
+
+namespace FastPort.Security;
+
+/// <summary>
+/// Changes files of bans (<see cref="SecurityOptions.BansFile"/>), for programs that manage them and for the server itself. A file beside
+/// it, with <c>.lock</c> behind its name, lets one change it at a time. Thread-safe.
+/// </summary>
+public static class BanFiles
+{
+    // A change takes milliseconds. One that finds the lock taken for this long gives up.
+    private static readonly TimeSpan LockTime = TimeSpan.FromSeconds(10);
+
+    /// <summary>The bans of a file that have not ended, those that end first at the beginning; none if there is no file.</summary>
+    /// <param name="path">The file.</param>
+    /// <exception cref="IOException">The file cannot be read or is wrong.</exception>
+    public static IReadOnlyList<Ban> Read(string path)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(path);
+        DateTimeOffset now = TimeProvider.System.GetUtcNow();
+        return [.. ReadAll(path).Where(ban => ban.Until > now).OrderBy(static ban => ban.Until)];
+    }
+
+    /// <summary>Adds a ban, or replaces the one of the same subject. Bans that have ended leave the file.</summary>
+    /// <param name="path">The file; created if it does not exist.</param>
+    /// <param name="ban">The ban.</param>
+    /// <exception cref="IOException">The file cannot be read or written, is wrong, or is being changed for too long.</exception>
+    /// <exception cref="UnauthorizedAccessException">The file may not be read or written.</exception>
+    public static void Add(string path, Ban ban)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(path);
+        ArgumentNullException.ThrowIfNull(ban);
+        Change(path, bans => [.. bans.Where(other => other.Subject != ban.Subject), ban]);
+    }
+
+    /// <summary>Ends a ban; false if the file has none of this subject that has not ended.</summary>
+    /// <param name="path">The file.</param>
+    /// <param name="subject">The subject in any form: an address, a network, an identity.</param>
+    /// <exception cref="ArgumentException">The subject is none.</exception>
+    /// <exception cref="IOException">The file cannot be read or written, is wrong, or is being changed for too long.</exception>
+    /// <exception cref="UnauthorizedAccessException">The file may not be read or written.</exception>
+    public static bool Lift(string path, string subject)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(path);
+        string lifted = new Ban(subject, DateTimeOffset.MaxValue).Subject;
+        bool isThere = false;
+        Change(path, bans =>
+        {
+            isThere = bans.Any(ban => ban.Subject == lifted);
+            return [.. bans.Where(ban => ban.Subject != lifted)];
+        });
+        return isThere;
+    }
+
+    /// <summary>Creates an empty file if there is none.</summary>
+    internal static void Create(string path)
+    {
+        if (!File.Exists(path))
+        {
+            PrivateFile.Replace(path, []);
+        }
+    }
+
+    private static void Change(string path, Func<IReadOnlyList<Ban>, IReadOnlyList<Ban>> change)
+    {
+        using FileStream _ = Lock(path + ".lock");
+        PrivateFile.Replace(path, BanFile.Write(change(Read(path))));
+    }
+
+    private static IReadOnlyList<Ban> ReadAll(string path)
+    {
+        if (!File.Exists(path))
+        {
+            return [];
+        }
+
+        try
+        {
+            List<string> problems = [];
+            return BanFile.Read(FileBytes.Read(path, "bans", BanFile.MaxBytes), problems)
+                ?? throw new SecurityFileException("bans", path, problems);
+        }
+        catch (SecurityFileException e)
+        {
+            throw new IOException(e.Message, e);
+        }
+    }
+
+    // Called by commands, and by the server on a thread of the pool after a ban; no message waits for it.
+    // The system takes the lock away from a process that ends, so a file that is left over locks nothing.
+    private static FileStream Lock(string path)
+    {
+        long began = TimeProvider.System.GetTimestamp();
+        while (true)
+        {
+            try
+            {
+                return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            }
+            catch (IOException) when (TimeProvider.System.GetElapsedTime(began) < LockTime)
+            {
+                Thread.Sleep(20);
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+using System.Net;
+using FastPort.Limits;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Security.Bans;
+
+/// <summary>
+/// Bans addresses whose Hellos are refused too often: so many within the time that the ban then lasts. Thread-safe. <see cref="_gate"/>
+/// guards the table.
+/// </summary>
+/// <param name="limit">Refusals that ban.</param>
+/// <param name="span">The time within which they count, and how long a ban lasts.</param>
+/// <param name="bans">Receives the bans.</param>
+/// <param name="path">The file of bans; empty for none.</param>
+/// <param name="time">Source of time.</param>
+/// <param name="logger">Told of bans that cannot be written.</param>
+internal sealed class AutomaticBans(int limit, TimeSpan span, BanList bans, string path, TimeProvider time, ILogger logger)
+{
+    // Old counts are looked for when the table has grown to twice what was left the last time, but not before this number.
+    private const int FirstSweep = 1024;
+
+    private readonly Lock _gate = new();
+    private readonly Dictionary<string, (long Since, int Refusals)> _refusals = [];
+    private int _sweepAt = FirstSweep;
+
+    /// <summary>A Hello from this address was refused.</summary>
+    public void Refused(EndPoint? peer)
+    {
+        if (Ban.SubjectOf(peer) is not { } subject)
+        {
+            return;
+        }
+
+        long now = time.GetTimestamp();
+        lock (_gate)
+        {
+            Sweep(now);
+            (long Since, int Refusals) counted = _refusals.GetValueOrDefault(subject, (now, 0));
+            counted = IsOld(counted.Since, now) ? (now, 1) : (counted.Since, counted.Refusals + 1);
+            if (counted.Refusals < limit)
+            {
+                _refusals[subject] = counted;
+                return;
+            }
+
+            _refusals.Remove(subject);
+        }
+
+        // Not here, which may be a loop: the file is written.
+        var ban = new Ban(subject, time.GetUtcNow() + span, $"{limit} Hellos were refused");
+        ThreadPool.UnsafeQueueUserWorkItem(_ => Add(ban), null);
+    }
+
+    private void Add(Ban ban)
+    {
+        // First: a look at a file without the ban would lift it.
+        if (path.Length != 0)
+        {
+            try
+            {
+                BanFiles.Add(path, ban);
+            }
+            catch (Exception e)
+            {
+                BanLog.NotWritten(logger, ban, path, e.Message);
+            }
+        }
+
+        bans.Add(ban);
+    }
+
+    private bool IsOld(long since, long now) => time.GetElapsedTime(since, now) >= span;
+
+    private void Sweep(long now)
+    {
+        if (_refusals.Count < _sweepAt)
+        {
+            return;
+        }
+
+        foreach ((string subject, (long since, _)) in _refusals)
+        {
+            if (IsOld(since, now))
+            {
+                // Dictionaries of .NET allow this while they are enumerated.
+                _refusals.Remove(subject);
+            }
+        }
+
+        _sweepAt = Math.Max(FirstSweep, 2 * _refusals.Count);
+    }
+}

@@ -1,0 +1,109 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Globalization;
+using FastPort.Limits;
+using FastPort.Programs;
+using FastPort.Security;
+
+namespace FastPort.Server.Commands;
+
+/// <summary>The commands <c>bans list</c>, <c>bans add</c> and <c>bans lift</c>.</summary>
+internal static class BanCommands
+{
+    private static readonly TimeSpan Longest = TimeSpan.FromDays(3650);
+
+    /// <summary>Adds the commands.</summary>
+    public static void AddTo(RootCommand root)
+    {
+        var file = new Argument<string>("file") { Description = "The file of bans, as Security:BansFile names it." };
+        var subject = new Argument<string>("subject")
+        {
+            Description = "An address (10.0.0.7), a network (10.0.0.0/8, 2001:db8:1:2::/64) or a user (user:anna).",
+        };
+        root.Add(new Command("bans", "List, add and lift bans of addresses and users. A running server knows within Security:ReloadInterval.")
+        {
+            CreateList(file),
+            CreateAdd(file, subject),
+            CreateLift(file, subject),
+        });
+    }
+
+    private static Command CreateList(Argument<string> file)
+    {
+        var list = new Command("list", "List the bans that have not ended.") { file };
+        list.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
+        {
+            string path = result.GetRequiredValue(file);
+            IReadOnlyList<Ban> bans = BanFiles.Read(path);
+            foreach (Ban ban in bans)
+            {
+                Console.WriteLine(ban);
+            }
+
+            if (bans.Count == 0)
+            {
+                Console.WriteLine($"{path} has no bans.");
+            }
+
+            return ExitCode.Good;
+        }));
+        return list;
+    }
+
+    private static Command CreateAdd(Argument<string> file, Argument<string> subject)
+    {
+        var time = new Option<TimeSpan>("--for")
+        {
+            Description = "How long, as d.hh:mm:ss: 01:00:00 is an hour, 7.00:00:00 a week. Defaults to an hour.",
+            HelpName = "TIME",
+            DefaultValueFactory = static _ => TimeSpan.FromHours(1),
+            CustomParser = ParseTime,
+        };
+        var reason = new Option<string>("--reason")
+        {
+            Description = "A sentence for the logs.",
+            HelpName = "TEXT",
+            DefaultValueFactory = static _ => string.Empty,
+        };
+        var add = new Command("add", "Ban somebody: open sessions end, new ones are refused.") { file, subject, time, reason };
+        add.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
+        {
+            DateTimeOffset until = TimeProvider.System.GetUtcNow() + result.GetValue(time);
+            var ban = new Ban(result.GetRequiredValue(subject), until, result.GetValue(reason) ?? string.Empty);
+            BanFiles.Add(result.GetRequiredValue(file), ban);
+            Console.WriteLine(ban);
+            return ExitCode.Good;
+        }));
+        return add;
+    }
+
+    private static Command CreateLift(Argument<string> file, Argument<string> subject)
+    {
+        var lift = new Command("lift", "End a ban before its time.") { file, subject };
+        lift.SetAction((result, cancellationToken) => CommandRun.ReportAsync(() =>
+        {
+            string path = result.GetRequiredValue(file);
+            string whom = result.GetRequiredValue(subject);
+            if (!BanFiles.Lift(path, whom))
+            {
+                throw new CommandFailedException(ExitCode.Failed, $"{path} has no ban of '{whom}'.");
+            }
+
+            Console.WriteLine($"The ban of {whom} is lifted.");
+            return ExitCode.Good;
+        }));
+        return lift;
+    }
+
+    private static TimeSpan ParseTime(ArgumentResult result)
+    {
+        string text = result.Tokens.Count == 1 ? result.Tokens[0].Value : string.Empty;
+        if (TimeSpan.TryParse(text, CultureInfo.InvariantCulture, out TimeSpan time) && time > TimeSpan.Zero && time <= Longest)
+        {
+            return time;
+        }
+
+        result.AddError($"--for is '{text}'; give a time as d.hh:mm:ss, up to {Longest.TotalDays} days.");
+        return default;
+    }
+}

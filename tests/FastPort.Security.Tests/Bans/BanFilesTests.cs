@@ -1,0 +1,116 @@
+using System.Text;
+using FastPort.Core.Tests.Support;
+using FastPort.Limits;
+using FastPort.Security.Bans;
+using FsCheck;
+using FsCheck.Fluent;
+using Xunit;
+
+namespace FastPort.Security.Tests.Bans;
+
+public sealed class BanFilesTests : IDisposable
+{
+    private static readonly DateTimeOffset Later = new(2126, 1, 2, 3, 4, 5, TimeSpan.Zero);
+    private readonly TemporaryDirectory _directory = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    private string Path => _directory["bans"];
+
+    [Fact]
+    public void Bans_are_added_replaced_listed_and_lifted()
+    {
+        Assert.Empty(BanFiles.Read(Path));
+        BanFiles.Add(Path, new Ban("2001:db8:1:2::/64", Later.AddDays(1), "a flood"));
+        BanFiles.Add(Path, new Ban("user:anna", Later));
+        BanFiles.Add(Path, new Ban("user:anna", Later.AddDays(2), "again"));
+
+        Assert.Equal(
+            ["2001:db8:1:2::/64 is banned until 2126-01-03T03:04:05Z: a flood", "user:anna is banned until 2126-01-04T03:04:05Z: again"],
+            BanFiles.Read(Path).Select(static ban => ban.ToString()));
+        Assert.True(BanFiles.Lift(Path, "2001:0db8:1:2::/64"));
+        Assert.False(BanFiles.Lift(Path, "2001:db8:1:2::/64"));
+        Assert.Equal("user:anna", Assert.Single(BanFiles.Read(Path)).Subject);
+        if (!OperatingSystem.IsWindows())
+        {
+            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path));
+        }
+    }
+
+    [Fact]
+    public void Bans_that_have_ended_are_not_listed_and_leave_the_file_at_the_next_change()
+    {
+        File.WriteAllText(Path, """{"subject":"192.0.2.7","until":"2020-01-01T00:00:00Z"}""" + "\n");
+        Assert.Empty(BanFiles.Read(Path));
+
+        BanFiles.Add(Path, new Ban("user:anna", Later));
+
+        Assert.Equal("""{"subject":"user:anna","until":"2126-01-02T03:04:05+00:00","reason":""}""" + "\n", File.ReadAllText(Path));
+    }
+
+    [Fact]
+    public async Task Changes_of_many_at_a_time_are_all_kept()
+    {
+        await Task.WhenAll(Enumerable.Range(0, 8).Select(writer => Task.Run(() =>
+        {
+            for (int i = 0; i < 10; i++)
+            {
+                BanFiles.Add(Path, new Ban($"user:{writer}-{i}", Later));
+            }
+        })));
+
+        Assert.Equal(80, BanFiles.Read(Path).Count);
+    }
+
+    [Theory]
+    [InlineData("192.0.2.7", "Line 1")]
+    [InlineData("{}", "Line 1")]
+    [InlineData("null", "Line 1")]
+    [InlineData("""{"subject":"192.0.2.7"}""", "Line 1")]
+    [InlineData("""{"subject":"nobody","until":"2126-01-01T00:00:00Z"}""", "'nobody' cannot be banned")]
+    [InlineData("""{"subject":null,"until":"2126-01-01T00:00:00Z"}""", "Line 1")]
+    [InlineData("""{"subject":"user:a","until":"2126-01-01T00:00:00Z","typo":1}""", "Line 1")]
+    [InlineData("""{"subject":"user:a","until":"2126-01-01T00:00:00Z","reason":"\n"}""", "Line 1")]
+    public void A_line_that_is_wrong_is_named(string line, string part)
+    {
+        List<string> problems = [];
+
+        Assert.Null(BanFile.Read(Encoding.UTF8.GetBytes(line), problems));
+
+        Assert.Contains(part, Assert.Single(problems), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_file_that_is_no_text_is_named()
+    {
+        List<string> problems = [];
+
+        Assert.Null(BanFile.Read([0xFF], problems));
+
+        Assert.Equal(["It is not UTF-8."], problems);
+    }
+
+    [Fact]
+    public void Whatever_can_be_banned_is_read_as_it_was_written() => Prop.ForAll(
+        ArbMap.Default.ArbFor<NonNull<string>>(),
+        ArbMap.Default.ArbFor<NonNull<string>>(),
+        static (user, reason) =>
+        {
+            Ban ban;
+            try
+            {
+                ban = new Ban("user:" + user.Get, Later, reason.Get);
+            }
+            catch (ArgumentException)
+            {
+                return true;
+            }
+
+            List<string> problems = [];
+            IReadOnlyList<Ban>? read = BanFile.Read(BanFile.Write([ban]), problems);
+
+            // A lone surrogate is no text: it becomes another character.
+            string text = user.Get + reason.Get;
+            return read is [{ } one] && (one == ban || Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(text)) != text);
+        }).Check(Config.QuickThrowOnFailure.WithMaxTest(500));
+}

@@ -1,0 +1,145 @@
+using System.Text;
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Limits;
+using FastPort.Security.Identities;
+using FastPort.Security.Tests.Support;
+using FastPort.Sessions;
+using FastPort.Telemetry.Counters;
+using Xunit;
+
+namespace FastPort.Security.Tests.Bans;
+
+/// <summary>A server with a file of bans, and bans for those who guess passwords.</summary>
+public sealed class BanTests : IDisposable
+{
+    private readonly TemporaryDirectory _directory = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    private string Path => _directory["bans"];
+
+    [Fact]
+    public async Task A_ban_in_the_file_is_in_force_at_the_next_look_and_its_end_too()
+    {
+        await using SecureServer server = await StartAsync();
+        await server.ConnectAsync(Basic("anna:right"));
+
+        BanFiles.Add(Path, new Ban("user:anna", DateTimeOffset.UtcNow + TimeSpan.FromHours(1), "shared her password"));
+        server.Look();
+
+        await Patience.UntilAsync(() => server.Server.Sessions.Count == 0, "the session has ended");
+        FastPortClient refused = server.Client(Basic("anna:right"));
+        var e = await Assert.ThrowsAsync<RequestFailedException>(() => refused.ConnectAsync().InTimeAsync());
+        Assert.Contains("user:anna is banned until ", e.Message, StringComparison.Ordinal);
+        Assert.Contains("shared her password", Assert.Single(server.Log.WithId(9110)).Text, StringComparison.Ordinal);
+
+        Assert.True(BanFiles.Lift(Path, "user:anna"));
+        server.Look();
+        await server.ConnectAsync(Basic("anna:right"));
+        Assert.Single(server.Log.WithId(9111));
+    }
+
+    [Fact]
+    public async Task An_address_whose_Hellos_are_refused_too_often_is_banned_and_the_file_says_so()
+    {
+        await using SecureServer server = await StartAsync(static o =>
+        {
+            o.BanAfterRefusals = 3;
+            o.BanTime = TimeSpan.FromMinutes(5);
+        });
+        for (int i = 0; i < 2; i++)
+        {
+            await RefusedAsync(server);
+        }
+
+        await server.ConnectAsync(Basic("anna:right"));
+        Assert.Empty(BanFiles.Read(Path));
+        await RefusedAsync(server);
+
+        await Patience.UntilAsync(() => server.Server.Bans.Entries.Count != 0, "the address is banned");
+        Ban ban = Assert.Single(server.Server.Bans.Entries);
+        Assert.Equal(("127.0.0.1", "3 Hellos were refused"), (ban.Subject, ban.Reason));
+        await Assert.ThrowsAnyAsync<Exception>(() => server.ConnectAsync(Basic("anna:right")));
+        Assert.Equal(1, server.Server.Counters.Snapshot().ConnectionsRejectedFor(ConnectionRejection.Banned));
+
+        // The clock of the test is long before today, so for the command the ban has ended; for the server it has not.
+        Assert.Contains("127.0.0.1", await File.ReadAllTextAsync(Path, TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        server.Look();
+        Assert.Single(server.Server.Bans.Entries);
+
+        server.Time.Advance(TimeSpan.FromMinutes(5));
+        Assert.Empty(server.Server.Bans.Entries);
+        await server.ConnectAsync(Basic("anna:right"));
+    }
+
+    [Fact]
+    public async Task Refusals_of_long_ago_do_not_count()
+    {
+        await using SecureServer server = await StartAsync(static o =>
+        {
+            o.BanAfterRefusals = 2;
+            o.BanTime = TimeSpan.FromMinutes(5);
+        });
+        await RefusedAsync(server);
+        server.Time.Advance(TimeSpan.FromMinutes(5));
+
+        await RefusedAsync(server);
+
+        Assert.Empty(server.Server.Bans.Entries);
+        await server.ConnectAsync(Basic("anna:right"));
+    }
+
+    [Fact]
+    public async Task Bans_are_audited()
+    {
+        string audit = _directory["audit"];
+        await using (SecureServer server = await StartAsync(o => o.AuditFile = audit))
+        {
+            server.Server.Bans.Add(new Ban("192.0.2.7", server.Time.GetUtcNow() + TimeSpan.FromHours(1), "a \"test\""));
+            server.Server.Bans.Lift("192.0.2.7");
+        }
+
+        string text = await File.ReadAllTextAsync(audit, TestContext.Current.CancellationToken);
+        Assert.Contains("\"event\":\"ban.added\"", text, StringComparison.Ordinal);
+        Assert.Contains("\"subject\":\"192.0.2.7\"", text, StringComparison.Ordinal);
+        Assert.Contains("\"event\":\"ban.lifted\"", text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_file_that_is_wrong_keeps_the_bans_of_before()
+    {
+        await using SecureServer server = await StartAsync();
+        BanFiles.Add(Path, new Ban("192.0.2.7", DateTimeOffset.UtcNow + TimeSpan.FromHours(1)));
+        server.Look();
+        await File.AppendAllTextAsync(Path, "192.0.2.8\n", TestContext.Current.CancellationToken);
+
+        server.Look();
+
+        Assert.Single(server.Server.Bans.Entries);
+        Assert.Contains("Line 2", Assert.Single(server.Log.WithId(9101)).Text, StringComparison.Ordinal);
+        IOException e = Assert.Throws<IOException>(() => BanFiles.Read(Path));
+        Assert.Contains("Line 2", e.Message, StringComparison.Ordinal);
+    }
+
+    private static string Basic(string text) => "Basic " + Convert.ToBase64String(Encoding.UTF8.GetBytes(text));
+
+    private static async Task RefusedAsync(SecureServer server)
+    {
+        var e = await Assert.ThrowsAsync<RequestFailedException>(
+            () => server.Client(Basic("anna:wrong")).ConnectAsync().InTimeAsync());
+        Assert.Contains("password is wrong", e.Message, StringComparison.Ordinal);
+    }
+
+    private async Task<SecureServer> StartAsync(Action<SecurityOptions>? configure = null)
+    {
+        string users = _directory["users"];
+        await File.WriteAllTextAsync(users, $"anna:{PasswordHash.Create("right")}", TestContext.Current.CancellationToken);
+        return await SecureServer.StartAsync(o =>
+        {
+            o.UsersFile = users;
+            o.BansFile = Path;
+            configure?.Invoke(o);
+        });
+    }
+}
