@@ -84,4 +84,47 @@ public sealed class SecurityCommandTests : IDisposable
 
         Assert.Contains("PolicyFiles", server.Errors, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public async Task Bans_are_added_listed_and_lifted_while_a_server_uses_them()
+    {
+        string bans = Path.Combine(_directory.Path, "bans");
+        await using ServerProcess server = ServerProcess.Start(
+            ["--listen", "tcp://127.0.0.1:0"], ("Security__BansFile", bans), ("Security__ReloadInterval", "00:00:01"));
+        await server.ListeningAsync();
+        Assert.True(File.Exists(bans));
+
+        Assert.StartsWith("192.0.2.7 is banned until ", await RunAsync("add", bans, "192.0.2.7", "--for", "00:30:00"), StringComparison.Ordinal);
+        await RunAsync("add", bans, "user:anna", "--reason", "shared her password");
+
+        string[] lines = (await RunAsync("list", bans)).TrimEnd().Split('\n');
+        Assert.Collection(
+            lines,
+            static line => Assert.StartsWith("192.0.2.7 is banned until ", line, StringComparison.Ordinal),
+            static line => Assert.EndsWith("Z: shared her password", line, StringComparison.Ordinal));
+        Assert.Equal("The ban of user:anna is lifted.\n", await RunAsync("lift", bans, "user:anna"));
+        await using ServerProcess again = ServerProcess.Start(["bans", "lift", bans, "user:anna"]);
+        Assert.Equal(1, await again.ExitAsync());
+        Assert.Contains("has no ban of 'user:anna'", again.Errors, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("anna", "01:00:00", "'anna' cannot be banned; allowed are addresses")]
+    [InlineData("user:anna", "soon", "--for is 'soon'; give a time as d.hh:mm:ss")]
+    [InlineData("user:anna", "-01:00:00", "--for is '-01:00:00'")]
+    public async Task A_ban_that_cannot_be_one_is_exit_code_2(string subject, string time, string error)
+    {
+        await using ServerProcess add = ServerProcess.Start(["bans", "add", Path.Combine(_directory.Path, "bans"), subject, $"--for={time}"]);
+
+        Assert.Equal(2, await add.ExitAsync());
+
+        Assert.Contains(error, add.Errors, StringComparison.Ordinal);
+    }
+
+    private static async Task<string> RunAsync(params string[] arguments)
+    {
+        await using ServerProcess command = ServerProcess.Start(["bans", .. arguments]);
+        Assert.Equal(0, await command.ExitAsync());
+        return command.Output;
+    }
 }

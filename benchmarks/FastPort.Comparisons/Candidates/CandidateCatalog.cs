@@ -55,10 +55,22 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
             .With("FastPort__Tls__MaxConcurrentHandshakes", Invariant.Text(cores));
     }
 
-    /// <summary>FastPort.Server that asks a policy about each message.</summary>
+    /// <summary>FastPort.Server that asks a policy about each message and counts rates of every kind, none of which is exceeded.</summary>
     /// <param name="policyFile">The policy.</param>
-    public Candidate FastPortPolicy(string policyFile) =>
-        (FastPort with { Name = "FastPort, with a policy" }).With("Security__PolicyFile", policyFile);
+    public Candidate FastPortLimited(string policyFile)
+    {
+        Candidate limited = (FastPort with { Name = "FastPort, with rates and a policy" }).With("Security__PolicyFile", policyFile);
+        foreach (string scope in (string[])["PerAddress", "PerIdentity", "Total"])
+        {
+            limited = limited
+                .With($"FastPort__Rates__{scope}__ConnectionsPerSecond", "1000000")
+                .With($"FastPort__Rates__{scope}__MessagesPerSecond", "1000000000")
+                .With($"FastPort__Rates__{scope}__BytesPerSecond", "2000000000")
+                .With($"FastPort__Rates__{scope}__LoopTimePercent", "10000");
+        }
+
+        return limited;
+    }
 
     /// <summary>A Kestrel connection handler on System.IO.Pipelines.</summary>
     public Candidate Kestrel => DotNet("Kestrel", "benchmarks", "KestrelPeer", "0");

@@ -4,7 +4,7 @@ using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
-/// <summary>Encrypted sessions and handshakes against Kestrel's HTTPS connection middleware, and what a policy costs.</summary>
+/// <summary>Encrypted sessions and handshakes against Kestrel's HTTPS connection middleware, and what rates and a policy cost.</summary>
 internal sealed class SecurityScenario : ContestScenario
 {
     private const int Connections = 32;
@@ -26,13 +26,13 @@ internal sealed class SecurityScenario : ContestScenario
     public override string Name => "security";
 
     public override string Description =>
-        "TLS 1.3 against Kestrel's HTTPS connection middleware, echo and full handshakes; FastPort with a policy against itself without.";
+        "TLS 1.3 against Kestrel's HTTPS connection middleware, echo and full handshakes; FastPort with rates and a policy against itself without.";
 
     protected override string Method =>
         "One load client in C for both servers, on OpenSSL (benchmarks/Native/echo_load.c and tls_handshakes.c); one certificate (ECDSA "
         + "P-256) and one cipher suite (AES-256-GCM). A message of a handshake row is a connection: connect, a handshake that resumes "
         + "nothing, one echo of 64 B, both ends close; its round trip lasts from connect to the echo. The policy allows Echo to "
-        + "anonymous peers.";
+        + "anonymous peers; rates of all kinds by address and in total are counted and never exceeded.";
 
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
@@ -68,9 +68,9 @@ internal sealed class SecurityScenario : ContestScenario
         string policyFile = context.Bench.NewPath("policy.json");
         File.WriteAllText(policyFile, Policy);
         yield return Duel(
-            $"policy, {PayloadSize.Text(SmallPayload)}, {Connections} x {InFlight}",
+            $"rates and policy, {PayloadSize.Text(SmallPayload)}, {Connections} x {InFlight}",
             Load(SmallPayload, context),
-            candidates.FastPortPolicy(policyFile),
+            candidates.FastPortLimited(policyFile),
             candidates.FastPort,
             Target.AtLeast(0.95),
             context);

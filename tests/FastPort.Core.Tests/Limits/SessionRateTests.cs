@@ -5,6 +5,7 @@ using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Sessions;
 using FastPort.Telemetry.Counters;
+using FastPort.Transports;
 using Xunit;
 
 namespace FastPort.Core.Tests.Limits;
@@ -38,14 +39,18 @@ public sealed class SessionRateTests
         Assert.Equal([7], (await peer.ReadFrameAsync()).Body);
     }
 
-    [Fact]
-    public async Task Everything_arrives_in_the_end_and_in_order()
+    [Theory]
+    [InlineData(TransportKind.Auto)]
+    [InlineData(TransportKind.Sockets)]
+    public async Task Everything_arrives_in_the_end_and_in_order(TransportKind transport)
     {
-        await using TestServer server = await StartAsync(static rates =>
-        {
-            rates.PerAddress.BytesPerSecond = 10_000;
-            rates.Burst = TimeSpan.FromMilliseconds(100);
-        });
+        await using TestServer server = await StartAsync(
+            static rates =>
+            {
+                rates.PerAddress.BytesPerSecond = 10_000;
+                rates.Burst = TimeSpan.FromMilliseconds(100);
+            },
+            transport: transport);
         using RawPeer peer = await server.ConnectAsync();
         byte[] body = new byte[1000];
         Task sending = Task.Run(async () =>
@@ -236,7 +241,10 @@ public sealed class SessionRateTests
         },
         "time had passed");
 
-    private Task<TestServer> StartAsync(Action<RateOptions> rates, Action<FastPortServerComponents>? components = null) =>
+    private Task<TestServer> StartAsync(
+        Action<RateOptions> rates,
+        Action<FastPortServerComponents>? components = null,
+        TransportKind transport = TransportKind.Auto) =>
         TestServer.StartAsync(
             static handlers => handlers.MapInline(Slow, static (ref FastPort.Dispatch.InlineRequest request) =>
             {
@@ -249,6 +257,7 @@ public sealed class SessionRateTests
             {
                 options.Session.IdleTimeout = TimeSpan.Zero;
                 options.Session.HeartbeatInterval = TimeSpan.Zero;
+                options.Transport = transport;
                 rates(options.Rates);
             },
             c =>

@@ -32,12 +32,12 @@ public sealed class BanTests : IDisposable
         FastPortClient refused = server.Client(Basic("anna:right"));
         var e = await Assert.ThrowsAsync<RequestFailedException>(() => refused.ConnectAsync().InTimeAsync());
         Assert.Contains("user:anna is banned until ", e.Message, StringComparison.Ordinal);
-        Assert.Contains("shared her password", Assert.Single(server.Log.WithId(9110)).Text, StringComparison.Ordinal);
+        Assert.Contains("shared her password", Assert.Single(server.Log.WithId(9120)).Text, StringComparison.Ordinal);
 
         Assert.True(BanFiles.Lift(Path, "user:anna"));
         server.Look();
         await server.ConnectAsync(Basic("anna:right"));
-        Assert.Single(server.Log.WithId(9111));
+        Assert.Single(server.Log.WithId(9121));
     }
 
     [Fact]

@@ -221,7 +221,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     public void OnClosed(CloseReason reason)
     {
         _closed = true;
-        _traffic.Report();
+        _traffic.Report(isLast: true);
         _rates?.Close();
         Dispatcher.OnClosed();
         _handshake?.OnClosed(reason);

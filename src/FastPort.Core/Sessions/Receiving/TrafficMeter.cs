@@ -21,7 +21,8 @@ internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol
     private long _droppedLogged;
     private long _nextLine = long.MinValue;
 
-    public void Report()
+    /// <param name="isLast">Whether the session has ended.</param>
+    public void Report(bool isLast = false)
     {
         long messagesIn = protocol.MessagesReceived, messagesOut = protocol.Output.MessagesSent;
         long bytesIn = connection.BytesReceived, bytesOut = connection.BytesSent;
@@ -39,17 +40,21 @@ internal sealed class TrafficMeter(Connection connection, FrameProtocol protocol
         if (dropped != _dropped)
         {
             counters.FramesDropped(FrameDrop.SendQueueFull, dropped - _dropped);
-            LogDropped(dropped);
+        }
+
+        if (dropped != _droppedLogged)
+        {
+            LogDropped(dropped, isLast);
         }
 
         (_messagesIn, _messagesOut, _bytesIn, _bytesOut, _dropped) = (messagesIn, messagesOut, bytesIn, bytesOut, dropped);
     }
 
-    private void LogDropped(long dropped)
+    private void LogDropped(long dropped, bool isLast)
     {
         SessionSettings settings = protocol.Settings;
         long now = settings.Clock.NowMilliseconds;
-        if (now >= _nextLine)
+        if (now >= _nextLine || isLast)
         {
             _nextLine = now + LineEveryMilliseconds;
             SessionLog.Dropped(settings.Logger, protocol.Session, dropped - _droppedLogged, connection.PendingBytes);

@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.Dispatch;
@@ -56,6 +58,10 @@ public sealed class SendPolicyTests
         peer.Dispose();
         await server.CloseReasonAsync();
         Assert.Equal(dropped + 1, server.Counts.FramesDroppedFor(FrameDrop.SendQueueFull));
+        int[] named = [.. server.Log.WithId(2014).Select(static line => int.Parse(
+            Regex.Match(line.Text, @"^session \d+ \(127\.0\.0\.1:\d+\): (\d+) messages were dropped").Groups[1].Value,
+            CultureInfo.InvariantCulture))];
+        Assert.Equal(dropped + 1, named.Sum());
     }
 
     [Fact]
