@@ -77,8 +77,8 @@ internal sealed class LoadCommand
         _transport.AddTo(Command);
         Command.Validators.Add(result =>
         {
-            if (result.GetResult(_rate) is not null
-                && result.GetResult(_mode)?.GetValueOrDefault<LoadMode>() is LoadMode.Sink or LoadMode.Source)
+            // By its text: a mode that is not understood has no value, and an error of its own.
+            if (result.GetResult(_rate) is not null && result.GetResult(_mode)?.Tokens is [{ Value: "sink" or "source" }])
             {
                 result.AddError("--rate works with --mode echo only: one-way loads go as fast as the receiver takes them.");
             }

@@ -103,6 +103,7 @@ public sealed class CommandLineTests
     [InlineData("--rate is '0'; give messages per second", "load", "--rate", "0")]
     [InlineData("--rate is 'fast'; give messages per second", "load", "--rate", "fast")]
     [InlineData("--rate works with --mode echo only", "load", "--rate", "5", "--mode", "sink")]
+    [InlineData("--mode is 'ping'", "load", "--rate", "5", "--mode", "ping")]
     [InlineData("--mode is 'ping'; give echo, sink or source.", "load", "--mode", "ping")]
     [InlineData("--transport is 'tcp'; give auto", "load", "--transport", "tcp")]
     [InlineData("--loops is '-1'; give a whole number from 0 to 256.", "load", "--loops", "-1")]
