@@ -94,7 +94,8 @@ public sealed class SecurityCommandTests : IDisposable
         await server.ListeningAsync();
         Assert.True(File.Exists(bans));
 
-        Assert.StartsWith("192.0.2.7 is banned until ", await RunAsync("add", bans, "192.0.2.7", "--for", "00:30:00"), StringComparison.Ordinal);
+        string added = await RunAsync("add", bans, "192.0.2.7", "--for", "00:30:00");
+        Assert.StartsWith("192.0.2.7 is banned until ", added, StringComparison.Ordinal);
         await RunAsync("add", bans, "user:anna", "--reason", "shared her password");
 
         string[] lines = (await RunAsync("list", bans)).TrimEnd().Split('\n');
@@ -114,7 +115,8 @@ public sealed class SecurityCommandTests : IDisposable
     [InlineData("user:anna", "-01:00:00", "--for is '-01:00:00'")]
     public async Task A_ban_that_cannot_be_one_is_exit_code_2(string subject, string time, string error)
     {
-        await using ServerProcess add = ServerProcess.Start(["bans", "add", Path.Combine(_directory.Path, "bans"), subject, $"--for={time}"]);
+        await using ServerProcess add = ServerProcess.Start(
+            ["bans", "add", Path.Combine(_directory.Path, "bans"), subject, $"--for={time}"]);
 
         Assert.Equal(2, await add.ExitAsync());
 

@@ -26,7 +26,8 @@ internal sealed class SecurityScenario : ContestScenario
     public override string Name => "security";
 
     public override string Description =>
-        "TLS 1.3 against Kestrel's HTTPS connection middleware, echo and full handshakes; FastPort with rates and a policy against itself without.";
+        "TLS 1.3 against Kestrel's HTTPS connection middleware, echo and full handshakes; FastPort with rates and a policy against itself "
+        + "without.";
 
     protected override string Method =>
         "One load client in C for both servers, on OpenSSL (benchmarks/Native/echo_load.c and tls_handshakes.c); one certificate (ECDSA "

@@ -6,7 +6,9 @@ using FastPort.Telemetry.Counters;
 
 namespace FastPort.Hosting;
 
-/// <summary>Counts connections, in total and per address, and refuses those above the limits and rates, and banned ones. Thread-safe.</summary>
+/// <summary>
+/// Counts connections, in total and per address, and refuses those above the limits and rates, and banned ones. Thread-safe.
+/// </summary>
 /// <param name="maxConnections">Maximum number of connections in total.</param>
 /// <param name="maxPerAddress">
 /// Maximum number of connections per address, 0 for no limit. Null for a quarter of the total, without a limit for loopback addresses.

@@ -20,7 +20,8 @@ internal static class BanCommands
         {
             Description = "An address (10.0.0.7), a network (10.0.0.0/8, 2001:db8:1:2::/64) or a user (user:anna).",
         };
-        root.Add(new Command("bans", "List, add and lift bans of addresses and users. A running server knows within Security:ReloadInterval.")
+        root.Add(new Command(
+            "bans", "List, add and lift bans of addresses and users. A running server knows within Security:ReloadInterval.")
         {
             CreateList(file),
             CreateAdd(file, subject),

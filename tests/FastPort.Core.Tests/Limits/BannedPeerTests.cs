@@ -80,7 +80,8 @@ public sealed class BannedPeerTests
     {
         var options = new ConnectionServerOptions();
         options.Endpoints.Add("tcp://127.0.0.1:0");
-        await using var server = new ConnectionServer(options, static _ => new PipeProtocol(static (pipe, _) => ServeAsync(pipe), NullLogger.Instance));
+        await using var server = new ConnectionServer(
+            options, static _ => new PipeProtocol(static (pipe, _) => ServeAsync(pipe), NullLogger.Instance));
         await server.StartAsync(TestContext.Current.CancellationToken);
         using RawPeer peer = await RawPeer.ConnectAsync(server.Endpoints[0]);
         await Patience.UntilAsync(() => server.Connections.Count == 1, "it is connected");

@@ -6,8 +6,8 @@ using FastPort.Sessions.Logging;
 namespace FastPort.Sessions.Receiving;
 
 /// <content>
-/// Rates by address, identity and in total. A burst is charged after it was handled, so a session goes over a rate by at most one turn. While
-/// a rate is exceeded, by whichever session, all sessions of the account are not read, or their requests are refused. Loop only.
+/// Rates by address, identity and in total. A burst is charged after it was handled, so a session goes over a rate by at most one turn.
+/// While a rate is exceeded, by whichever session, all sessions of the account are not read, or their requests are refused. Loop only.
 /// </content>
 internal sealed partial class FrameProtocol
 {
