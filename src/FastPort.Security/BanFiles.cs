@@ -32,7 +32,14 @@ public static class BanFiles
     {
         ArgumentException.ThrowIfNullOrEmpty(path);
         ArgumentNullException.ThrowIfNull(ban);
-        Change(path, bans => [.. bans.Where(other => other.Subject != ban.Subject), ban]);
+        Add(path, [ban]);
+    }
+
+    /// <summary>As <see cref="Add(string, Ban)"/>, with one change of the file for all.</summary>
+    internal static void Add(string path, IReadOnlyCollection<Ban> added)
+    {
+        HashSet<string> subjects = [.. added.Select(static ban => ban.Subject)];
+        Change(path, bans => [.. bans.Where(ban => !subjects.Contains(ban.Subject)), .. added]);
     }
 
     /// <summary>Ends a ban; false if the file has none of this subject that has not ended.</summary>

@@ -28,7 +28,7 @@ public sealed partial class FastPortServer
         if (connection.Protocol is FrameProtocol protocol
             && _connections.BanCheck.Hits(ban, connection.RemoteEndPoint, protocol.Session.User?.Identity?.Name))
         {
-            protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, ban.ToString(), (uint)ErrorCode.Forbidden));
+            protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, ban.Notice, (uint)ErrorCode.Forbidden));
         }
     }
 

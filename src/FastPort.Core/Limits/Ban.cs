@@ -17,7 +17,7 @@ public sealed record Ban
     /// Who: an address (<c>10.0.0.7</c>), a network (<c>10.0.0.0/8</c>, <c>2001:db8:1:2::/64</c>) or an identity (<c>user:anna</c>).
     /// </param>
     /// <param name="until">When it ends.</param>
-    /// <param name="reason">A sentence for the log; without line breaks. Defaults to none.</param>
+    /// <param name="reason">A sentence for the log, without line breaks; the peer is not told. Defaults to none.</param>
     /// <exception cref="ArgumentException">The subject or the reason is none.</exception>
     public Ban(string subject, DateTimeOffset until, string reason = "")
     {
@@ -47,6 +47,9 @@ public sealed record Ban
 
     internal const string Allowed =
         "allowed are addresses such as 10.0.0.7, networks such as 10.0.0.0/8, and identities such as user:anna";
+
+    /// <summary>What the peer is told.</summary>
+    internal string Notice => $"{Subject} is banned until {Until.UtcDateTime:yyyy-MM-dd'T'HH:mm:ss'Z'}.";
 
     /// <summary>The banned identity; null for addresses.</summary>
     internal string? User { get; }

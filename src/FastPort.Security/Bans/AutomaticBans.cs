@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net;
 using FastPort.Limits;
 using Microsoft.Extensions.Logging;
@@ -21,7 +22,9 @@ internal sealed class AutomaticBans(int limit, TimeSpan span, BanList bans, stri
 
     private readonly Lock _gate = new();
     private readonly Dictionary<string, (long Since, int Refusals)> _refusals = [];
+    private readonly ConcurrentQueue<Ban> _due = new();
     private int _sweepAt = FirstSweep;
+    private int _isAdding;
 
     /// <summary>A Hello from this address was refused.</summary>
     public void Refused(EndPoint? peer)
@@ -46,27 +49,49 @@ internal sealed class AutomaticBans(int limit, TimeSpan span, BanList bans, stri
             _refusals.Remove(subject);
         }
 
-        // Not here, which may be a loop: the file is written.
-        var ban = new Ban(subject, time.GetUtcNow() + span, $"{limit} Hellos were refused");
-        ThreadPool.UnsafeQueueUserWorkItem(_ => Add(ban), null);
+        // Not here, which may be a loop: the file is written. One thread at a time, however many are banned at once.
+        _due.Enqueue(new Ban(subject, time.GetUtcNow() + span, $"{limit} Hellos were refused"));
+        if (Interlocked.Exchange(ref _isAdding, 1) == 0)
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(static state => ((AutomaticBans)state!).AddDue(), this);
+        }
     }
 
-    private void Add(Ban ban)
+    private void AddDue()
     {
-        // First: a look at a file without the ban would lift it.
+        do
+        {
+            List<Ban> due = [];
+            while (_due.TryDequeue(out Ban? ban))
+            {
+                due.Add(ban);
+            }
+
+            Add(due);
+            Interlocked.Exchange(ref _isAdding, 0);
+        }
+        while (!_due.IsEmpty && Interlocked.Exchange(ref _isAdding, 1) == 0);
+    }
+
+    private void Add(List<Ban> due)
+    {
+        // First: a look at a file without the bans would lift them.
         if (path.Length != 0)
         {
             try
             {
-                BanFiles.Add(path, ban);
+                BanFiles.Add(path, due);
             }
             catch (Exception e)
             {
-                BanLog.NotWritten(logger, ban, path, e.Message);
+                BanLog.NotWritten(logger, due.Count, path, e.Message);
             }
         }
 
-        bans.Add(ban);
+        foreach (Ban ban in due)
+        {
+            bans.Add(ban);
+        }
     }
 
     private bool IsOld(long since, long now) => time.GetElapsedTime(since, now) >= span;

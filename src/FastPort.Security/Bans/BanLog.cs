@@ -13,6 +13,6 @@ internal static partial class BanLog
     public static partial void Lifted(ILogger logger, string subject);
 
     [LoggerMessage(
-        9122, LogLevel.Error, "{Ban}, but this could not be written to {Path}: it ends when that file is read again. {Message}")]
-    public static partial void NotWritten(ILogger logger, Ban ban, string path, string message);
+        9122, LogLevel.Error, "{Bans} bans could not be written to {Path}: they end when that file is read again. {Message}")]
+    public static partial void NotWritten(ILogger logger, int bans, string path, string message);
 }

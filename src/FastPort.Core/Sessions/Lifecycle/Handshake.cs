@@ -181,7 +181,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         Session session = protocol.Session;
         if (settings.Bans?.Find(name, session.RemoteEndPoint) is { } ban)
         {
-            protocol.Replies.Refuse(header, received, ErrorCode.Forbidden, ban.ToString());
+            protocol.Replies.Refuse(header, received, ErrorCode.Forbidden, ban.Notice);
             session.Connection.Close(new CloseReason(CloseKind.Unauthenticated, ban.ToString(), (uint)ErrorCode.Forbidden));
             return false;
         }
