@@ -8,9 +8,11 @@ namespace FastPort.Comparisons.Hostile;
 /// <param name="Failed">Requests that had an error for an answer, or none.</param>
 /// <param name="FirstFailure">The first of those; null where there is none.</param>
 /// <param name="Newcomers">Good clients that came during the attack.</param>
-/// <param name="NewcomersFailed">Those that were not let in or not answered.</param>
+/// <param name="NewcomersFailed">Those that were not let in or not answered within 30 s.</param>
+/// <param name="FirstNewcomerFailure">Why the first of those was not; null where there is none.</param>
 internal sealed record LedgerLine(
-    long Acknowledged, long Arrived, long Failed, string? FirstFailure, long Newcomers, long NewcomersFailed);
+    long Acknowledged, long Arrived, long Failed, string? FirstFailure, long Newcomers, long NewcomersFailed,
+    string? FirstNewcomerFailure);
 
 /// <summary>The server's own counters as the ledger was told them.</summary>
 internal sealed record StatusLine(long Connections, long Accepted, long Rejected, long ErrorsSent, long TimedOut);
@@ -55,7 +57,8 @@ internal static class LedgerProcess
         await ending.CancelAsync();
         await coming;
         Console.WriteLine(JsonSerializer.Serialize(new LedgerLine(
-            ledger.Acknowledged, ledger.Arrived, ledger.Failed, ledger.FirstFailure, newcomers.Came, newcomers.Failed)));
+            ledger.Acknowledged, ledger.Arrived, ledger.Failed, ledger.FirstFailure, newcomers.Came, newcomers.Failed,
+            newcomers.FirstFailure)));
         return ExitCode.Good;
     }
 

@@ -7,7 +7,7 @@ namespace FastPort.Comparisons.Hostile;
 internal sealed class Newcomers(HostilePlan plan)
 {
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
 
     private volatile bool _isComing;
 
@@ -22,6 +22,9 @@ internal sealed class Newcomers(HostilePlan plan)
 
     public long Failed { get; private set; }
 
+    /// <summary>Why the first of those was not served; null where all were.</summary>
+    public string? FirstFailure { get; private set; }
+
     public async Task RunAsync(CancellationToken ending)
     {
         using var timer = new PeriodicTimer(Pause);
@@ -31,12 +34,16 @@ internal sealed class Newcomers(HostilePlan plan)
             if (IsComing && !ending.IsCancellationRequested)
             {
                 Came++;
-                Failed += await ComeAsync(isEncrypted: Came % 2 == 0, ending) ? 0 : 1;
+                if (await ComeAsync(isEncrypted: Came % 2 == 0, ending) is { } failure)
+                {
+                    Failed++;
+                    FirstFailure ??= failure;
+                }
             }
         }
     }
 
-    private async Task<bool> ComeAsync(bool isEncrypted, CancellationToken ending)
+    private async Task<string?> ComeAsync(bool isEncrypted, CancellationToken ending)
     {
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(ending);
         limit.CancelAfter(Limit);
@@ -51,13 +58,14 @@ internal sealed class Newcomers(HostilePlan plan)
             }
 
             await peer.SendAsync(HostileFrames.Frame(HostileFrames.Echo, 3, HostileFrames.Field(1, "hello")), limit.Token);
-            return !(await LedgerSession.ReplyAsync(peer, 3, static _ => { }, limit.Token)).IsError;
+            HostileFrame reply = await LedgerSession.ReplyAsync(peer, 3, static _ => { }, limit.Token);
+            return reply.IsError ? "an Echo was answered with an error" : null;
         }
         catch (Exception exception) when (
             exception is SocketException or IOException or AuthenticationException or OperationCanceledException)
         {
             // One that is on its way when all ends has not failed.
-            return ending.IsCancellationRequested;
+            return ending.IsCancellationRequested ? null : $"{(isEncrypted ? "over TLS" : "plainly")}: {exception.Message}";
         }
     }
 }

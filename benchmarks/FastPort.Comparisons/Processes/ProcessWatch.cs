@@ -10,6 +10,7 @@ internal sealed class ProcessWatch : IAsyncDisposable
     private readonly int _id;
     private readonly CancellationTokenSource _ending = new();
     private readonly Task _watching;
+    private readonly List<double> _megabytes = []; // the watching task's until it has ended
     private long _peakKb;
     private int _peakDescriptors;
 
@@ -24,6 +25,15 @@ internal sealed class ProcessWatch : IAsyncDisposable
 
     /// <summary>The most open descriptors that were seen.</summary>
     public int PeakDescriptors => Volatile.Read(ref _peakDescriptors);
+
+    /// <summary>Ends the looking.</summary>
+    /// <returns>Every sample of resident memory, in MB.</returns>
+    public async Task<IReadOnlyList<double>> EndAsync()
+    {
+        await _ending.CancelAsync();
+        await _watching;
+        return _megabytes;
+    }
 
     /// <summary>Resident memory; 0 where the process has ended.</summary>
     public static double ResidentMegabytes(int id) => ResidentKb(id) / 1024.0;
@@ -54,8 +64,7 @@ internal sealed class ProcessWatch : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        await _ending.CancelAsync();
-        await _watching;
+        await EndAsync();
         _ending.Dispose();
     }
 
@@ -81,7 +90,9 @@ internal sealed class ProcessWatch : IAsyncDisposable
         using var timer = new PeriodicTimer(Pause);
         do
         {
-            Interlocked.Exchange(ref _peakKb, Math.Max(_peakKb, ResidentKb(_id)));
+            long kilobytes = ResidentKb(_id);
+            _megabytes.Add(kilobytes / 1024.0);
+            Interlocked.Exchange(ref _peakKb, Math.Max(_peakKb, kilobytes));
             Volatile.Write(ref _peakDescriptors, Math.Max(_peakDescriptors, Descriptors(_id)));
         }
         while (await timer.WaitForNextTickAsync(_ending.Token).AsTask().ContinueWith(

@@ -44,20 +44,25 @@ internal sealed record GoodLoad(
         }
     }
 
-    public Figures Figures() => new()
+    public Figures Figures(CpuShares cpu) => new()
     {
         [Metric.Throughput] = PerSecond,
         [Metric.RoundTripP50] = P50Us,
         [Metric.RoundTripP99] = P99Us,
         [Metric.RoundTripMax] = MaxUs,
+        [Metric.ServerCpuShare] = cpu.Server,
+        [Metric.OtherCpuShare] = cpu.Other,
     };
 }
 
 /// <summary>A server at rest.</summary>
 internal sealed record AtRest(double ServerMegabytes, double SimulationMegabytes, int Descriptors, long Connections);
 
-/// <summary>CPU time in a second of the phase.</summary>
-internal sealed record CpuShares(double Server, double Simulation, double Good, double Attackers);
+/// <summary>Resident memory, as medians of the second and the last quarter of an attack.</summary>
+internal sealed record MemoryTrend(double EarlyMegabytes, double LateMegabytes);
+
+/// <summary>CPU time in a second of the phase; <c>Other</c> is other programs' on both cores.</summary>
+internal sealed record CpuShares(double Server, double Simulation, double Good, double Attackers, double Other);
 
 /// <summary>Everything that a hostile hour has measured.</summary>
 internal sealed record HostileFigures
@@ -80,6 +85,12 @@ internal sealed record HostileFigures
     public required double ServerPeakMegabytes { get; init; }
 
     public required double SimulationPeakMegabytes { get; init; }
+
+    /// <summary>How the server's memory went; null where the attack was too short to say.</summary>
+    public MemoryTrend? ServerTrend { get; init; }
+
+    /// <summary>The same of the simulation's.</summary>
+    public MemoryTrend? SimulationTrend { get; init; }
 
     /// <summary>The most descriptors that the server had.</summary>
     public required int PeakDescriptors { get; init; }

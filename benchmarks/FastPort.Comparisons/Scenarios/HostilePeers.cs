@@ -71,7 +71,7 @@ internal sealed class HostilePeers(ScenarioContext context, NetworkPair? network
         File.Copy(file, $"/tmp/w/good-{Path.GetFileName(file)}", true);
         var shares = new CpuShares(
             (after.Server - before.Server) / seconds, (after.Simulation - before.Simulation) / seconds,
-            (after.Good - before.Good) / seconds, (after.Attackers - before.Attackers) / seconds);
+            (after.Good - before.Good) / seconds, (after.Attackers - before.Attackers) / seconds, Other(before, after) / seconds);
         return (GoodLoad.Read(await File.ReadAllTextAsync(file, cancellation)), shares);
     }
 
@@ -91,7 +91,13 @@ internal sealed class HostilePeers(ScenarioContext context, NetworkPair? network
             HostileAttackers attackers => attackers.CpuSeconds,
             Conversation burner => CoreMeter.ProcessSeconds(burner.Id),
             _ => 0,
-        });
+        },
+        CoreMeter.BusySeconds(context.Bench.Pinning.Both));
+
+    // What the cores did beyond what is known of. The ledger and this program are among the others: some hundredths of a core.
+    private static double Other(CpuShares before, CpuShares after) => Math.Max(0, after.Other - before.Other - (Own(after) - Own(before)));
+
+    private static double Own(CpuShares cpu) => cpu.Server + cpu.Simulation + cpu.Good + cpu.Attackers;
 
     private IReadOnlyList<string> On(IReadOnlyList<string> command) =>
         [.. networks?.Client ?? [], .. context.Bench.Pinning.On(context.Bench.Pinning.Client, command)];

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Text.Json;
 using FastPort.Comparisons.Hostile;
 using FastPort.Comparisons.Processes;
+using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
@@ -18,6 +19,9 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
     private const double LongestBurnSeconds = 60;
     private const double QuickRecoverySeconds = 20;
     private const double RecoverySeconds = 60;
+
+    // Two minutes of looking twice a second: in less the attackers still grow in number.
+    private const int FewestSamples = 240;
 
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
 
@@ -53,6 +57,7 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
             await ledger.SayAsync(LedgerProcess.Begin);
             (GoodLoad attacked, CpuShares attackedCpu) = await _peers.LoadAsync(warmup, attack, attackers.BeginAsync, cancellation, attackers);
             await ledger.SayAsync(LedgerProcess.Pause);
+            MemoryTrend? serverTrend = Trend(await server.EndAsync()), simulationTrend = Trend(await simulation.EndAsync());
             StatusLine counters = await StatusAsync(ledger, cancellation);
             IReadOnlyList<AttackLine> attacks = await attackers.EndAsync(cancellation);
             long ended = Stopwatch.GetTimestamp();
@@ -80,6 +85,8 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
                 RecoverySeconds = recovery,
                 ServerPeakMegabytes = server.PeakMegabytes,
                 SimulationPeakMegabytes = simulation.PeakMegabytes,
+                ServerTrend = serverTrend,
+                SimulationTrend = simulationTrend,
                 PeakDescriptors = server.PeakDescriptors,
                 Counters = counters,
                 Ledger = Read<LedgerLine>(await ledger.HearAsync(Limit, cancellation)),
@@ -87,6 +94,10 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
             };
         }
     }
+
+    private static MemoryTrend? Trend(IReadOnlyList<double> megabytes) => megabytes.Count < FewestSamples ? null : new MemoryTrend(
+        Spread.Of(megabytes.Skip(megabytes.Count / 4).Take(megabytes.Count / 4)).Median,
+        Spread.Of(megabytes.TakeLast(megabytes.Count / 4)).Median);
 
     private static async Task<StatusLine> StatusAsync(Conversation ledger, CancellationToken cancellation)
     {

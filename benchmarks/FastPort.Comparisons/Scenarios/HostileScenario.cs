@@ -46,6 +46,7 @@ internal sealed class HostileScenario : IScenario
             try
             {
                 figures = await new HostileRun(context, networks, servers).MeasureAsync(cancellation);
+                notes.AddRange(HostileVerdict.Notes(figures));
                 failures.AddRange(HostileVerdict.Failures(figures, servers.Server.HasEnded || servers.Simulation.HasEnded));
             }
             catch (ComparisonException exception) when (servers.Server.HasEnded || servers.Simulation.HasEnded)
@@ -78,7 +79,7 @@ internal sealed class HostileScenario : IScenario
     private ScenarioReport Report(ScenarioContext context, HostileFigures? figures, List<string> notes, List<string> failures)
     {
         ContestantReport[] contestants = figures is null ? [] :
-            [Contestant(Attacked, figures.Attacked), Contestant(Burned, figures.Burned)];
+            [Contestant(Attacked, figures.Attacked, figures.AttackedCpu), Contestant(Burned, figures.Burned, figures.BurnedCpu)];
         return new ScenarioReport
         {
             Name = Name,
@@ -111,9 +112,9 @@ internal sealed class HostileScenario : IScenario
         };
     }
 
-    private static ContestantReport Contestant(string name, GoodLoad load)
+    private static ContestantReport Contestant(string name, GoodLoad load, CpuShares cpu)
     {
-        IReadOnlyDictionary<string, double> run = load.Figures().Values;
+        IReadOnlyDictionary<string, double> run = load.Figures(cpu).Values;
         return new ContestantReport
         {
             Name = name,
