@@ -68,7 +68,6 @@ internal sealed class HostilePeers(ScenarioContext context, NetworkPair? network
             throw new ComparisonException($"the good clients ended with exit code {load.ExitCode} and no result: {load.Errors()}");
         }
 
-        File.Copy(file, $"/tmp/w/good-{Path.GetFileName(file)}", true);
         var shares = new CpuShares(
             (after.Server - before.Server) / seconds, (after.Simulation - before.Simulation) / seconds,
             (after.Good - before.Good) / seconds, (after.Attackers - before.Attackers) / seconds, Other(before, after) / seconds);
