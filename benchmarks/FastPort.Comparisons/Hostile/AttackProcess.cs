@@ -22,7 +22,10 @@ internal static class AttackProcess
         var target = new AttackTarget(plan);
         (IAttacker Attacker, AttackCount Count)[] all =
             [.. AttackerCatalog.Of(plan, isIdle).Select(static attacker => (attacker, new AttackCount()))];
-        Task[] running = [.. all.Select(one => Task.Run(() => one.Attacker.RunAsync(target, one.Count, ending.Token), CancellationToken.None))];
+        Task[] running =
+        [
+            .. all.Select(one => Task.Run(() => one.Attacker.RunAsync(target, one.Count, ending.Token), CancellationToken.None)),
+        ];
         await Task.WhenAny(ProcessInput.EndAsync(), Task.Delay(Timeout.Infinite, ending.Token));
         await ending.CancelAsync();
         await Task.WhenAll(running);

@@ -3,7 +3,9 @@ using System.Text.Json;
 
 namespace FastPort.Comparisons.Hostile;
 
-/// <summary>What the processes of a hostile hour have to know, as a file: where the servers are, who comes from where, and with what.</summary>
+/// <summary>
+/// What the processes of a hostile hour have to know, as a file: where the servers are, who comes from where, and with what.
+/// </summary>
 internal sealed record HostilePlan
 {
     /// <summary>The servers' address.</summary>

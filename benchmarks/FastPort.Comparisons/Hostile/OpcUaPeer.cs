@@ -10,6 +10,9 @@ internal sealed class OpcUaPeer : IDisposable
     private const int ChunkBody = 60_000;
     private const int LargestAnswer = 1024 * 1024;
 
+    // Sessions outlive their channels: longer ones would fill the server's number of sessions, and no bomb would go off any more.
+    private const double SessionMilliseconds = 5000;
+
     // What precedes the fields of a response: its encoding, the time, the handle.
     private const int ResultAt = 4 + 8 + 4;
 
@@ -107,7 +110,7 @@ internal sealed class OpcUaPeer : IDisposable
     {
         byte[] create = OpcUaBody.Request(461, NoSession)
             .Text("urn:hostile").Null().Bytes(0).Number(1).Null().Null().Null()
-            .Null().Text($"opc.tcp://{server}").Text("hostile").Null().Null().Double(60_000).Number(0).ToArray();
+            .Null().Text($"opc.tcp://{server}").Text("hostile").Null().Null().Double(SessionMilliseconds).Number(0).ToArray();
         await SendAsync(create, isWhole: true, ending);
         byte[] created = await ReceiveAsync(ending);
         RequireGood(created);

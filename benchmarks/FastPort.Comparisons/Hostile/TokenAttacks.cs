@@ -10,7 +10,8 @@ internal static class TokenAttacks
     public static IReadOnlyList<IAttacker> All { get; } =
     [
         new PacedAttacker(
-            "replayed-tokens", "tokens that have expired, or are for another service", 20, 10, (t, e) => TryAsync(t, t.Plan.ReplayedTokens, e)),
+            "replayed-tokens", "tokens that have expired, or are for another service", 20, 10,
+            (t, e) => TryAsync(t, t.Plan.ReplayedTokens, e)),
         new PacedAttacker(
             "forged-tokens", "no signature, another key's, another token's, a public key as secret", 40, 20,
             (t, e) => TryAsync(t, t.Plan.ForgedTokens, e)),

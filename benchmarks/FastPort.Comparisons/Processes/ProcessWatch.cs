@@ -75,9 +75,8 @@ internal sealed class ProcessWatch : IAsyncDisposable
         {
             string? line = File.ReadLines($"/proc/{Invariant.Text(id)}/status")
                 .FirstOrDefault(static line => line.StartsWith(Key, StringComparison.Ordinal));
-            return line is null
-                ? 0
-                : long.Parse(line[Key.Length..].Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)[0], CultureInfo.InvariantCulture);
+            string[] fields = line?[Key.Length..].Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries) ?? [];
+            return fields.Length == 0 ? 0 : long.Parse(fields[0], CultureInfo.InvariantCulture);
         }
         catch (IOException)
         {

@@ -16,7 +16,8 @@ namespace FastPort.Comparisons.Scenarios;
 /// <param name="MaxUs">All do.</param>
 /// <param name="ServerP99Us">99 of 100 are answered this soon after they were in the server's memory.</param>
 internal sealed record GoodLoad(
-    long Messages, long Errors, long Missed, long Reconnects, double PerSecond, double P50Us, double P99Us, double P999Us, double MaxUs, double ServerP99Us)
+    long Messages, long Errors, long Missed, long Reconnects, double PerSecond, double P50Us, double P99Us, double P999Us, double MaxUs,
+    double ServerP99Us)
 {
     /// <summary>Reads what FastPort.Client has written.</summary>
     /// <exception cref="ComparisonException">It is no result.</exception>

@@ -4,8 +4,8 @@ using FastPort.Comparisons.Processes;
 namespace FastPort.Comparisons.Scenarios;
 
 /// <summary>
-/// Who connects: all on one core, attackers and burner with the lowest claim to it (nice), so that the good clients are not slow for want of
-/// a core of their own.
+/// Who connects: all on one core, attackers and burner with a small claim to it (nice), so that the good clients are not slow for want
+/// of a core of their own.
 /// </summary>
 internal sealed class HostilePeers(ScenarioContext context, NetworkPair? networks, HostileServers servers)
 {

@@ -55,7 +55,8 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
         {
             await attackers.StartAsync(cancellation);
             await ledger.SayAsync(LedgerProcess.Begin);
-            (GoodLoad attacked, CpuShares attackedCpu) = await _peers.LoadAsync(warmup, attack, attackers.BeginAsync, cancellation, attackers);
+            (GoodLoad attacked, CpuShares attackedCpu) = await _peers.LoadAsync(
+                warmup, attack, attackers.BeginAsync, cancellation, attackers);
             await ledger.SayAsync(LedgerProcess.Pause);
             MemoryTrend? serverTrend = Trend(await server.EndAsync()), simulationTrend = Trend(await simulation.EndAsync());
             StatusLine counters = await StatusAsync(ledger, cancellation);

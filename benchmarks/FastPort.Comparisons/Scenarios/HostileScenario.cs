@@ -6,8 +6,8 @@ using FastPort.Comparisons.Reports;
 namespace FastPort.Comparisons.Scenarios;
 
 /// <summary>
-/// A hostile hour: every kind of attacker at once, while 100 good clients do 10,000 requests a second. What the server has to keep fails the
-/// run; how much slower the good clients are is a target.
+/// A hostile hour: every kind of attacker at once, while 100 good clients do 10,000 requests a second. What the server did not keep fails
+/// the run; how much slower the good clients are is a target.
 /// </summary>
 internal sealed class HostileScenario : IScenario
 {
@@ -79,14 +79,17 @@ internal sealed class HostileScenario : IScenario
     private ScenarioReport Report(ScenarioContext context, HostileFigures? figures, List<string> notes, List<string> failures)
     {
         ContestantReport[] contestants = figures is null ? [] :
-            [Contestant(Attacked, figures.Attacked, figures.AttackedCpu), Contestant(Burned, figures.Burned, figures.BurnedCpu)];
+        [
+            Contestant(Attacked, figures.Attacked, figures.AttackedCpu),
+            Contestant(Burned, figures.Burned, figures.BurnedCpu),
+        ];
         return new ScenarioReport
         {
             Name = Name,
             Description = Description,
             Method = FormattableString.Invariant(
                 $"{HostileRun.AttackSeconds(context):0} s of attack. The servers have core 0; good clients, attackers and what burns CPU ")
-                + "have core 1, the last two at nice 10. CPU is burned as much as the attackers took, in a process that connects to nobody, "
+                + "have core 1, the last two at nice 10. CPU is burned as much as the attackers took, by a process that connects nowhere, "
                 + "after the attack, as it is known then. The good clients are FastPort.Client's open loop: a latency counts from when the "
                 + "request was due. Two more keep account of relays and publications over TLS, and one comes anew twice a second. "
                 + FormattableString.Invariant($"Budgets: {HostileVerdict.ServerBudgetMegabytes:N0} MB resident for the server, ")

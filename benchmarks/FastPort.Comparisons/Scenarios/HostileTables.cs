@@ -9,14 +9,16 @@ internal static class HostileTables
     public static IReadOnlyList<ReportTable> Of(HostileFigures figures) => [Good(figures), Kept(figures), Attacks(figures.Attacks)];
 
     private static ReportTable Good(HostileFigures figures) => new(
-        ["phase", "good requests", "failed", "sent late", "requests/s", "p50 us", "p99 us", "p99.9 us", "max us",
-            "in the server, p99 us", "server CPU", "simulation CPU", "good clients' CPU", "attackers' or burned CPU", "other programs' CPU"],
+        ["phase", "good requests", "failed", "not sent in time", "requests/s", "p50 us", "p99 us", "p99.9 us", "max us",
+            "in the server, p99 us", "server CPU", "simulation CPU", "good clients' CPU", "attackers' or burned CPU",
+            "other programs' CPU"],
         [Row("attacked", figures.Attacked, figures.AttackedCpu), Row("CPU burned", figures.Burned, figures.BurnedCpu)]);
 
     private static IReadOnlyList<string> Row(string phase, GoodLoad load, CpuShares cpu) =>
     [
         phase, Text(load.Messages), Text(load.Errors), Text(load.Missed), Text(load.PerSecond), Text(load.P50Us), Text(load.P99Us),
-        Text(load.P999Us), Text(load.MaxUs), Text(load.ServerP99Us), Share(cpu.Server), Share(cpu.Simulation), Share(cpu.Good), Share(cpu.Attackers), Share(cpu.Other),
+        Text(load.P999Us), Text(load.MaxUs), Text(load.ServerP99Us), Share(cpu.Server), Share(cpu.Simulation), Share(cpu.Good),
+        Share(cpu.Attackers), Share(cpu.Other),
     ];
 
     private static ReportTable Kept(HostileFigures figures) => new(

@@ -5,7 +5,9 @@ namespace FastPort.Comparisons.Scenarios;
 /// <summary>What has to hold in a hostile hour whatever the machine; times are no part of it.</summary>
 internal static class HostileVerdict
 {
-    /// <summary>Resident memory of the server at most: at rest, 64 MB of buffers, sessions, TLS, a password's 19 MB, and what is garbage.</summary>
+    /// <summary>
+    /// Resident memory of the server at most: at rest, 64 MB of buffers, sessions, TLS, a password's 19 MB, and what is garbage.
+    /// </summary>
     public const double ServerBudgetMegabytes = 512;
 
     /// <summary>The same of the OPC UA simulation, whose requests have 16 MiB at most.</summary>
@@ -64,7 +66,8 @@ internal static class HostileVerdict
 
         if (ledger.NewcomersFailed > 0)
         {
-            yield return $"{ledger.NewcomersFailed} of {ledger.Newcomers} good clients that came during the attack were not served: {ledger.FirstNewcomerFailure}";
+            yield return $"{ledger.NewcomersFailed} of {ledger.Newcomers} good clients that came during the attack were not served: "
+                + ledger.FirstNewcomerFailure;
         }
 
         foreach (AttackLine attack in figures.Attacks.Where(static attack => attack.Breach is not null))
@@ -112,7 +115,7 @@ internal static class HostileVerdict
 
     private static IEnumerable<string> Growth(HostileFigures figures)
     {
-        (string Name, MemoryTrend? Trend)[] trends = [("server", figures.ServerTrend), ("simulation", figures.SimulationTrend)];
+        (string, MemoryTrend?)[] trends = [("server", figures.ServerTrend), ("simulation", figures.SimulationTrend)];
         foreach ((string name, MemoryTrend? trend) in trends)
         {
             if (trend is not null && trend.LateMegabytes > (trend.EarlyMegabytes * GrowthFactor) + GrowthAllowanceMegabytes)
