@@ -15,10 +15,14 @@ internal sealed class HostileAttackers(HostilePeers peers) : IDisposable
     public double CpuSeconds => _processes.Sum(static process => CoreMeter.ProcessSeconds(process.Id));
 
     /// <summary>Starts them; they do nothing yet.</summary>
-    public async Task StartAsync(CancellationToken cancellation)
+    public async Task StartAsync(bool withIdle, CancellationToken cancellation)
     {
         _processes.Add(peers.Start(HostileCommands.Attack));
-        _processes.Add(peers.Start(HostileCommands.Attack, "--idle"));
+        if (withIdle)
+        {
+            _processes.Add(peers.Start(HostileCommands.Attack, "--idle"));
+        }
+
         foreach (Conversation process in _processes)
         {
             await process.HearAsync(Limit, cancellation);

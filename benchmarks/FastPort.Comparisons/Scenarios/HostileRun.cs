@@ -7,13 +7,15 @@ using FastPort.Comparisons.Reports;
 namespace FastPort.Comparisons.Scenarios;
 
 /// <summary>
-/// The phases: the good clients alone (warm-up), rest, the attack, recovery, and the good clients again while as much CPU is burned as the
-/// attackers took. That is known only after the attack, so it comes last.
+/// The phases: the good clients alone, rest, some attackers alone (both are warm-up), the attack, recovery, and the good clients again
+/// while as much CPU is burned as the attackers took. That is known only after the attack, so it comes last.
 /// </summary>
 internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks, HostileServers servers)
 {
     private const double WarmupSeconds = 2;
     private const double QuickWarmupSeconds = 1;
+    private const double AttackWarmupSeconds = 10;
+    private const double QuickAttackWarmupSeconds = 4;
     private const double QuickAttackSeconds = 20;
     private const double QuickBurnSeconds = 5;
     private const double LongestBurnSeconds = 60;
@@ -47,13 +49,14 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
         await _peers.LoadAsync(warmup, quick ? 2 : 10, static () => Task.CompletedTask, cancellation);
         AtRest before = await RestAsync(ledger, cancellation);
 
+        await WarmUpAsync(quick ? QuickAttackWarmupSeconds : AttackWarmupSeconds, cancellation);
         context.Progress(FormattableString.Invariant($"hostile: {attack:0} s of attack"));
         await using var server = new ProcessWatch(servers.Server.Id);
         await using var simulation = new ProcessWatch(servers.Simulation.Id);
         var attackers = new HostileAttackers(_peers);
         using (attackers)
         {
-            await attackers.StartAsync(cancellation);
+            await attackers.StartAsync(withIdle: true, cancellation);
             await ledger.SayAsync(LedgerProcess.Begin);
             (GoodLoad attacked, CpuShares attackedCpu) = await _peers.LoadAsync(
                 warmup, attack, attackers.BeginAsync, cancellation, attackers);
@@ -94,6 +97,17 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
                 Attacks = attacks,
             };
         }
+    }
+
+    // What a server does with strangers is code that no good client has had compiled. All but the idle ones, which run no code of their own.
+    private async Task WarmUpAsync(double seconds, CancellationToken cancellation)
+    {
+        context.Progress("hostile: attackers alone, to warm up");
+        using var attackers = new HostileAttackers(_peers);
+        await attackers.StartAsync(withIdle: false, cancellation);
+        await attackers.BeginAsync();
+        await Task.Delay(TimeSpan.FromSeconds(seconds), cancellation);
+        await attackers.EndAsync(cancellation);
     }
 
     private static MemoryTrend? Trend(IReadOnlyList<double> megabytes) => megabytes.Count < FewestSamples ? null : new MemoryTrend(

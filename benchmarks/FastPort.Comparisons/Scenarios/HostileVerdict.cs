@@ -8,7 +8,7 @@ internal static class HostileVerdict
     /// <summary>
     /// Resident memory of the server at most: at rest, 64 MB of buffers, sessions, TLS, a password's 19 MB, and what is garbage.
     /// </summary>
-    public const double ServerBudgetMegabytes = 512;
+    public const double ServerBudgetMegabytes = 640;
 
     /// <summary>The same of the OPC UA simulation, whose requests have 16 MiB at most.</summary>
     public const double SimulationBudgetMegabytes = 512;

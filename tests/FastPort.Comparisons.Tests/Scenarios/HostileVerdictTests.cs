@@ -80,7 +80,7 @@ public sealed class HostileVerdictTests
 
         Assert.Equal(
             [
-                "the server had 513 MB resident; the budget is 512",
+                "the server had 641 MB resident; the budget is 640",
                 "the simulation grew from 200 MB in the attack's second quarter to 245 MB in its last",
             ],
             HostileVerdict.Failures(large, hasEnded: false));
