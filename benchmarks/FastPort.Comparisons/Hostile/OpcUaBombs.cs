@@ -70,5 +70,6 @@ internal static class OpcUaBombs
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(ending);
         limit.CancelAfter(Silence);
         await peer.DrainAsync(limit.Token);
+        throw new IOException("The server has closed it.");
     }
 }

@@ -88,7 +88,8 @@ internal sealed class HostileScenario : IScenario
             Name = Name,
             Description = Description,
             Method = FormattableString.Invariant(
-                $"{HostileRun.AttackSeconds(context):0} s of attack. The servers have core 0; good clients, attackers and what burns CPU ")
+                $"(Two networks made for it instead, unless a note says otherwise.) {HostileRun.AttackSeconds(context):0} s of attack. ")
+                + "The servers have core 0; good clients, attackers and what burns CPU "
                 + "have core 1, the last two at nice 10. CPU is burned as much as the attackers took, by a process that connects nowhere, "
                 + "after the attack, as it is known then. The good clients are FastPort.Client's open loop: a latency counts from when the "
                 + "request was due. Two more keep account of relays and publications over TLS, and one comes anew twice a second. "
