@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Globalization;
+using FastPort.Comparisons.Hostile;
 using FastPort.Comparisons.Scenarios;
 
 namespace FastPort.Comparisons;
@@ -54,6 +55,12 @@ internal static class ComparisonCommand
     {
         Description = "How long the soak lasts, 0.1 to 10,000.",
         DefaultValueFactory = _ => 30,
+    };
+
+    private static readonly Option<double> HostileMinutes = new("--minutes")
+    {
+        Description = "How long the attack lasts, 0.1 to 10,000.",
+        DefaultValueFactory = _ => 60,
     };
 
     private static readonly Option<int> Delay = new("--delay")
@@ -127,6 +134,11 @@ internal static class ComparisonCommand
         soak.Add(Minutes);
         root.Add(soak);
         root.Add(CommandFor(ScenarioCatalog.Attack.Name, ScenarioCatalog.Attack.Description, [ScenarioCatalog.Attack]));
+        HostileMinutes.Validators.Add(option => RequireRange(option, 0.1, 10_000));
+        Command hostile = CommandFor(ScenarioCatalog.Hostile.Name, ScenarioCatalog.Hostile.Description, [ScenarioCatalog.Hostile]);
+        hostile.Add(HostileMinutes);
+        root.Add(hostile);
+        HostileCommands.AddTo(root);
         Command pairs = CommandFor(ScenarioCatalog.Pairs.Name, ScenarioCatalog.Pairs.Description, [ScenarioCatalog.Pairs]);
         pairs.Add(Baseline);
         root.Add(pairs);
@@ -152,7 +164,7 @@ internal static class ComparisonCommand
         root.Add(
             CommandFor(
                 "all",
-                "Every scenario but the soak, the attacks, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge and observed.",
+                "Every scenario but the soak, the attacks, hostile, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge and observed.",
                 ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
@@ -201,6 +213,7 @@ internal static class ComparisonCommand
             Only = parsed.GetValue(Only) ?? [],
             QueuedType = parsed.GetValue(QueuedType),
             SoakMinutes = parsed.GetResult(Minutes) is null ? 0 : parsed.GetValue(Minutes),
+            HostileMinutes = parsed.GetResult(HostileMinutes) is null ? 0 : parsed.GetValue(HostileMinutes),
             DelayMilliseconds = parsed.GetResult(Delay) is null ? 0 : parsed.GetValue(Delay),
             Full = full,
             Security = ReadWriteArguments.SecurityOf(parsed),

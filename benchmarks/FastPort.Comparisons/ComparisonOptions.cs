@@ -29,6 +29,9 @@ internal sealed record ComparisonOptions
     /// <summary>How long the soak lasts.</summary>
     public required double SoakMinutes { get; init; }
 
+    /// <summary>How long a hostile hour lasts.</summary>
+    public double HostileMinutes { get; init; }
+
     /// <summary>Whether the full published method is asked for, whose results are kept candidate by candidate.</summary>
     public bool Full { get; init; }
 

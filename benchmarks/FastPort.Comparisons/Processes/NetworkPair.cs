@@ -9,6 +9,9 @@ internal sealed class NetworkPair : IDisposable
     /// <summary>The server's address.</summary>
     public const string ServerAddress = "10.99.0.1";
 
+    /// <summary>What all addresses begin with.</summary>
+    public const string Network = "10.99.0.";
+
     private const string ClientAddress = "10.99.0.2";
     private const string Device = "cable";
 
@@ -37,15 +40,17 @@ internal sealed class NetworkPair : IDisposable
     /// <param name="bench">Where their processes belong.</param>
     /// <param name="delayMilliseconds">How long packets take each way; 0 for no longer than they do.</param>
     /// <param name="cancellation">Gives up.</param>
+    /// <param name="moreClients">Last numbers of addresses that the client's network has besides.</param>
     /// <exception cref="ComparisonException">They cannot be made here; the message says why.</exception>
-    public static async Task<NetworkPair> OpenAsync(Workbench bench, int delayMilliseconds, CancellationToken cancellation)
+    public static async Task<NetworkPair> OpenAsync(
+        Workbench bench, int delayMilliseconds, CancellationToken cancellation, IReadOnlyList<int>? moreClients = null)
     {
         Conversation? client = null, server = null;
         try
         {
             client = Start("the client's network", Hold);
             await client.HearAsync(Limit, cancellation);
-            server = Start("the server's network", $"{Join(client.Id, delayMilliseconds)}; {Hold}");
+            server = Start("the server's network", $"{Join(client.Id, delayMilliseconds, moreClients ?? [])}; {Hold}");
             await server.HearAsync(Limit, cancellation);
             return new NetworkPair(server, client);
         }
@@ -73,7 +78,7 @@ internal sealed class NetworkPair : IDisposable
     }
 
     // By the server's network, which reaches into the client's.
-    private static string Join(int clientId, int delayMilliseconds)
+    private static string Join(int clientId, int delayMilliseconds, IReadOnlyList<int> moreClients)
     {
         string client = string.Join(' ', In(clientId));
         string[] steps =
@@ -81,6 +86,7 @@ internal sealed class NetworkPair : IDisposable
             $"ip link add {Device} type veth peer name {Device} netns {Invariant.Text(clientId)}",
             .. Up("", ServerAddress),
             .. Up($"{client} ", ClientAddress),
+            .. moreClients.Select(last => $"{client} ip address add {Network}{Invariant.Text(last)}/24 dev {Device}"),
         ];
         return string.Join("; ", steps);
 

@@ -33,4 +33,7 @@ internal static class ScenarioCatalog
 
     /// <summary>Compares nobody either: what it measures has a limit in seconds.</summary>
     public static IScenario Attack { get; } = new AttackScenario();
+
+    /// <summary>Compares nobody, and lasts as long as it is told to.</summary>
+    public static IScenario Hostile { get; } = new HostileScenario();
 }
