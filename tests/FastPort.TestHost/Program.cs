@@ -1,5 +1,6 @@
 using System.Globalization;
 using FastPort.TestHost;
+using FastPort.TestHost.Impaired;
 using FastPort.Transports;
 
 switch (args)
@@ -25,10 +26,25 @@ switch (args)
     case ["start-stop", var rounds]:
         await StartStopMode.RunAsync(int.Parse(rounds, CultureInfo.InvariantCulture));
         return 0;
+    case ["impaired-link", var first, var second, var loss, var delay, var late, var seed]:
+        ImpairedLinkMode.Run(first, second, LinkImpairment.Parse(loss, delay, late, seed));
+        return 0;
+    case ["impaired-server", var transport, var heartbeat]:
+        await ImpairedServerMode.RunAsync(
+            Enum.Parse<TransportKind>(transport), TimeSpan.FromMilliseconds(int.Parse(heartbeat, CultureInfo.InvariantCulture)));
+        return 0;
+    case ["impaired-clients", var transport, var count, var heartbeat]:
+        await ImpairedClientMode.RunAsync(
+            Enum.Parse<TransportKind>(transport),
+            int.Parse(count, CultureInfo.InvariantCulture),
+            TimeSpan.FromMilliseconds(int.Parse(heartbeat, CultureInfo.InvariantCulture)));
+        return 0;
     default:
         await Console.Error.WriteLineAsync(
             "Usage: FastPort.TestHost serve | scarce <transport> <loops> | lock-step [<spin-us>] | spinners | half-open <transport> "
             + "<setting>... "
-            + "| link <endpoint> <size> | start-stop <rounds>");
+            + "| link <endpoint> <size> | start-stop <rounds> "
+            + "| impaired-link <process-id> <process-id> <loss-percent> <delay-ms> <late-percent> <seed> "
+            + "| impaired-server <transport> <heartbeat-ms> | impaired-clients <transport> <count> <heartbeat-ms>");
         return 2;
 }

@@ -25,6 +25,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
         _process = Process.Start(start)!;
     }
 
+    /// <summary>The program, or the launcher that has become it.</summary>
+    public int Id => _process.Id;
+
     public int Port { get; private set; }
 
     public static async Task<TestHostProcess> ServeAsync()
@@ -45,16 +48,9 @@ internal sealed class TestHostProcess : IAsyncDisposable
     /// <summary>A server and its clients over event loops.</summary>
     /// <param name="spinMicroseconds">How long they spin; null for adaptive.</param>
     /// <param name="launcher">A program with its arguments that starts it, as <c>taskset</c>; none for a start as it is.</param>
-    public static async Task<TestHostProcess> LockStepAsync(int? spinMicroseconds, params string[] launcher)
-    {
-        string[] command = [
-            .. launcher, "dotnet", Program, "lock-step", .. spinMicroseconds is { } told
-            ? (string[])[told.ToString(CultureInfo.InvariantCulture)]
-            : []];
-        var host = new TestHostProcess(command[0], command[1..]);
-        await host.ReadAsync();
-        return host;
-    }
+    public static Task<TestHostProcess> LockStepAsync(int? spinMicroseconds, params string[] launcher) => StartAsync(
+        launcher,
+        spinMicroseconds is { } told ? ["lock-step", told.ToString(CultureInfo.InvariantCulture)] : ["lock-step"]);
 
     /// <summary>How many loops of a process may spin at the same time; on the cores that it has, or believes it has.</summary>
     public static TestHostProcess Spinners(int? cores) =>
@@ -63,12 +59,26 @@ internal sealed class TestHostProcess : IAsyncDisposable
     /// <summary>A server and a client, connected in a network namespace of their own.</summary>
     /// <param name="transport">The transport of both sides.</param>
     /// <param name="settings">Timeouts of both, as <c>heartbeat=300</c>; the others are off.</param>
-    public static async Task<TestHostProcess> ConnectInNamespaceAsync(TransportKind transport, params string[] settings)
+    public static Task<TestHostProcess> ConnectInNamespaceAsync(TransportKind transport, params string[] settings) =>
+        StartAsync(NetworkNamespaces.Own, ["half-open", transport.ToString(), .. settings]);
+
+    /// <summary>The program in one of its modes, when it has printed its first figures.</summary>
+    /// <param name="launcher">A program with its arguments that becomes it; none for a start as it is.</param>
+    /// <param name="mode">The mode with its arguments.</param>
+    public static async Task<TestHostProcess> StartAsync(IReadOnlyList<string> launcher, params string[] mode)
     {
-        var host = new TestHostProcess(
-            "unshare", ["--user", "--map-root-user", "--net", "dotnet", Program, "half-open", transport.ToString(), .. settings]);
-        await host.ReadAsync();
-        return host;
+        string[] command = [.. launcher, "dotnet", Program, .. mode];
+        var host = new TestHostProcess(command[0], command[1..]);
+        try
+        {
+            await host.ReadAsync();
+            return host;
+        }
+        catch
+        {
+            await host.DisposeAsync();
+            throw;
+        }
     }
 
     public static TestHostProcess Link(string endpoint, int size) =>
