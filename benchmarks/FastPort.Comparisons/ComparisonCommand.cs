@@ -164,7 +164,8 @@ internal static class ComparisonCommand
         root.Add(
             CommandFor(
                 "all",
-                "Every scenario but the soak, the attacks, hostile, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge and observed.",
+                "Every scenario but the soak, the attacks, hostile, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge and "
+                + "observed.",
                 ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;

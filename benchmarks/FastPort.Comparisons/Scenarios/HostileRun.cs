@@ -99,7 +99,8 @@ internal sealed class HostileRun(ScenarioContext context, NetworkPair? networks,
         }
     }
 
-    // What a server does with strangers is code that no good client has had compiled. All but the idle ones, which run no code of their own.
+    // What a server does with strangers is code that no good client has had compiled. All attackers but the idle ones, which run no code of
+    // their own.
     private async Task WarmUpAsync(double seconds, CancellationToken cancellation)
     {
         context.Progress("hostile: attackers alone, to warm up");
