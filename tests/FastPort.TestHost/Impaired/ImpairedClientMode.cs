@@ -86,9 +86,8 @@ internal static class ImpairedClientMode
             Endpoint = $"tcp://{ImpairedLinkMode.FirstAddress}:{ImpairedServerMode.Port}",
             Transport = transport,
 
-            // A SYN or a Hello may be lost.
-            ConnectTimeout = TimeSpan.FromSeconds(2),
-            RetryConnect = true,
+            // A SYN or a Hello may be lost several times. An attempt that is given up would be a session that the server has closed.
+            ConnectTimeout = TimeSpan.FromSeconds(20),
 
             // How long requests take is not the matter here, and the tests wait no longer than that.
             RequestTimeout = TimeSpan.Zero,

@@ -40,6 +40,15 @@ internal sealed class ImpairedLink
         }
     }
 
+    /// <summary>From now on no packet is lost by chance, or some are again.</summary>
+    public void Spare(bool spares)
+    {
+        foreach (LinkDirection direction in _directions)
+        {
+            direction.Spares = spares;
+        }
+    }
+
     /// <summary>The counts of both directions together, as figures.</summary>
     public string Counts()
     {

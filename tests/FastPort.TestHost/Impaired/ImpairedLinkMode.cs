@@ -4,7 +4,7 @@ namespace FastPort.TestHost.Impaired;
 
 /// <summary>
 /// Joins the networks of two processes by an <see cref="ImpairedLink"/>, until standard input ends. The line "cut" cuts the link, "restore"
-/// joins it again; each line, "counts" too, is answered with the counts.
+/// joins it again; "spare" has no packet be lost by chance, "lose" some again; each line, "counts" too, is answered with the counts.
 /// </summary>
 internal static class ImpairedLinkMode
 {
@@ -20,9 +20,14 @@ internal static class ImpairedLinkMode
         Console.WriteLine(link.Counts());
         while (Console.ReadLine() is { } line)
         {
-            if (line is "cut" or "restore")
+            switch (line)
             {
-                link.Cut(line == "cut");
+                case "cut" or "restore":
+                    link.Cut(line == "cut");
+                    break;
+                case "spare" or "lose":
+                    link.Spare(line == "spare");
+                    break;
             }
 
             Console.WriteLine(link.Counts());

@@ -16,6 +16,14 @@ internal sealed class LinkDirection(TunDevice source, TunDevice target, LinkImpa
     private long _taken;
     private long _newest = -1;
     private long _lost;
+    private bool _spares;
+
+    /// <summary>Whether no packet is lost for now.</summary>
+    public bool Spares
+    {
+        get => Volatile.Read(ref _spares);
+        set => Volatile.Write(ref _spares, value);
+    }
 
     /// <summary>Packets that arrived.</summary>
     public long Forwarded { get; private set; }
@@ -46,7 +54,7 @@ internal sealed class LinkDirection(TunDevice source, TunDevice target, LinkImpa
             bool late = _random.NextDouble() * 100 < impairment.LatePercent;
             double milliseconds = impairment.DelayMilliseconds + (_random.NextDouble() * (late ? LinkImpairment.MaxLateMilliseconds : 0));
             long number = _taken++;
-            if (!lost)
+            if (!lost || Spares)
             {
                 long due = read + (long)Math.Ceiling(milliseconds * Stopwatch.Frequency / 1000);
                 packet = new LinkPacket(this, number, due, _buffer.AsSpan(0, size).ToArray());

@@ -27,12 +27,23 @@ internal sealed class ImpairedNetwork : IAsyncDisposable
     public TestHostProcess Link { get; private set; } = null!;
 
     /// <summary>Starts the processes; the clients are connected when it returns.</summary>
-    public static async Task<ImpairedNetwork> OpenAsync(TransportKind transport, int clients, int heartbeatMilliseconds)
+    /// <param name="transport">The transport of both sides.</param>
+    /// <param name="clients">How many clients there are.</param>
+    /// <param name="heartbeatMilliseconds">The interval of both sides; 0 for no heartbeats.</param>
+    /// <param name="connectsUnderLoss">
+    /// Whether packets are lost from the start. Where a SYN or its answer is lost, TCP takes the second that it waits to be the time of a
+    /// round trip, and waits up to 3 s before it resends anything for as long as there are few other ones to learn from.
+    /// </param>
+    public static async Task<ImpairedNetwork> OpenAsync(
+        TransportKind transport, int clients, int heartbeatMilliseconds, bool connectsUnderLoss = true)
     {
         var network = new ImpairedNetwork();
         try
         {
             await network.StartAsync(transport.ToString(), $"{clients}", $"{heartbeatMilliseconds}");
+            await network.Link.AskAsync(connectsUnderLoss ? "lose" : "spare");
+            await network.Clients.AskAsync("connect");
+            await network.Link.AskAsync("lose");
             return network;
         }
         catch
@@ -59,6 +70,5 @@ internal sealed class ImpairedNetwork : IAsyncDisposable
         Link = await TestHostProcess.StartAsync(
             NetworkNamespaces.RightsOf(Server.Id),
             "impaired-link", $"{Server.Id}", $"{Clients.Id}", LossPercent, $"{DelayMilliseconds}", LatePercent, Seed);
-        await Clients.AskAsync("connect");
     }
 }
