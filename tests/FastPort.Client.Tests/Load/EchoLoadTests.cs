@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using FastPort.Client.Load;
 using FastPort.Client.Reports;
 using FastPort.Dispatch;
@@ -112,18 +113,24 @@ public sealed class EchoLoadTests
         using var enough = new CancellationTokenSource();
         int held = 0;
         int answered = 0;
+        var madeAnew = new ConcurrentDictionary<Session, bool>();
         MessageHandlers handlers = new MessageHandlers().MapQueued(
             DiagnosticType.Echo,
             async context =>
             {
-                if (Interlocked.Increment(ref held) == InFlight)
+                int arrived = Interlocked.Increment(ref held);
+                if (arrived == InFlight)
                 {
                     allHeld.SetResult();
+                }
+                else if (arrived > InFlight)
+                {
+                    madeAnew.TryAdd(context.Session, true);
                 }
 
                 await release.Task;
                 context.Reply(context.Body.Span);
-                if (Interlocked.Increment(ref answered) == InFlight + 200)
+                if (Interlocked.Increment(ref answered) >= InFlight + 200 && madeAnew.Count == 4)
                 {
                     await enough.CancelAsync();
                 }
