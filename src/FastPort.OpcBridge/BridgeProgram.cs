@@ -15,6 +15,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
 using Serilog;
 
 namespace FastPort.OpcBridge;
@@ -136,15 +137,21 @@ internal static class BridgeProgram
             ["OpcUaServer:Endpoints:0"] = settings.Listen,
             [ApplicationNameKey] = builder.Configuration[ApplicationNameKey] ?? "FastPort OPC UA bridge",
         });
+        bool hasSecurity = builder.Configuration.HasSecurity();
         SimulatedNodes? simulated = null;
         PublishedNodes? published = null;
         builder.Services.AddSingleton(provider => new PublishedTagSource(
-            options: settings.Published, authorizer: builder.Configuration.HasSecurity() ? TagPolicy.Find(provider) : null));
-        builder.Services.AddOpcUaServer(builder.Configuration, (provider, space) =>
+            options: settings.Published, authorizer: hasSecurity ? TagPolicy.Find(provider) : null));
+        OptionsBuilder<OpcUaServerOptions> own = builder.Services.AddOpcUaServer(builder.Configuration, (provider, space) =>
         {
             simulated = settings.IsSimulated ? new SimulatedNodes(space) : null;
             published = new PublishedNodes(space, provider.GetRequiredService<PublishedTagSource>());
         });
+
+        if (hasSecurity)
+        {
+            own.Configure<IServiceProvider>((options, provider) => OwnServerSecurity.Apply(options, provider, settings, TagOf));
+        }
 
         // The server is made by its hosted service, which starts before these.
         builder.Services.AddSingleton(_ => published!);
@@ -152,5 +159,8 @@ internal static class BridgeProgram
         {
             builder.Services.AddSingleton<IHostedService>(_ => new ValueChanger(simulated!, SimulatedChanges));
         }
+
+        string? TagOf(VariableNode node) => published?.NameOf(node)
+            ?? (simulated?.Has(node) == true ? $"{SimulationName}/{node.BrowseName.Name}" : null);
     }
 }

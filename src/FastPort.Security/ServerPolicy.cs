@@ -1,3 +1,5 @@
+using System.Net;
+using System.Security.Claims;
 using FastPort.Routing;
 using FastPort.Security.Audit;
 using FastPort.Security.Files;
@@ -45,8 +47,20 @@ public sealed class ServerPolicy : IDisposable
     public bool Allows(Session session, PolicyAction action, string name)
     {
         ArgumentNullException.ThrowIfNull(session);
+        return Allows(session.User, action, name);
+    }
+
+    /// <summary>
+    /// Whether an identity may do something, for doors that are not the server's own; nothing is counted. Always true while refusals are
+    /// only reported.
+    /// </summary>
+    /// <param name="user">The identity; null for an anonymous peer.</param>
+    /// <param name="action">What it would do.</param>
+    /// <param name="name">With what.</param>
+    public bool Allows(ClaimsPrincipal? user, PolicyAction action, string name)
+    {
         ArgumentNullException.ThrowIfNull(name);
-        return _reportOnly || Grants(session).Names(action).Allow(name);
+        return _reportOnly || _file.Current.For(user).Names(action).Allow(name);
     }
 
     /// <summary>
@@ -77,6 +91,25 @@ public sealed class ServerPolicy : IDisposable
         }
 
         _events.Refused(session, action, name, _reportOnly);
+        return _reportOnly;
+    }
+
+    /// <summary>
+    /// Whether an identity that attempts something may do it, for doors that are not the server's own. A refusal is counted and audited.
+    /// </summary>
+    /// <param name="user">The identity; null for an anonymous peer.</param>
+    /// <param name="peer">Where it is; null if that is not known.</param>
+    /// <param name="action">What it does.</param>
+    /// <param name="name">With what.</param>
+    public bool Authorize(ClaimsPrincipal? user, EndPoint? peer, PolicyAction action, string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        if (_file.Current.For(user).Names(action).Allow(name))
+        {
+            return true;
+        }
+
+        _events.Refused(user, peer, action, name, _reportOnly);
         return _reportOnly;
     }
 

@@ -74,11 +74,13 @@ public sealed class BanList
         }
     }
 
-    /// <summary>The ban of an address; null for none.</summary>
-    internal Ban? Find(EndPoint? peer) => _lookup.Find(peer) is { } ban && IsInForce(ban) ? ban : null;
+    /// <summary>The ban of an address that is in force; null for none. For servers of other protocols.</summary>
+    /// <param name="peer">The peer's address; null if it has none.</param>
+    public Ban? Find(EndPoint? peer) => _lookup.Find(peer) is { } ban && IsInForce(ban) ? ban : null;
 
-    /// <summary>The ban of an identity; null for none.</summary>
-    internal Ban? Find(string user) => _lookup.Users.TryGetValue(user, out Ban? ban) && IsInForce(ban) ? ban : null;
+    /// <summary>The ban of an identity that is in force; null for none. For servers of other protocols.</summary>
+    /// <param name="user">The identity's name, without <see cref="Ban.UserPrefix"/>.</param>
+    public Ban? Find(string user) => _lookup.Users.TryGetValue(user, out Ban? ban) && IsInForce(ban) ? ban : null;
 
     private bool IsInForce(Ban ban) => ban.Until > _time.GetUtcNow();
 

@@ -44,6 +44,9 @@ internal sealed class PublishedNodes : ITagFeedListener
         _source.Declared += OnDeclared;
     }
 
+    /// <summary>The name of a variable's tag; null if it is of none. Safe from any thread.</summary>
+    public string? NameOf(VariableNode node) => _tags.ContainsKey(node) ? node.Id.Text : null;
+
     public void OnChanges(ReadOnlySpan<int> tags, TagSamples samples)
     {
         for (int i = 0; i < tags.Length; i++)

@@ -24,11 +24,12 @@ internal sealed class SimulatedNodes
     private const int MaxPackageBytes = 255 * 1024 * 1024;
 
     private readonly VariableNode[] _variables = new VariableNode[Int32Count + DoubleCount + StringCount];
+    private readonly ushort _namespace;
     private volatile byte[] _package = [];
 
     public SimulatedNodes(AddressSpace space)
     {
-        ushort index = space.AddNamespace(NamespaceUri);
+        ushort index = _namespace = space.AddNamespace(NamespaceUri);
         var root = new NodeId(index, Root);
         space.AddObject(AddressSpace.ObjectsFolder, root, new QualifiedName(index, "Simulation"));
         for (int i = 0; i < _variables.Length; i++)
@@ -68,6 +69,9 @@ internal sealed class SimulatedNodes
 
     /// <summary>Number of variables.</summary>
     public int Count => _variables.Length;
+
+    /// <summary>Whether a variable is one of these. Safe from any thread.</summary>
+    public bool Has(VariableNode node) => node.Id.NamespaceIndex == _namespace;
 
     /// <summary>Gives a variable the value of a generation.</summary>
     /// <param name="variable">Index of the variable.</param>

@@ -35,7 +35,6 @@ internal static class AttributeServices
         var encoder = new BinaryEncoder(buffer);
         call.Channel.EncodeHeader(ref encoder, ReadResponse.EncodingId, call.Header.RequestHandle, StatusCodes.Good);
         encoder.Write(count);
-        AddressSpace space = call.Server.AddressSpace;
         bool hasSourceTime = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Source;
         long now = timestamps is TimestampsToReturn.Both or TimestampsToReturn.Server
             ? UaTime.ToWire(call.Server.Time.GetUtcNow().UtcTicks)
@@ -44,7 +43,7 @@ internal static class AttributeServices
         var budget = new PartBudget();
         for (int i = 0; i < count && encoder.Length <= largest; i++)
         {
-            ReadNext(space, ref decoder, ref budget, out DataValue value);
+            ReadNext(call, ref decoder, ref budget, out DataValue value);
             encoder.WriteDataValue(value, hasSourceTime ? UaTime.ToWire(value.SourceTimestamp) : 0, now);
         }
 
@@ -134,7 +133,7 @@ internal static class AttributeServices
         var budget = new PartBudget();
         for (int i = 0; i < items.Length; i++)
         {
-            statuses[i] = WriteAttribute(call.Server.AddressSpace, items[i], ref budget, now, i, ref handled);
+            statuses[i] = WriteAttribute(call, items[i], ref budget, now, i, ref handled);
         }
 
         if (handled is null)
@@ -149,34 +148,40 @@ internal static class AttributeServices
         ArrayPool<StatusCode>.Shared.Return(rented);
     }
 
-    private static void ReadNext(AddressSpace space, ref BinaryDecoder decoder, ref PartBudget budget, out DataValue value)
+    private static void ReadNext(in ServiceCall call, ref BinaryDecoder decoder, ref PartBudget budget, out DataValue value)
     {
         if (!decoder.TryReadValueId(out byte index, out ushort number))
         {
-            ReadAttribute(space, decoder.ReadStructure<ReadValueId>(), ref budget, out value);
+            ReadAttribute(call, decoder.ReadStructure<ReadValueId>(), ref budget, out value);
         }
-        else if (space.Find(new NodeId(index, number)) is VariableNode variable)
+        else if (call.Server.AddressSpace.Find(new NodeId(index, number)) is VariableNode variable)
         {
-            variable.Read(out value);
+            ReadValue(call, variable, out value);
         }
         else
         {
             var item = new ReadValueId { NodeId = new NodeId(index, number), AttributeId = (uint)AttributeId.Value };
-            ReadAttribute(space, item, ref budget, out value);
+            ReadAttribute(call, item, ref budget, out value);
         }
     }
 
-    private static void ReadAttribute(AddressSpace space, in ReadValueId item, ref PartBudget budget, out DataValue value)
+    private static void ReadAttribute(in ServiceCall call, in ReadValueId item, ref PartBudget budget, out DataValue value)
     {
-        if (Find(space, item, out Node? node) is { } refused)
+        if (Find(call.Server.AddressSpace, item, out Node? node) is { } refused)
         {
             value = new DataValue(default, refused);
             return;
         }
 
-        if (item.AttributeId == (uint)AttributeId.Value && node is VariableNode variable)
+        var variable = node as VariableNode;
+        if (item.AttributeId == (uint)AttributeId.Value && variable is not null)
         {
-            variable.Read(out value);
+            ReadValue(call, variable, out value);
+        }
+        else if (item.AttributeId == (uint)AttributeId.UserAccessLevel && variable is not null)
+        {
+            value = new DataValue(variable.AccessLevelOf(
+                call.Allows(variable, isWrite: false, isAttempt: false), call.Allows(variable, isWrite: true, isAttempt: false)));
         }
         else
         {
@@ -190,6 +195,18 @@ internal static class AttributeServices
             value = !NumericRange.TryParse(text, out NumericRange range) ? new DataValue(default, StatusCodes.BadIndexRangeInvalid)
                 : !budget.TryRead(value.Value) ? new DataValue(default, StatusCodes.BadTooManyOperations)
                 : SelectPart(value, range);
+        }
+    }
+
+    private static void ReadValue(in ServiceCall call, VariableNode variable, out DataValue value)
+    {
+        if (call.Allows(variable, isWrite: false))
+        {
+            variable.Read(out value);
+        }
+        else
+        {
+            value = VariableNode.Denied;
         }
     }
 
@@ -225,9 +242,9 @@ internal static class AttributeServices
     };
 
     private static StatusCode WriteAttribute(
-        AddressSpace space, in WriteValue item, ref PartBudget budget, DateTime now, int place, ref HandledWrites? handled)
+        in ServiceCall call, in WriteValue item, ref PartBudget budget, DateTime now, int place, ref HandledWrites? handled)
     {
-        if (space.Find(item.NodeId) is not { } node)
+        if (call.Server.AddressSpace.Find(item.NodeId) is not { } node)
         {
             return StatusCodes.BadNodeIdUnknown;
         }
@@ -242,6 +259,11 @@ internal static class AttributeServices
         if (node is not VariableNode variable)
         {
             return StatusCodes.BadAttributeIdInvalid;
+        }
+
+        if (!call.Allows(variable, isWrite: true))
+        {
+            return StatusCodes.BadUserAccessDenied;
         }
 
         if (!variable.IsWritable)

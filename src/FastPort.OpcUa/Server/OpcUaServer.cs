@@ -1,3 +1,4 @@
+using System.Security.Claims;
 using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.OpcUa.SecureChannel;
@@ -41,7 +42,8 @@ public sealed class OpcUaServer : IAsyncDisposable
         AddressSpace = new AddressSpace(options, Time);
         Sessions = new SessionManager(this);
         Channels = new ServerChannels(options.MaxSecureChannels);
-        var components = new ConnectionServerComponents { Time = Time };
+        Users = options.Users ?? new ValidatedUsers(options);
+        var components = new ConnectionServerComponents { Time = Time, Bans = options.Bans };
         components.Transports.MapScheme(Scheme, over: "tcp", DefaultPort);
         _server = new ConnectionServer(options, _ => new ServerChannel(this), components, loggerFactory);
     }
@@ -56,6 +58,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     public int SessionCount => Sessions.Count;
 
     internal OpcUaServerOptions Options { get; }
+
+    internal IOpcUaUsers Users { get; }
 
     internal TimeProvider Time { get; }
 
@@ -75,7 +79,7 @@ public sealed class OpcUaServer : IAsyncDisposable
     public Task StartAsync(CancellationToken cancellationToken = default)
     {
         // Passwords are encrypted with the server's key also where messages are not.
-        if (Options.ValidateUser is not null || Options.ValidateUserCertificate is not null
+        if (Users.HasNames || Users.HasCertificates
             || Options.SecurityPolicies.Any(static policy => policy != OpcUaSecurityPolicy.None))
         {
             string[] hosts =
@@ -88,6 +92,11 @@ public sealed class OpcUaServer : IAsyncDisposable
         }
 
         Sessions.Start();
+        if (Options.Bans is { } bans)
+        {
+            bans.Added += Sessions.EndBanned;
+        }
+
         return _server.StartAsync(cancellationToken);
     }
 
@@ -96,12 +105,14 @@ public sealed class OpcUaServer : IAsyncDisposable
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
         await _server.StopAsync(cancellationToken).ConfigureAwait(false);
+        Unwatch();
         Sessions.Dispose();
     }
 
     /// <summary>Stops the server.</summary>
     public async ValueTask DisposeAsync()
     {
+        Unwatch();
         await _server.DisposeAsync().ConfigureAwait(false);
         Sessions.Dispose();
         _certificates?.Dispose();
@@ -115,6 +126,9 @@ public sealed class OpcUaServer : IAsyncDisposable
         return (last == 0 || Time.GetElapsedTime(last, now) >= TimeSpan.FromSeconds(1))
             && Interlocked.CompareExchange(ref _lastWarning, now, last) == last;
     }
+
+    /// <summary>Whether a user is banned.</summary>
+    internal bool IsBanned(ClaimsPrincipal? user) => user?.Identity?.Name is { } name && Options.Bans?.Find(name) is not null;
 
     /// <summary>A number that no other channel of this server has had.</summary>
     internal uint NextChannelId() => Interlocked.Increment(ref _lastChannel);
@@ -148,6 +162,14 @@ public sealed class OpcUaServer : IAsyncDisposable
             : [.. Options.SecurityModes.Distinct().Select(mode => DescribeEndpoint(endpointUrl, one, mode))]),
     ];
 
+    private void Unwatch()
+    {
+        if (Options.Bans is { } bans)
+        {
+            bans.Added -= Sessions.EndBanned;
+        }
+    }
+
     private EndpointDescription DescribeEndpoint(string? url, OpcUaSecurityPolicy policy, MessageSecurityMode mode) => new()
     {
         EndpointUrl = url,
@@ -155,7 +177,7 @@ public sealed class OpcUaServer : IAsyncDisposable
         ServerCertificate = _certificates?.Own.Der,
         SecurityMode = mode,
         SecurityPolicyUri = SecurityPolicy.Of(policy).Uri,
-        UserIdentityTokens = UserTokens.Describe(Options, policy),
+        UserIdentityTokens = UserTokens.Describe(this, policy),
         TransportProfileUri = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary",
 
         // Stronger policies, and encryption before signing alone.

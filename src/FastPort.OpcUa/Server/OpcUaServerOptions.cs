@@ -2,6 +2,7 @@ using System.Security.Cryptography.X509Certificates;
 using FastPort.Configuration;
 using FastPort.Connections;
 using FastPort.Hosting;
+using FastPort.Limits;
 using FastPort.Transports;
 using Microsoft.Extensions.Logging;
 
@@ -73,6 +74,25 @@ public sealed class OpcUaServerOptions : ServerOptions
     /// such users. Defaults to null (OPC 10000-4, 7.41.5).
     /// </summary>
     public Func<X509Certificate2, CancellationToken, ValueTask<bool>>? ValidateUserCertificate { get; set; }
+
+    /// <summary>
+    /// The users as identities, for programs that say what each may do; in place of <see cref="ValidateUser"/> and
+    /// <see cref="ValidateUserCertificate"/>, which must then be null. Null for those. Defaults to null.
+    /// </summary>
+    public IOpcUaUsers? Users { get; set; }
+
+    /// <summary>
+    /// Decides who may read and write the values of variables. Who may not gets BadUserAccessDenied; so does a monitored item, in place of
+    /// each value that its session may not read at the time. Other attributes, browsing and methods are not asked about. Null for no such
+    /// limits. Defaults to null.
+    /// </summary>
+    public VariableAuthorizer? AuthorizeVariable { get; set; }
+
+    /// <summary>
+    /// The bans, for a program that fills the list itself; servers may share one. Banned addresses and users get no session, and open
+    /// sessions of theirs end. Null for none. Defaults to null.
+    /// </summary>
+    public BanList? Bans { get; set; }
 
     /// <summary>
     /// Maximum number of sessions, with those that have ended and left subscriptions for others to take over: the oldest of these goes when
@@ -195,6 +215,11 @@ public sealed class OpcUaServerOptions : ServerOptions
 
         section.Section(nameof(Certificates), Certificates.Describe);
         AllowAnonymous = section.Flag(nameof(AllowAnonymous), AllowAnonymous);
+        if (Users is not null && (ValidateUser is not null || ValidateUserCertificate is not null))
+        {
+            section.Refuse(nameof(Users), "given together with ValidateUser or ValidateUserCertificate", "keep one of them");
+        }
+
         MaxSecureChannels = section.Number(nameof(MaxSecureChannels), MaxSecureChannels, 1, MaxConnections);
         HandshakeTimeout = section.Time(nameof(HandshakeTimeout), HandshakeTimeout, 100 * Millisecond, Day);
         MaxTokenLifetime = section.Time(nameof(MaxTokenLifetime), MaxTokenLifetime, 10 * Second, 30 * Day);

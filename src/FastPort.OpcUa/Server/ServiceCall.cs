@@ -40,6 +40,11 @@ internal readonly record struct ServiceCall(ServerChannel Channel, uint RequestI
         return null;
     }
 
+    /// <summary>Whether the client may read or write the value of a variable.</summary>
+    public bool Allows(VariableNode variable, bool isWrite, bool isAttempt = true) =>
+        Server.Options.AuthorizeVariable is not { } authorize
+        || authorize(new VariableAccess(Session?.Identity, Channel.RemoteEndPoint, variable, isWrite, isAttempt));
+
     public void Reply<T>(in T body)
         where T : struct, IServiceMessage => Channel.Send(RequestId, Header.RequestHandle, body);
 

@@ -1,3 +1,4 @@
+using System.Security.Claims;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.OpcUa.Services;
@@ -99,7 +100,7 @@ internal static class SessionServices
                 }
                 else if (check is null)
                 {
-                    Activate(activating, session, user);
+                    Activate(activating, session, user, identity: null);
                 }
                 else
                 {
@@ -131,10 +132,10 @@ internal static class SessionServices
     private static async Task ActivateUserAsync(
         ServiceCall call, ServerSession session, UserIdentity? user, UserTokens.UserCheck check)
     {
-        bool isValid = false;
+        ClaimsPrincipal? identity = null;
         try
         {
-            isValid = await check(call.Channel.Ended).ConfigureAwait(false);
+            identity = await check(call.Channel.Ended).ConfigureAwait(false);
         }
         catch (Exception e)
         {
@@ -143,9 +144,9 @@ internal static class SessionServices
 
         call.Channel.Post(() =>
         {
-            if (isValid)
+            if (identity is not null && !call.Server.IsBanned(identity))
             {
-                Activate(call, session, user);
+                Activate(call, session, user, identity);
             }
             else
             {
@@ -159,12 +160,20 @@ internal static class SessionServices
         });
     }
 
-    private static void Activate(in ServiceCall call, ServerSession session, UserIdentity? user)
+    private static void Activate(in ServiceCall call, ServerSession session, UserIdentity? user, ClaimsPrincipal? identity)
     {
-        StatusCode status = session.Activate(call.Channel, user, call.Server.Time.GetTimestamp(), out byte[] nonce);
+        StatusCode status = session.Activate(call.Channel, user, identity, call.Server.Time.GetTimestamp(), out byte[] nonce);
         if (status.IsBad)
         {
             call.Fault(status);
+            return;
+        }
+
+        // Once more: a ban that was added meanwhile has not found this user, or finds it now.
+        if (call.Server.IsBanned(identity))
+        {
+            session.End(deletesSubscriptions: true);
+            call.Fault(StatusCodes.BadUserAccessDenied);
             return;
         }
 

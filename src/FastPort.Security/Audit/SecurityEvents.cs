@@ -1,5 +1,7 @@
 using System.Diagnostics.Metrics;
 using System.Globalization;
+using System.Net;
+using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Limits;
 using FastPort.Security.Policies;
@@ -27,7 +29,7 @@ internal sealed class SecurityEvents : IDisposable
         {
             Tags = server.Length == 0 ? null : [new("fastport.server", server)],
         });
-        _authentications = _meter.CreateCounter<long>("fastport.authentications", "{attempt}", "Hellos that were checked, by outcome.");
+        _authentications = _meter.CreateCounter<long>("fastport.authentications", "{attempt}", "Hellos and other logins that were checked, by outcome.");
         _refusals = _meter.CreateCounter<long>("fastport.policy.refusals", "{message}", "Messages that the policy does not allow.");
         _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that have changed and were read again.");
     }
@@ -35,11 +37,24 @@ internal sealed class SecurityEvents : IDisposable
     /// <summary>A Hello was checked.</summary>
     public void Authenticated(HelloRequest hello, AuthenticationResult result)
     {
-        _authentications.Add(1, new KeyValuePair<string, object?>("outcome", result.IsAccepted ? "accepted" : "refused"));
+        Count(result);
         if (!result.IsAccepted)
         {
             _log?.Add(AuditEvent.Of("hello.refused", hello.Session, ("client", hello.ClientName), ("reason", result.Message)));
         }
+    }
+
+    /// <summary>A user of a door that is not the server's own was checked.</summary>
+    /// <param name="peer">Where the user is; null if that is not known.</param>
+    /// <param name="name">The name that was given; null for none.</param>
+    /// <param name="by">How the user has shown who it is.</param>
+    /// <param name="result">The outcome.</param>
+    public void UserChecked(EndPoint? peer, string? name, string by, AuthenticationResult result)
+    {
+        Count(result);
+        (string, string)[] details = result.IsAccepted ? [("by", by)] : [("by", by), ("reason", result.Message)];
+        _log?.Add(new AuditEvent(
+            result.IsAccepted ? "user.accepted" : "user.refused", Remote: peer?.ToString(), User: name, Details: details));
     }
 
     /// <summary>A session is known.</summary>
@@ -74,7 +89,7 @@ internal sealed class SecurityEvents : IDisposable
         (string, string)[] details = (request.Topic ?? request.Target) is { } name
             ? [("type", type), ("name", name)]
             : [("type", type)];
-        _log.Add(AuditEvent.Of(reportOnly ? "message.reported" : "message.refused", request.Session, details));
+        _log.Add(AuditEvent.Of(NameOfRefusal(reportOnly), request.Session, details));
     }
 
     /// <summary>The policy does not allow to do something with a name.</summary>
@@ -85,13 +100,25 @@ internal sealed class SecurityEvents : IDisposable
     public void Refused(Session session, PolicyAction action, string name, bool reportOnly)
     {
         Count(reportOnly);
-        _log?.Add(AuditEvent.Of(
-            reportOnly ? "message.reported" : "message.refused", session, ("action", PolicyReader.KeyOf(action)), ("name", name)));
+        _log?.Add(AuditEvent.Of(NameOfRefusal(reportOnly), session, Details(action, name)));
+    }
+
+    /// <summary>The policy does not allow a user of a door that is not the server's own to do something with a name.</summary>
+    /// <param name="user">The user; null for an anonymous one.</param>
+    /// <param name="peer">Where the user is; null if that is not known.</param>
+    /// <param name="action">What it does.</param>
+    /// <param name="name">With what.</param>
+    /// <param name="reportOnly">Whether it was done all the same.</param>
+    public void Refused(ClaimsPrincipal? user, EndPoint? peer, PolicyAction action, string name, bool reportOnly)
+    {
+        Count(reportOnly);
+        _log?.Add(new AuditEvent(
+            NameOfRefusal(reportOnly), Remote: peer?.ToString(), User: user?.Identity?.Name, Details: Details(action, name)));
     }
 
     /// <summary>A subscription was ended, because the policy has changed.</summary>
     public void SubscriptionEnded(Session session, PolicyAction action, string name) =>
-        _log?.Add(AuditEvent.Of("subscription.ended", session, ("action", PolicyReader.KeyOf(action)), ("name", name)));
+        _log?.Add(AuditEvent.Of("subscription.ended", session, Details(action, name)));
 
     /// <summary>A file was read again.</summary>
     public void Reloaded(string what, string path)
@@ -115,6 +142,14 @@ internal sealed class SecurityEvents : IDisposable
 
     /// <summary>A certificate of the server was replaced.</summary>
     public void CertificateChanged(CertificateInfo certificate) => _log?.Add(AuditEvent.Of("certificate.changed", certificate));
+
+    private static string NameOfRefusal(bool reportOnly) => reportOnly ? "message.reported" : "message.refused";
+
+    private static (string Key, string Value)[] Details(PolicyAction action, string name) =>
+        [("action", PolicyReader.KeyOf(action)), ("name", name)];
+
+    private void Count(AuthenticationResult result) =>
+        _authentications.Add(1, new KeyValuePair<string, object?>("outcome", result.IsAccepted ? "accepted" : "refused"));
 
     private void Count(bool reportOnly) =>
         _refusals.Add(1, new KeyValuePair<string, object?>("mode", reportOnly ? "report" : "refuse"));

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Security.Bans;
 
 /// <summary>
-/// Bans addresses whose Hellos are refused too often: so many within the time that the ban then lasts. Thread-safe. <see cref="_gate"/>
+/// Bans addresses whose Hellos and other logins are refused too often: so many within the time that the ban then lasts. Thread-safe. <see cref="_gate"/>
 /// guards the table.
 /// </summary>
 /// <param name="limit">Refusals that ban.</param>
@@ -26,7 +26,7 @@ internal sealed class AutomaticBans(int limit, TimeSpan span, BanList bans, stri
     private int _sweepAt = FirstSweep;
     private int _isAdding;
 
-    /// <summary>A Hello from this address was refused.</summary>
+    /// <summary>A Hello or another login from this address was refused.</summary>
     public void Refused(EndPoint? peer)
     {
         if (Ban.SubjectOf(peer) is not { } subject)
@@ -50,7 +50,7 @@ internal sealed class AutomaticBans(int limit, TimeSpan span, BanList bans, stri
         }
 
         // Not here, which may be a loop: the file is written. One thread at a time, however many are banned at once.
-        _due.Enqueue(new Ban(subject, time.GetUtcNow() + span, $"{limit} Hellos were refused"));
+        _due.Enqueue(new Ban(subject, time.GetUtcNow() + span, $"{limit} logins were refused"));
         if (Interlocked.Exchange(ref _isAdding, 1) == 0)
         {
             ThreadPool.UnsafeQueueUserWorkItem(static state => ((AutomaticBans)state!).AddDue(), this);

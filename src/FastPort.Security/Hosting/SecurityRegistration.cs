@@ -2,6 +2,7 @@ using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.Security;
 using FastPort.Security.Hosting;
+using FastPort.Tls;
 using Microsoft.Extensions.Configuration;
 
 namespace Microsoft.Extensions.DependencyInjection;
@@ -34,6 +35,7 @@ public static class SecurityRegistration
         string name = builder.Name;
         NamedServices.AddSingleton(builder.Services, name, Create);
         NamedServices.AddSingleton(builder.Services, name, provider => Security(provider).Policy!);
+        NamedServices.AddSingleton(builder.Services, name, provider => Security(provider).Users);
         return builder
             .ConfigureComponents((provider, components) => Security(provider).Apply(components))
             .OnSessionIdentified((provider, session) => Security(provider).Events.Identified(session))
@@ -43,10 +45,12 @@ public static class SecurityRegistration
         ServerSecurity Create(IServiceProvider provider)
         {
             SecurityOptions bound = NamedServices.Options<SecurityOptions>(provider, name);
-            CertificateUsersCheck.Run(bound, section.Path, NamedServices.Options<FastPortServerOptions>(provider, name).Tls);
+            TlsServerOptions tls = NamedServices.Options<FastPortServerOptions>(provider, name).Tls;
+            CertificateUsersCheck.Run(bound, section.Path, tls);
             return new ServerSecurity(
                 bound,
                 name,
+                tls,
                 provider.GetRequiredService<TimeProvider>(),
                 NamedServices.LoggerFactory(provider).CreateLogger("FastPort.Security"),
                 () => NamedServices.Get<FastPortServer>(provider, name).Routing);

@@ -7,6 +7,7 @@ using FastPort.Security.Bans;
 using FastPort.Security.Files;
 using FastPort.Security.Identities;
 using FastPort.Security.Policies;
+using FastPort.Tls;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security.Hosting;
@@ -22,17 +23,24 @@ internal sealed class ServerSecurity : IAsyncDisposable
     private readonly IdentityAuthenticator? _authenticator;
     private readonly ServerPolicy? _policy;
     private readonly BanList _bans;
+    private readonly Lazy<UserDirectory> _users;
     private readonly WatchedFile<IReadOnlyList<Ban>>? _bansFile;
     private readonly ILogger _logger;
+    private CertificateChains? _chains;
+
+    // The server's: the application may have set its own.
+    private volatile BanList _serverBans;
 
     /// <summary>Reads the files.</summary>
     /// <param name="options">The options.</param>
     /// <param name="server">The server's name; empty for none.</param>
+    /// <param name="tls">How the server checks clients' certificates.</param>
     /// <param name="time">Source of time.</param>
     /// <param name="logger">Told of changes.</param>
     /// <param name="routing">The server's routing; called when a policy has changed.</param>
     /// <exception cref="FastPortOptionsException">A file cannot be used; the message names it and every problem.</exception>
-    public ServerSecurity(SecurityOptions options, string server, TimeProvider time, ILogger logger, Func<ServerRouting> routing)
+    public ServerSecurity(
+        SecurityOptions options, string server, TlsServerOptions tls, TimeProvider time, ILogger logger, Func<ServerRouting> routing)
     {
         try
         {
@@ -45,7 +53,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
 
         _events = new SecurityEvents(_log, server);
         _logger = logger;
-        _bans = new BanList(time);
+        _serverBans = _bans = new BanList(time);
         _bans.Added += Banned;
         _bans.Lifted += Lifted;
         try
@@ -77,6 +85,28 @@ internal sealed class ServerSecurity : IAsyncDisposable
             ? null
             : new AutomaticBans(options.BanAfterRefusals, options.BanTime, _bans, options.BansFile, time, logger);
         _authenticator = options.HasIdentities ? new IdentityAuthenticator(options, _passwords, _tokens, _events, automatic) : null;
+        _users = new Lazy<UserDirectory>(() =>
+        {
+            _chains = options.CertificateUsers == CertificateName.None ? null : CreateChains();
+            return new UserDirectory(options, _passwords, _chains, _events, automatic, () => _serverBans);
+        });
+
+        CertificateChains CreateChains()
+        {
+            try
+            {
+                return new CertificateChains(
+                    Watch(tls.ClientAuthorityFile, "client authorities", CertificateChains.MaxBytes, CertificateChains.Read)!,
+                    tls.Revocation,
+                    options.CertificateUsers,
+                    time,
+                    _verifications);
+            }
+            catch (SecurityFileException e)
+            {
+                throw new FastPortOptionsException([e.Message]);
+            }
+        }
 
         WatchedFile<T>? Watch<T>(string path, string what, int maxBytes, Func<byte[], ICollection<string>, T?> read)
             where T : class
@@ -96,12 +126,15 @@ internal sealed class ServerSecurity : IAsyncDisposable
     public void Apply(FastPortServerComponents components)
     {
         components.Authenticator ??= _authenticator is null ? null : _authenticator.AuthenticateAsync;
-        components.Bans ??= _bans;
+        _serverBans = components.Bans ??= _bans;
         components.Authorizer ??= _policy is null ? null : _policy.AuthorizeAsync;
     }
 
     /// <summary>The policy; null for none.</summary>
     public ServerPolicy? Policy => _policy;
+
+    /// <summary>The users for other doors.</summary>
+    public UserDirectory Users => _users.Value;
 
     /// <summary>Counts and audits what happens.</summary>
     public SecurityEvents Events => _events;
@@ -110,6 +143,7 @@ internal sealed class ServerSecurity : IAsyncDisposable
     {
         _bansFile?.Dispose();
         _policy?.Dispose();
+        _chains?.Dispose();
         _tokens?.Dispose();
         _passwords?.Dispose();
         _verifications.Dispose();

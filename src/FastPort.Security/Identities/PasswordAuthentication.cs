@@ -1,4 +1,6 @@
+using System.Buffers.Binary;
 using System.Collections.Concurrent;
+using System.Runtime.InteropServices;
 using System.Security.Claims;
 using System.Security.Cryptography;
 using System.Text;
@@ -8,7 +10,7 @@ using FastPort.Sessions;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Checks <c>Basic base64(user:password)</c> against the file of users. What was verified is remembered, as a keyed hash, until the file
+/// Checks names and passwords, also those of <c>Basic base64(user:password)</c>, against the file of users. What was verified is remembered, as a keyed hash, until the file
 /// changes: thousands of clients that reconnect at once cost no hash each. Thread-safe.
 /// </summary>
 internal sealed class PasswordAuthentication : IDisposable
@@ -38,16 +40,20 @@ internal sealed class PasswordAuthentication : IDisposable
     /// <summary>Checks a token.</summary>
     /// <param name="token">The token.</param>
     /// <param name="cancellationToken">The peer has gone.</param>
-    public async ValueTask<AuthenticationResult> AuthenticateAsync(string token, CancellationToken cancellationToken)
-    {
-        if (!TryRead(token, out string name, out string password))
-        {
-            return AuthenticationResult.Refuse("The token is not Basic with base64 of user:password in UTF-8.");
-        }
+    public ValueTask<AuthenticationResult> AuthenticateAsync(string token, CancellationToken cancellationToken) =>
+        TryRead(token, out string name, out string password)
+            ? AuthenticateAsync(name, password, cancellationToken)
+            : new(AuthenticationResult.Refuse("The token is not Basic with base64 of user:password in UTF-8."));
 
+    /// <summary>Checks a name and a password.</summary>
+    /// <param name="name">The name.</param>
+    /// <param name="password">The password.</param>
+    /// <param name="cancellationToken">The peer has gone.</param>
+    public async ValueTask<AuthenticationResult> AuthenticateAsync(string name, string password, CancellationToken cancellationToken)
+    {
         // Before the file is read: what a file that has changed meanwhile no longer holds is not remembered in the new table.
         ConcurrentDictionary<string, ClaimsPrincipal> verified = Volatile.Read(ref _verified);
-        string remembered = Convert.ToBase64String(HMACSHA256.HashData(_key, Encoding.UTF8.GetBytes(token)));
+        string remembered = Hash(name, password);
         if (verified.TryGetValue(remembered, out ClaimsPrincipal? known))
         {
             return AuthenticationResult.Accept(known);
@@ -70,6 +76,18 @@ internal sealed class PasswordAuthentication : IDisposable
     }
 
     public void Dispose() => _file.Dispose();
+
+    // The length of the name parts it from the password, whatever characters both have.
+    private string Hash(string name, string password)
+    {
+        using var hash = IncrementalHash.CreateHMAC(HashAlgorithmName.SHA256, _key);
+        Span<byte> length = stackalloc byte[sizeof(int)];
+        BinaryPrimitives.WriteInt32LittleEndian(length, name.Length);
+        hash.AppendData(length);
+        hash.AppendData(MemoryMarshal.AsBytes(name.AsSpan()));
+        hash.AppendData(MemoryMarshal.AsBytes(password.AsSpan()));
+        return Convert.ToBase64String(hash.GetHashAndReset());
+    }
 
     internal static bool TryRead(string token, out string name, out string password)
     {

@@ -59,7 +59,7 @@ public sealed class BanTests : IDisposable
 
         await Patience.UntilAsync(() => server.Server.Bans.Entries.Count != 0, "the address is banned");
         Ban ban = Assert.Single(server.Server.Bans.Entries);
-        Assert.Equal(("127.0.0.1", "3 Hellos were refused"), (ban.Subject, ban.Reason));
+        Assert.Equal(("127.0.0.1", "3 logins were refused"), (ban.Subject, ban.Reason));
         await Assert.ThrowsAnyAsync<Exception>(() => server.ConnectAsync(Basic("anna:right")));
         Assert.Equal(1, server.Server.Counters.Snapshot().ConnectionsRejectedFor(ConnectionRejection.Banned));
 

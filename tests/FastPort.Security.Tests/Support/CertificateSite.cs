@@ -41,6 +41,9 @@ internal sealed class CertificateSite : IDisposable
             server?.Invoke(options);
         });
 
+    /// <summary>A certificate of the authority, for a client unless said otherwise.</summary>
+    public TestCertificate Issue(string name, string[]? dns = null, bool client = true) => _authority.Issue(name, dns, client: client);
+
     /// <summary>A client that has connected, with a certificate if there is a name.</summary>
     public async Task<FastPortClient> ConnectAsync(SecureServer server, string? name, string[]? dns = null, string token = "")
     {

@@ -28,6 +28,8 @@ internal sealed class SecureServer : IAsyncDisposable
 
     public FastPortServer Server => _host.Services.GetRequiredService<FastPortServer>();
 
+    public UserDirectory Users => _host.Services.GetRequiredService<UserDirectory>();
+
     public string Endpoint => Server.Endpoints[0].ToString();
 
     public static async Task<SecureServer> StartAsync(

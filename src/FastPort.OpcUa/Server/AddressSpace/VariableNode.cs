@@ -15,6 +15,9 @@ public sealed class VariableNode : Node
     // What clients get of a variable that is not readable.
     private static readonly DataValue NotReadable = new(default, StatusCodes.BadNotReadable);
 
+    /// <summary>What clients get of a variable that they may not read.</summary>
+    internal static readonly DataValue Denied = new(default, StatusCodes.BadUserAccessDenied);
+
     private readonly Lock _gate = new();
     private volatile bool _isReadable = true;
 
@@ -241,7 +244,11 @@ public sealed class VariableNode : Node
         }
     }
 
-    private byte AccessLevel => (byte)((_isReadable ? CurrentRead : 0) | (IsWritable ? CurrentWrite : 0));
+    /// <summary>What may be done with the value, by a client with these permissions.</summary>
+    internal byte AccessLevelOf(bool mayRead, bool mayWrite) =>
+        (byte)((_isReadable && mayRead ? CurrentRead : 0) | (IsWritable && mayWrite ? CurrentWrite : 0));
+
+    private byte AccessLevel => AccessLevelOf(mayRead: true, mayWrite: true);
 
     // Under the gate, so that items get the values in their order.
     private void Tell()

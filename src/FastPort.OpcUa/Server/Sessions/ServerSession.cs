@@ -1,3 +1,4 @@
+using System.Security.Claims;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
 
@@ -19,6 +20,7 @@ internal sealed class ServerSession
     // Written under the gate; read without it where only the present moment matters.
     private ServerChannel? _channel;
     private long _lastRequest;
+    private ClaimsPrincipal? _identity;
 
     public ServerSession(OpcUaServer server, SessionManager manager, uint number, NodeId token, TimeSpan timeout, ServerChannel channel)
     {
@@ -75,6 +77,9 @@ internal sealed class ServerSession
     /// <summary>The user; null for anonymous, and before the session is activated.</summary>
     public UserIdentity? User { get; private set; }
 
+    /// <summary>The identity of the user, as the application knows it; null for anonymous. Read without the gate.</summary>
+    public ClaimsPrincipal? Identity => Volatile.Read(ref _identity);
+
     /// <summary>What the client signs to activate the session; another one after each activation.</summary>
     public byte[] Nonce { get; private set; } = NewNonce();
 
@@ -89,7 +94,8 @@ internal sealed class ServerSession
     /// Gives the session its user and, if it is another one, its channel (OPC 10000-4, 5.7.3); on that channel's loop. The one before is
     /// answered no more: requests that wait there end. Returns what the client signs next time, or why that cannot be.
     /// </summary>
-    public StatusCode Activate(ServerChannel channel, UserIdentity? user, long now, out byte[] nonce)
+    public StatusCode Activate(
+        ServerChannel channel, UserIdentity? user, ClaimsPrincipal? identity, long now, out byte[] nonce)
     {
         nonce = [];
         ServerChannel? before;
@@ -109,6 +115,7 @@ internal sealed class ServerSession
 
             IsActivated = true;
             User = user;
+            Volatile.Write(ref _identity, identity);
             Nonce = nonce = NewNonce();
             LastRequest = now;
             if (before != channel)

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using FastPort.Limits;
 
 namespace FastPort.OpcUa.Server;
 
@@ -72,6 +73,18 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
             if (!session.IsEnded && server.Time.GetElapsedTime(session.LastRequest) > session.Timeout)
             {
                 session.End(deletesSubscriptions: false);
+            }
+        }
+    }
+
+    /// <summary>Ends the sessions of a user that is banned from now on.</summary>
+    public void EndBanned(Ban ban)
+    {
+        foreach ((_, ServerSession session) in _sessions)
+        {
+            if (session.Identity?.Identity?.Name is { } name && ban.Subject == Ban.UserPrefix + name)
+            {
+                session.End(deletesSubscriptions: true);
             }
         }
     }

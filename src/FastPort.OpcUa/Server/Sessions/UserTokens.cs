@@ -1,3 +1,5 @@
+using System.Net;
+using System.Security.Claims;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using FastPort.OpcUa.Encoding;
@@ -20,26 +22,26 @@ internal static class UserTokens
     private const int MinKeyBits = 2048;
     private const int MaxKeyBits = 4096;
 
-    /// <summary>Decides whether a user is accepted; completes anywhere.</summary>
-    public delegate ValueTask<bool> UserCheck(CancellationToken cancellationToken);
+    /// <summary>Finds the identity of a user; null if it is refused. Completes anywhere.</summary>
+    public delegate ValueTask<ClaimsPrincipal?> UserCheck(CancellationToken cancellationToken);
 
     /// <summary>What the endpoints of a policy offer to users.</summary>
-    public static UserTokenPolicy[] Describe(OpcUaServerOptions options, OpcUaSecurityPolicy policy)
+    public static UserTokenPolicy[] Describe(OpcUaServer server, OpcUaSecurityPolicy policy)
     {
         // Without security a password still is encrypted, and a user's proof signed.
         string? uri = policy == OpcUaSecurityPolicy.None ? SecurityPolicy.Basic256Sha256.Uri : null;
         List<UserTokenPolicy> policies = [];
-        if (options.AllowAnonymous)
+        if (server.Options.AllowAnonymous)
         {
             policies.Add(new UserTokenPolicy { PolicyId = Anonymous, TokenType = UserTokenType.Anonymous });
         }
 
-        if (options.ValidateUser is not null)
+        if (server.Users.HasNames)
         {
             policies.Add(new UserTokenPolicy { PolicyId = UserName, TokenType = UserTokenType.UserName, SecurityPolicyUri = uri });
         }
 
-        if (options.ValidateUserCertificate is not null)
+        if (server.Users.HasCertificates)
         {
             policies.Add(new UserTokenPolicy { PolicyId = Certificate, TokenType = UserTokenType.Certificate, SecurityPolicyUri = uri });
         }
@@ -52,31 +54,29 @@ internal static class UserTokens
         in ServiceCall call, byte[] nonce, in ActivateSessionRequest request, out UserIdentity? user, out UserCheck? check)
     {
         (user, check) = (null, null);
-        OpcUaServerOptions options = call.Server.Options;
+        IOpcUaUsers users = call.Server.Users;
         ExtensionObject? token = request.UserIdentityToken;
         NodeId type = token?.TypeId.NodeId ?? NodeId.Null;
         if (type.IsNull || type == new NodeId(0, AnonymousIdentityToken.EncodingId))
         {
-            return options.AllowAnonymous ? StatusCodes.Good : StatusCodes.BadIdentityTokenRejected;
+            return call.Server.Options.AllowAnonymous ? StatusCodes.Good : StatusCodes.BadIdentityTokenRejected;
         }
 
-        if (type == new NodeId(0, UserNameIdentityToken.EncodingId) && options.ValidateUser is not null)
+        if (type == new NodeId(0, UserNameIdentityToken.EncodingId) && users.HasNames)
         {
-            return TryReadName(call, nonce, token!, options.ValidateUser, out user, out check);
+            return TryReadName(call, nonce, token!, out user, out check);
         }
 
-        if (type == new NodeId(0, X509IdentityToken.EncodingId) && options.ValidateUserCertificate is not null)
+        if (type == new NodeId(0, X509IdentityToken.EncodingId) && users.HasCertificates)
         {
-            return TryReadCertificate(
-                call, nonce, token!, request.UserTokenSignature, options.ValidateUserCertificate, out user, out check);
+            return TryReadCertificate(call, nonce, token!, request.UserTokenSignature, out user, out check);
         }
 
         return StatusCodes.BadIdentityTokenRejected;
     }
 
     private static StatusCode TryReadName(
-        in ServiceCall call, byte[] nonce, ExtensionObject token, Func<string, string, CancellationToken, ValueTask<bool>> validate,
-        out UserIdentity? user, out UserCheck? check)
+        in ServiceCall call, byte[] nonce, ExtensionObject token, out UserIdentity? user, out UserCheck? check)
     {
         (user, check) = (null, null);
         var decoder = new BinaryDecoder(token.Body.Span, EncodingLimits.Default);
@@ -89,7 +89,8 @@ internal static class UserTokens
 
         string password = System.Text.Encoding.UTF8.GetString(secret);
         user = new UserIdentity(name.UserName, Certificate: null);
-        check = cancellationToken => validate(name.UserName, password, cancellationToken);
+        (IOpcUaUsers users, EndPoint? peer) = (call.Server.Users, call.Channel.RemoteEndPoint);
+        check = cancellationToken => users.FindAsync(name.UserName, password, peer, cancellationToken);
         return StatusCodes.Good;
     }
 
@@ -111,7 +112,7 @@ internal static class UserTokens
     // The user has signed the server's certificate and nonce, so it has the key (OPC 10000-4, 7.41.5).
     private static StatusCode TryReadCertificate(
         in ServiceCall call, byte[] nonce, ExtensionObject token, in SignatureData signature,
-        Func<X509Certificate2, CancellationToken, ValueTask<bool>> validate, out UserIdentity? user, out UserCheck? check)
+        out UserIdentity? user, out UserCheck? check)
     {
         (user, check) = (null, null);
         var decoder = new BinaryDecoder(token.Body.Span, EncodingLimits.Default);
@@ -139,11 +140,12 @@ internal static class UserTokens
         }
 
         user = new UserIdentity(Name: null, certificate.GetCertHashString(HashAlgorithmName.SHA256));
+        (IOpcUaUsers users, EndPoint? peer) = (call.Server.Users, call.Channel.RemoteEndPoint);
         check = async cancellationToken =>
         {
             using (certificate)
             {
-                return await validate(certificate, cancellationToken).ConfigureAwait(false);
+                return await users.FindAsync(certificate, peer, cancellationToken).ConfigureAwait(false);
             }
         };
         return StatusCodes.Good;

@@ -151,15 +151,16 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
                 return;
             }
 
+            DataValue selected = Select(IsAllowed ? value : VariableNode.Denied);
             if (_interval == 0 || !_hasLast)
             {
-                Sample(Select(value));
+                Sample(selected);
                 return;
             }
 
             long now = _time.GetTimestamp();
             SamplePending(now);
-            _pending = Select(value);
+            _pending = selected;
             _pendingSince = now;
             _hasPending = true;
             Mark();
@@ -172,7 +173,11 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         DataValue value;
         try
         {
-            if (attribute == AttributeId.Value && node is VariableNode variable)
+            if (!IsAllowed)
+            {
+                value = VariableNode.Denied;
+            }
+            else if (attribute == AttributeId.Value && node is VariableNode variable)
             {
                 variable.Read(out value);
             }
@@ -254,6 +259,9 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
     }
 
     // The part that the client asks for; what lies outside it does not count as a change.
+    // Asked for each value: user, owner and permissions may change.
+    private bool IsAllowed => attribute != AttributeId.Value || node is not VariableNode variable || subscription.AllowsRead(variable);
+
     private DataValue Select(in DataValue value) => range is { } part ? AttributeServices.SelectPart(value, part) : value;
 
     // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.

@@ -66,6 +66,19 @@ internal sealed partial class Subscription
 
     public ILogger Logger => _server.Logger;
 
+    /// <summary>Whether the session that it belongs to may read the value of a variable. On any thread.</summary>
+    public bool AllowsRead(VariableNode variable)
+    {
+        if (_server.Options.AuthorizeVariable is not { } authorize)
+        {
+            return true;
+        }
+
+        ServerSession session = Owner.Session;
+        return authorize(new VariableAccess(
+            session.Identity, session.Channel?.RemoteEndPoint, variable, IsWrite: false, IsAttempt: false));
+    }
+
     /// <summary>Changes the terms; a new interval begins now.</summary>
     public void Modify(in SubscriptionTerms terms)
     {

@@ -1,0 +1,84 @@
+using System.Net;
+using System.Runtime.CompilerServices;
+using System.Security.Claims;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using FastPort.Hosting;
+using FastPort.OpcBridge.Configuration;
+using FastPort.OpcUa.Server;
+using FastPort.Security;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace FastPort.OpcBridge;
+
+/// <summary>
+/// Users, policy and bans of the host for the bridge's own OPC UA server: it lets in whom the FastPort server lets in, and they read and
+/// write there what they may read and write as tags. The bridge itself is a user, too: it reads the simulation there. Thread-safe.
+/// </summary>
+internal sealed class OwnServerSecurity : IOpcUaUsers
+{
+    private const string BridgeName = "FastPort.OpcBridge";
+
+    private readonly UserDirectory _users;
+    private readonly string _password = Convert.ToBase64String(RandomNumberGenerator.GetBytes(32));
+    private readonly ClaimsPrincipal _bridge = new(new ClaimsIdentity("bridge"));
+
+    private OwnServerSecurity(UserDirectory users, bool isBridgeUser) => (_users, IsBridgeUser) = (users, isBridgeUser);
+
+    public bool HasNames => IsBridgeUser || _users.HasPasswords;
+
+    public bool HasCertificates => _users.HasCertificates;
+
+    private bool IsBridgeUser { get; }
+
+    /// <summary>Sets what the host's security demands. Not inlined: see <c>SecuritySection</c>.</summary>
+    /// <param name="options">The options of the server.</param>
+    /// <param name="provider">The host's services.</param>
+    /// <param name="settings">The bridge's; its simulated endpoint gets the bridge's user.</param>
+    /// <param name="tagOf">The name of the tag that a variable has; null for none.</param>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void Apply(
+        OpcUaServerOptions options, IServiceProvider provider, BridgeSettings settings, Func<VariableNode, string?> tagOf)
+    {
+        UserDirectory users = provider.GetRequiredService<UserDirectory>();
+        var own = new OwnServerSecurity(users, settings.IsSimulated);
+        options.Users = own;
+        options.AllowAnonymous &= users.AllowsAnonymous;
+        options.Bans = provider.GetRequiredService<FastPortServer>().Bans;
+        if (settings.IsSimulated)
+        {
+            (settings.Endpoints[0].Client.UserName, settings.Endpoints[0].Client.Password) = (BridgeName, own._password);
+        }
+
+        if (provider.GetService<ServerPolicy>() is { } policy)
+        {
+            options.AuthorizeVariable = (in VariableAccess access) => own.Allows(policy, tagOf, access);
+        }
+    }
+
+    public ValueTask<ClaimsPrincipal?> FindAsync(string name, string password, EndPoint? peer, CancellationToken cancellationToken) =>
+        IsBridgeUser && name == BridgeName && IsPassword(password)
+            ? new(_bridge)
+            : _users.FindAsync(name, password, peer, cancellationToken);
+
+    public ValueTask<ClaimsPrincipal?> FindAsync(X509Certificate2 certificate, EndPoint? peer, CancellationToken cancellationToken) =>
+        _users.FindAsync(certificate, peer, cancellationToken);
+
+    private bool IsPassword(string password) =>
+        CryptographicOperations.FixedTimeEquals(Encoding.UTF8.GetBytes(password), Encoding.UTF8.GetBytes(_password));
+
+    // What is no tag, such as the server's own state, is not the policy's.
+    private bool Allows(ServerPolicy policy, Func<VariableNode, string?> tagOf, in VariableAccess access)
+    {
+        if (access.User == _bridge || tagOf(access.Variable) is not { } tag)
+        {
+            return true;
+        }
+
+        PolicyAction action = access.IsWrite ? PolicyAction.WriteTags : PolicyAction.ReadTags;
+        return access.IsAttempt
+            ? policy.Authorize(access.User, access.Peer, action, tag)
+            : policy.Allows(access.User, action, tag);
+    }
+}
