@@ -28,7 +28,8 @@ internal static class BodyTargets
 
         if (CancelBody.TryRead(input, out CancelBody cancel))
         {
-            Finding.Unless(CancelBody.TryRead(Encode(cancel), out CancelBody again) && again == cancel, "Cancel changes when it is written.");
+            Finding.Unless(
+                CancelBody.TryRead(Encode(cancel), out CancelBody again) && again == cancel, "Cancel changes when it is written.");
         }
 
         _ = CodeBody.TryRead(input, out _);
@@ -68,7 +69,8 @@ internal static class BodyTargets
             }
 
             var again = new TagSamples();
-            Finding.Unless(again.TryRead(samples.ToBytes(), 10_000) && again.Count == samples.Count, "Samples change when they are written.");
+            Finding.Unless(
+                again.TryRead(samples.ToBytes(), 10_000) && again.Count == samples.Count, "Samples change when they are written.");
         }
 
         long allocated = GC.GetAllocatedBytesForCurrentThread() - before;

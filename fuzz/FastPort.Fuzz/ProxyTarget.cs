@@ -17,7 +17,8 @@ internal static class ProxyTarget
         {
             ProxyHeaderStatus part = ProxyHeader.Read(input.AsSpan(0, length), out ProxyHeader early);
             Finding.Unless(
-                part == ProxyHeaderStatus.Incomplete || (part == whole && early == header), $"After {length} bytes it was {part}, then {whole}.");
+                part == ProxyHeaderStatus.Incomplete || (part == whole && early == header),
+                $"After {length} bytes it was {part}, then {whole}.");
         }
     }
 

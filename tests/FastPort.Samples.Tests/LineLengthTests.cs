@@ -10,7 +10,7 @@ public sealed class LineLengthTests
 {
     private const int MaxLength = 140;
 
-    public static TheoryData<string> Roots => ["docs", "src", "samples", "tests", "benchmarks", "README.md", "CHANGELOG.md"];
+    public static TheoryData<string> Roots => ["docs", "src", "samples", "tests", "benchmarks", "fuzz", "README.md", "CHANGELOG.md"];
 
     [Theory]
     [MemberData(nameof(Roots))]

@@ -29,7 +29,8 @@ internal sealed class SecurityEvents : IDisposable
         {
             Tags = server.Length == 0 ? null : [new("fastport.server", server)],
         });
-        _authentications = _meter.CreateCounter<long>("fastport.authentications", "{attempt}", "Hellos and other logins that were checked, by outcome.");
+        _authentications = _meter.CreateCounter<long>(
+            "fastport.authentications", "{attempt}", "Hellos and other logins that were checked, by outcome.");
         _refusals = _meter.CreateCounter<long>("fastport.policy.refusals", "{message}", "Messages that the policy does not allow.");
         _reloads = _meter.CreateCounter<long>("fastport.security.reloads", "{reload}", "Files that have changed and were read again.");
     }

@@ -6,8 +6,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Security.Bans;
 
 /// <summary>
-/// Bans addresses whose Hellos and other logins are refused too often: so many within the time that the ban then lasts. Thread-safe. <see cref="_gate"/>
-/// guards the table.
+/// Bans addresses whose Hellos and other logins are refused too often: so many within the time that the ban then lasts. Thread-safe.
+/// <see cref="_gate"/> guards the table.
 /// </summary>
 /// <param name="limit">Refusals that ban.</param>
 /// <param name="span">The time within which they count, and how long a ban lasts.</param>

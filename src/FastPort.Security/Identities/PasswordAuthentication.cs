@@ -10,8 +10,8 @@ using FastPort.Sessions;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Checks names and passwords, also those of <c>Basic base64(user:password)</c>, against the file of users. What was verified is remembered, as a keyed hash, until the file
-/// changes: thousands of clients that reconnect at once cost no hash each. Thread-safe.
+/// Checks names and passwords, also those of <c>Basic base64(user:password)</c>, against the file of users. What was verified is
+/// remembered, as a keyed hash, until the file changes: thousands of clients that reconnect at once cost no hash each. Thread-safe.
 /// </summary>
 internal sealed class PasswordAuthentication : IDisposable
 {
