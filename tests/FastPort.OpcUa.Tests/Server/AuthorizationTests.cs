@@ -63,7 +63,8 @@ public sealed class AuthorizationTests : IDisposable
         await using TestServer server = await StartAsync();
         var secret = (VariableNode)server.Server.AddressSpace.Find(Secret)!;
         await using OpcUaClient bert = await ConnectAsync(server, "bert");
-        await using OpcUaSubscription subscription = await bert.SubscribeAsync(new() { PublishingInterval = TimeSpan.FromMilliseconds(50) });
+        await using OpcUaSubscription subscription =
+            await bert.SubscribeAsync(new() { PublishingInterval = TimeSpan.FromMilliseconds(50) });
         await subscription.AddItemsAsync([new(Secret) { SamplingInterval = TimeSpan.Zero }]);
 
         Assert.Equal((Variant.Null, StatusCodes.BadUserAccessDenied), await NextAsync(subscription));
