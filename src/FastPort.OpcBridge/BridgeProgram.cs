@@ -101,7 +101,7 @@ internal static class BridgeProgram
                 authorizer: hasSecurity ? TagPolicy.Find(provider) : null);
             if (hasSecurity)
             {
-                TagPolicy.Watch(provider, tags);
+                TagPolicy.Watch(provider, tags, provider.GetService<PublishedTagSource>());
             }
 
             return tags;

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using FastPort.Protocol.Tags.Serving;
+using FastPort.Protocol.Tags.Sources;
 using FastPort.Security;
 using FastPort.Sessions;
 using Microsoft.Extensions.DependencyInjection;
@@ -16,11 +17,11 @@ internal sealed class TagPolicy(ServerPolicy policy)
 
     /// <summary>From now on a change of the host's policy ends what it forbids.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public static void Watch(IServiceProvider provider, TagServer tags)
+    public static void Watch(IServiceProvider provider, TagServer tags, PublishedTagSource? published)
     {
         if (provider.GetService<ServerPolicy>() is { } policy)
         {
-            policy.Changed += () => _ = new TagPolicy(policy).ReviewAsync(tags);
+            policy.Changed += () => _ = new TagPolicy(policy).ReviewAsync(tags, published);
         }
     }
 
@@ -39,10 +40,15 @@ internal sealed class TagPolicy(ServerPolicy policy)
             : policy.Allows(session, action, name);
     }
 
-    private async Task ReviewAsync(TagServer tags)
+    private async Task ReviewAsync(TagServer tags, PublishedTagSource? published)
     {
         // Not on the thread that has read the policy: sources may be slow to end a feed.
         await Task.Yield();
+        foreach ((Session session, string name) in published?.ReviewAccess() ?? [])
+        {
+            policy.AuditEnd(session, PolicyAction.PublishTags, name);
+        }
+
         foreach ((Session session, string name) in await tags.ReviewAccessAsync().ConfigureAwait(false))
         {
             policy.AuditEnd(session, PolicyAction.ReadTags, name);

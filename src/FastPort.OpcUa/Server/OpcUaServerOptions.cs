@@ -95,8 +95,9 @@ public sealed class OpcUaServerOptions : ServerOptions
     public BanList? Bans { get; set; }
 
     /// <summary>
-    /// Maximum number of sessions, with those that have ended and left subscriptions for others to take over: the oldest of these goes when
-    /// there is no room. Defaults to 1,000.
+    /// Maximum number of sessions, with those that have ended and left subscriptions for others to take over. When there is no room, the
+    /// oldest that nobody uses goes: one that has ended, then one that was never activated, then one without a connection. Defaults to
+    /// 1,000.
     /// </summary>
     public int MaxSessions { get; set; } = 1000;
 

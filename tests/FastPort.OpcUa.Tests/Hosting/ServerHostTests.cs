@@ -135,9 +135,13 @@ public sealed class ServerHostTests
     [Fact]
     public void Every_option_is_a_key_of_the_section()
     {
-        // What only code can give: functions.
+        // What only code can give: functions, and objects of the program.
         OptionKeys.AssertComplete<OpcUaServerOptions>(
-            nameof(OpcUaServerOptions.ValidateUser), nameof(OpcUaServerOptions.ValidateUserCertificate));
+            nameof(OpcUaServerOptions.ValidateUser),
+            nameof(OpcUaServerOptions.ValidateUserCertificate),
+            nameof(OpcUaServerOptions.Users),
+            nameof(OpcUaServerOptions.AuthorizeVariable),
+            nameof(OpcUaServerOptions.Bans));
     }
 
     private sealed class Boiler

@@ -1,4 +1,5 @@
 using FastPort.Core.Tests.Support;
+using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
@@ -87,6 +88,30 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
 
         creator.Dispose();
         await Patience.UntilAsync(() => _server.Server.SessionCount == 0, "the session has ended");
+    }
+
+    [Fact]
+    public async Task In_a_full_server_sessions_without_a_connection_give_way_the_oldest_first()
+    {
+        var lost = new List<RawSession>();
+        for (int i = 0; i < 4; i++)
+        {
+            lost.Add(await RawSession.OpenAsync(_server));
+            await LoseAsync(lost[i]);
+            _time.Advance(TimeSpan.FromMilliseconds(10));
+        }
+
+        using RawSession first = await RawSession.OpenAsync(_server);
+        Assert.Null(_server.Server.Sessions.Find(lost[0].Token));
+        using RawSession second = await RawSession.TakeOverAsync(_server, lost[1].Token);
+        using RawSession third = await RawSession.OpenAsync(_server);
+        using RawSession fourth = await RawSession.OpenAsync(_server);
+        Assert.All([lost[2], lost[3]], session => Assert.Null(_server.Server.Sessions.Find(session.Token)));
+
+        // Those with a connection stay.
+        OpcUaException e = await Assert.ThrowsAsync<OpcUaException>(() => _server.ConnectAsync());
+        Assert.Equal(StatusCodes.BadTooManySessions, e.Status);
+        Assert.Equal(4, _server.Server.SessionCount);
     }
 
     [Fact]

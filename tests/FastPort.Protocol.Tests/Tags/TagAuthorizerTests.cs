@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using FastPort.Core.Tests.Support;
 using FastPort.Protocol.Tags;
 using FastPort.Protocol.Tags.Clients;
 using FastPort.Protocol.Tags.Serving;
@@ -159,6 +160,55 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
         await using TagPublication publication = await client.PublishAsync(own, new TagPublicationOptions { Names = ["mine/a", "mine/b"] });
 
         Assert.Equal([TagStatus.Good, TagStatus.BadUserAccessDenied], publication.Statuses);
+    }
+
+    [Fact]
+    public async Task A_review_ends_what_a_session_may_no_longer_publish_until_it_may_again()
+    {
+        Allow(TagAccess.Publish, "mine/a");
+        Allow(TagAccess.Publish, "mine/b");
+        var published = new PublishedTagSource(authorizer: Decide);
+        await using TagBridge bridge = await TagBridge.StartAsync(published);
+        await using TagClient publisher = await bridge.ConnectAsync("publisher");
+        await using TagClient reader = await bridge.ConnectAsync("reader");
+        var own = new MemoryTagSource();
+        own.Add("mine/a", 1, isWritable: true);
+        own.Add("mine/b", 1);
+        await using TagPublication publication = await publisher.PublishAsync(own);
+        await UntilAsync(reader, "mine/a", 1);
+        Assert.Empty(published.ReviewAccess());
+
+        _allowed.TryRemove((TagAccess.Publish, "mine/a"), out _);
+        (Session _, string name) = Assert.Single(published.ReviewAccess());
+        Assert.Equal("mine/a", name);
+        Assert.Empty(published.ReviewAccess());
+        own.Set("mine/a", 2);
+        own.Set("mine/b", 2);
+
+        // In their order: what was pushed before is there or is not taken.
+        await UntilAsync(reader, "mine/b", 2);
+        TagSample kept = await reader.ReadAsync("mine/a");
+        Assert.Equal((1, TagStatus.BadNoCommunication), (kept.Value.Get<int>(), kept.Status));
+        Assert.Equal(TagStatus.BadNoCommunication, await reader.WriteAsync("mine/a", 5));
+
+        Allow(TagAccess.Publish, "mine/a");
+        Assert.Empty(published.ReviewAccess());
+        own.Set("mine/a", 3);
+        await UntilAsync(reader, "mine/a", 3);
+        Assert.Equal(TagStatus.Good, await reader.WriteAsync("mine/a", 5));
+        Assert.DoesNotContain(_attempts, static attempt => attempt.Name == "mine/a" && attempt.Access != TagAccess.Publish);
+    }
+
+    private static async Task UntilAsync(TagClient client, string tag, int value)
+    {
+        for (CancellationToken token = Patience.Token; ; await Task.Delay(5, token))
+        {
+            TagSample sample = await client.ReadAsync(tag, cancellationToken: token);
+            if (sample.Status.IsGood && sample.Value.Get<int>() == value)
+            {
+                return;
+            }
+        }
     }
 
     private bool Decide(Session session, TagAccess access, string name, bool isAttempt)

@@ -71,6 +71,9 @@ internal sealed class ServerSession
     /// <summary>Whether the session has ended. It is kept while it has subscriptions that another session may take over.</summary>
     public bool IsEnded { get; private set; }
 
+    /// <summary>Whether a client has it: it was activated and has a channel. Of the present moment unless the gate is held.</summary>
+    public bool IsUsed => IsActivated && !IsEnded && Channel is not null;
+
     /// <summary>The certificate of the client that created the session; null without security.</summary>
     public byte[]? ClientCertificate { get; init; }
 
@@ -165,12 +168,12 @@ internal sealed class ServerSession
         }
     }
 
-    /// <summary>Ends the session with all it has if nobody has activated it, or if it has ended. False if it is in use.</summary>
+    /// <summary>Ends the session with all it has, unless it is in use. False if it is.</summary>
     public bool TryEndUnused()
     {
         lock (Gate)
         {
-            if (IsActivated && !IsEnded)
+            if (IsUsed)
             {
                 return false;
             }

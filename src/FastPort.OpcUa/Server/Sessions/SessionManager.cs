@@ -99,11 +99,13 @@ internal sealed class SessionManager(OpcUaServer server) : IDisposable
         }
     }
 
-    // Sessions that have ended or that nobody has activated must not keep others out: the oldest goes.
+    // Sessions that have ended, that nobody has activated, or whose channels are gone must not keep others out: of the first of these kinds
+    // that there is, the one with the oldest request goes. Otherwise strangers who come, open sessions and leave would fill the server for
+    // as long as these may live.
     private bool TryEndUnused()
     {
-        while (_sessions.Values.Where(static one => one.IsEnded || !one.IsActivated)
-            .MinBy(static one => (!one.IsEnded, one.LastRequest)) is { } unused)
+        while (_sessions.Values.Where(static one => !one.IsUsed)
+            .MinBy(static one => (!one.IsEnded, one.IsActivated, one.LastRequest)) is { } unused)
         {
             // Unless it has been activated this moment.
             if (unused.TryEndUnused())

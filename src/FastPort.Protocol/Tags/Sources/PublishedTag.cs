@@ -13,6 +13,9 @@ internal sealed class PublishedTag(TagOwner owner)
 
     /// <summary>The session that has declared the tag the last time; null while there is none.</summary>
     public TagPublisher? Publisher { get; set; }
+
+    /// <summary>Whether the publisher may no longer publish it, by the last review: it neither sets nor is asked to write it.</summary>
+    public bool IsForbidden { get; set; }
 }
 
 /// <summary>A routing id that has declared tags, and what they take. Under the source's gate.</summary>

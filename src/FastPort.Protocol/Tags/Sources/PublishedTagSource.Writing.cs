@@ -25,7 +25,7 @@ public sealed partial class PublishedTagSource
                 TagInfo info = _tags.InfoOf(tags[i]);
                 statuses.Span[i] = !info.IsWritable ? TagStatus.BadNotWritable
                     : !info.Accepts(values.EncodingOf(i)) ? TagStatus.BadTypeMismatch
-                    : tag.Publisher is null ? TagStatus.BadNoCommunication
+                    : tag.Publisher is null || tag.IsForbidden ? TagStatus.BadNoCommunication
                     : !one.Fits(values, i, tag.Publisher.Session.MaxBodyBytes) ? TagStatus.BadResponseTooLarge
                     : TagStatus.Good;
                 if (statuses.Span[i].IsGood)

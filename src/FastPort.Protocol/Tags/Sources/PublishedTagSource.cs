@@ -90,6 +90,46 @@ public sealed partial class PublishedTagSource : ITagSource
     public ValueTask<TagStatus> CallAsync(string method, TagSamples inputs, TagSamples outputs, CancellationToken cancellationToken) =>
         new(TagStatus.BadMethodInvalid);
 
+    /// <summary>
+    /// Asks the authorizer again about every tag that a session publishes. A tag that its session may not publish any more keeps its last
+    /// value with <see cref="TagStatus.BadNoCommunication"/>, and takes none until it may again. Call it after a change of what is allowed.
+    /// Does nothing without an authorizer.
+    /// </summary>
+    /// <returns>The sessions and tags that this has concerned.</returns>
+    public IReadOnlyList<(Session Session, string Name)> ReviewAccess()
+    {
+        List<(Session Session, string Name)> ended = [];
+        if (_authorizer is null)
+        {
+            return ended;
+        }
+
+        lock (_gate)
+        {
+            List<int> forbidden = [];
+            for (int i = 0; i < _published.Count; i++)
+            {
+                if (_published[i] is not { Publisher.Session: { } session } tag)
+                {
+                    continue;
+                }
+
+                string name = _tags.InfoOf(i).Name;
+                bool wasForbidden = tag.IsForbidden;
+                tag.IsForbidden = !_authorizer(session, TagAccess.Publish, name, isAttempt: false);
+                if (tag.IsForbidden && !wasForbidden)
+                {
+                    forbidden.Add(i);
+                    ended.Add((session, name));
+                }
+            }
+
+            _tags.SetStatus([.. forbidden], TagStatus.BadNoCommunication);
+        }
+
+        return ended;
+    }
+
     /// <summary>Ends all feeds.</summary>
     public ValueTask DisposeAsync() => _tags.DisposeAsync();
 
@@ -196,6 +236,7 @@ public sealed partial class PublishedTagSource : ITagSource
 
         info = asked with { Tag = present.Tag };
         _published[info.Tag].Publisher = publisher;
+        _published[info.Tag].IsForbidden = false;
         _tags.Update(info);
         return TagStatus.Good;
     }
@@ -226,6 +267,12 @@ public sealed partial class PublishedTagSource : ITagSource
                 if (Find(session, handles[i]) is not { } tag)
                 {
                     statuses[i] = TagStatus.BadHandleInvalid;
+                    continue;
+                }
+
+                if (tag.IsForbidden)
+                {
+                    statuses[i] = TagStatus.BadUserAccessDenied;
                     continue;
                 }
 
