@@ -1,5 +1,4 @@
 using FastPort.Core.Tests.Support;
-using FastPort.OpcUa.Client;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.Server;
 using FastPort.OpcUa.Services;
