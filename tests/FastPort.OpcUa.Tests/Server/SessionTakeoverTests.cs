@@ -57,6 +57,9 @@ public sealed class SessionTakeoverTests : IAsyncLifetime
         await first.MonitorAsync(id, 1, queueSize: 100);
         await first.SendPublishAsync();
 
+        // Once this is answered, the Publish waits.
+        await first.TryAsync<ReadRequest, ReadResponse>(default);
+
         using RawSession second = await RawSession.TakeOverAsync(_server, first.Token);
 
         Assert.Equal(StatusCodes.BadSecureChannelClosed, (await first.NextAsync()).Status);
