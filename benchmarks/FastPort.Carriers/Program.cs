@@ -1,0 +1,31 @@
+using System.Globalization;
+using FastPort.Carriers;
+
+// The program is the node that sends; it starts itself once more, with two arguments, as the node that acknowledges.
+if (args.Length is not (2 or 5) || Carriers.Find(args[0]) is not { } create)
+{
+    Console.Error.WriteLine(
+        $"""
+        usage: CARRIER ENGINE BYTES SECONDS IN-FLIGHT
+        CARRIER is one of {string.Join(", ", Carriers.Names)}; ENGINE is HOST:PORT, for rabbit amqp://USER:PASSWORD@HOST:PORT, for orleans
+        the address of the first silo. Prints a row: carrier, bytes, in flight, messages/s, p50 and p99 in us, messages a batch, not
+        acknowledged within 5 s of the end, acknowledged twice.
+        """);
+    return 2;
+}
+
+bool isBatched = Carriers.IsBatched(args[0]);
+await using ICarrier carrier = create(args[1]);
+if (args.Length == 2)
+{
+    await AcknowledgingNode.RunAsync(carrier, isBatched);
+    return 0;
+}
+
+int size = int.Parse(args[2], CultureInfo.InvariantCulture);
+double seconds = double.Parse(args[3], CultureInfo.InvariantCulture);
+int inFlight = int.Parse(args[4], CultureInfo.InvariantCulture);
+var node = new SendingNode(carrier, isBatched, size, inFlight);
+string result = await node.RunAsync(args[..2], TimeSpan.FromSeconds(seconds));
+Console.WriteLine($"| {args[0]} | {size} | {inFlight} | {result} |");
+return 0;
