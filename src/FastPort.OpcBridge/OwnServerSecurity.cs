@@ -22,15 +22,14 @@ internal sealed class OwnServerSecurity : IOpcUaUsers
 
     private readonly UserDirectory _users;
     private readonly string _password = Convert.ToBase64String(RandomNumberGenerator.GetBytes(32));
+    private readonly bool _hasBridge;
     private readonly ClaimsPrincipal _bridge = new(new ClaimsIdentity("bridge"));
 
-    private OwnServerSecurity(UserDirectory users, bool isBridgeUser) => (_users, IsBridgeUser) = (users, isBridgeUser);
+    private OwnServerSecurity(UserDirectory users, bool hasBridge) => (_users, _hasBridge) = (users, hasBridge);
 
-    public bool HasNames => IsBridgeUser || _users.HasPasswords;
+    public bool HasNames => _hasBridge || _users.HasPasswords;
 
     public bool HasCertificates => _users.HasCertificates;
-
-    private bool IsBridgeUser { get; }
 
     /// <summary>Sets what the host's security demands. Not inlined: see <c>SecuritySection</c>.</summary>
     /// <param name="options">The options of the server.</param>
@@ -58,7 +57,7 @@ internal sealed class OwnServerSecurity : IOpcUaUsers
     }
 
     public ValueTask<ClaimsPrincipal?> FindAsync(string name, string password, EndPoint? peer, CancellationToken cancellationToken) =>
-        IsBridgeUser && name == BridgeName && IsPassword(password)
+        _hasBridge && name == BridgeName && IsPassword(password)
             ? new(_bridge)
             : _users.FindAsync(name, password, peer, cancellationToken);
 

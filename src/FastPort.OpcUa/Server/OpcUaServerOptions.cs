@@ -89,8 +89,8 @@ public sealed class OpcUaServerOptions : ServerOptions
     public VariableAuthorizer? AuthorizeVariable { get; set; }
 
     /// <summary>
-    /// The bans, for a program that fills the list itself; servers may share one. Banned addresses and users get no session, and open
-    /// sessions of theirs end. Null for none. Defaults to null.
+    /// The bans, for a program that fills the list itself; servers may share one. A banned address gets no connection and loses those that
+    /// it has; a banned user gets no session and loses those that it has. Null for none. Defaults to null.
     /// </summary>
     public BanList? Bans { get; set; }
 

@@ -258,10 +258,10 @@ internal sealed class MonitoredItem(Subscription subscription, uint id, Node nod
         }
     }
 
-    // The part that the client asks for; what lies outside it does not count as a change.
     // Asked for each value: user, owner and permissions may change.
     private bool IsAllowed => attribute != AttributeId.Value || node is not VariableNode variable || subscription.AllowsRead(variable);
 
+    // The part that the client asks for; what lies outside it does not count as a change.
     private DataValue Select(in DataValue value) => range is { } part ? AttributeServices.SelectPart(value, part) : value;
 
     // Intervals are counted from the subscription's epoch, so that those as long as its cycle end with it.

@@ -98,30 +98,45 @@ public sealed partial class PublishedTagSource : ITagSource
     /// <returns>The sessions and tags that this has concerned.</returns>
     public IReadOnlyList<(Session Session, string Name)> ReviewAccess()
     {
-        List<(Session Session, string Name)> ended = [];
         if (_authorizer is null)
         {
-            return ended;
+            return [];
         }
 
+        List<(int Tag, Session Session, string Name)> published = [];
         lock (_gate)
         {
-            List<int> forbidden = [];
             for (int i = 0; i < _published.Count; i++)
             {
-                if (_published[i] is not { Publisher.Session: { } session } tag)
+                if (_published[i].Publisher is { } publisher)
+                {
+                    published.Add((i, publisher.Session, _tags.InfoOf(i).Name));
+                }
+            }
+        }
+
+        // Asked outside the gate: the loops of the publishers take it for each push.
+        bool[] allowed = [.. published.Select(one => _authorizer(one.Session, TagAccess.Publish, one.Name, isAttempt: false))];
+        List<int> forbidden = [];
+        List<(Session Session, string Name)> ended = [];
+        lock (_gate)
+        {
+            for (int i = 0; i < allowed.Length; i++)
+            {
+                (int number, Session session, string name) = published[i];
+                PublishedTag tag = _published[number];
+                if (tag.Publisher?.Session != session)
                 {
                     continue;
                 }
 
-                string name = _tags.InfoOf(i).Name;
-                bool wasForbidden = tag.IsForbidden;
-                tag.IsForbidden = !_authorizer(session, TagAccess.Publish, name, isAttempt: false);
-                if (tag.IsForbidden && !wasForbidden)
+                if (!allowed[i] && !tag.IsForbidden)
                 {
-                    forbidden.Add(i);
+                    forbidden.Add(number);
                     ended.Add((session, name));
                 }
+
+                tag.IsForbidden = !allowed[i];
             }
 
             _tags.SetStatus([.. forbidden], TagStatus.BadNoCommunication);
