@@ -63,6 +63,10 @@ public sealed class OptionSection
         Visit($"{_path}:{key}", _problems, _configured?.GetSection(key), describe);
     }
 
+    /// <summary>Accepts a section in this one that another component reads and checks.</summary>
+    /// <param name="key">Its key.</param>
+    public void Allow(string key) => _known.Add(key);
+
     /// <summary>A whole number.</summary>
     /// <param name="key">The option's key.</param>
     /// <param name="value">Its value without the configuration.</param>

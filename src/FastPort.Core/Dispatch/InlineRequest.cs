@@ -212,6 +212,26 @@ public ref struct InlineRequest
     /// <summary>The last postponement of the request; null if there was none.</summary>
     internal readonly Postponement? Postponed => (_protocol.Dispatcher as RequestDispatcher)?.Postponed;
 
+    /// <summary>The session's deferred requests, which are bounded.</summary>
+    internal readonly DeferredRequests Deferred => _protocol.Deferred;
+
+    internal readonly FrameProtocol Protocol => _protocol;
+
+    internal readonly ref readonly FrameHeader Header => ref _header;
+
+    /// <summary>The object that answers the request later; null if the handler answers it or has postponed it.</summary>
+    internal DeferredRequest? DeferredTo { readonly get; private set; }
+
+    /// <summary>
+    /// Leaves the answer to an object that completes later. For the framework's own handlers, which stay on the loop.
+    /// </summary>
+    internal void Defer(DeferredRequest request)
+    {
+        DeferredTo = request;
+        Answered = true;
+        _protocol.Deferred.Begin();
+    }
+
     private readonly bool MayAnswer()
     {
         if (_header.IsOneWay)

@@ -327,6 +327,10 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         {
             again.Activity = activity;
         }
+        else if (request.DeferredTo is { } later)
+        {
+            later.Activity = activity;
+        }
         else
         {
             if (request.Failure != ErrorCode.None)

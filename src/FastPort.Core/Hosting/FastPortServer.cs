@@ -196,6 +196,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
             ServerName = _options.ServerName,
             RoutingIds = _identities,
             Authenticator = _components.Authenticator,
+            Claims = _components.RoutingIdClaims,
             Bans = _connections.BanCheck,
             RequireRoutingId = _options.RequireRoutingId,
             Duplicates = _options.DuplicateIdentity,

@@ -23,4 +23,10 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
     /// the default one does not find. Called once, when the server is created. Defaults to null: the default router.
     /// </summary>
     public Func<IMessageRouter, IMessageRouter>? Router { get; set; }
+
+    /// <summary>
+    /// Makes routing ids unique among several servers, together with a <see cref="Router"/> that forwards messages to them. Defaults to
+    /// null: the ids of this server are its own.
+    /// </summary>
+    public IRoutingIdClaims? RoutingIdClaims { get; set; }
 }

@@ -83,5 +83,6 @@ public sealed class FastPortServerOptions : ServerOptions
             $"allowed are 00:00:00 to ShutdownTimeout ({ShutdownTimeout:c})");
         section.Section(nameof(Session), Session.Describe);
         section.Section(nameof(Routing), Routing.Describe);
+        section.Allow("Backplane");
     }
 }

@@ -18,9 +18,24 @@ public interface IMessageRouter
     /// <param name="body">The frame's body; valid until the call returns.</param>
     /// <returns>
     /// Queued, or as the policy of a full target says: Full (the message was not queued, see <see cref="WhenWritableAsync"/>) or Dropped.
-    /// TooLarge. NotFound if no session has the id or that session is closing. No other status.
+    /// TooLarge. NotFound if no session has the id or that session is closing. A router that forwards messages returns Queued for those on
+    /// their way to another server, which may be lost, and Unavailable if it cannot reach any. No other status.
     /// </returns>
     SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct;
+
+    /// <summary>
+    /// As <see cref="TrySend"/>, and says what became of the message: for relay requests and for programs that want to know. Completed at
+    /// the return if this server has the target, or if the message was not accepted.
+    /// </summary>
+    /// <param name="routingId">The id.</param>
+    /// <param name="type">Message type of the frame.</param>
+    /// <param name="body">The frame's body; valid until the call returns.</param>
+    /// <returns>
+    /// As <see cref="TrySend"/>. Completed later: Queued when the target's server has queued the message, or Dropped, TooLarge, NotFound,
+    /// Unavailable or Unconfirmed, in bounded time. Full is returned at once only.
+    /// </returns>
+    ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct;
 
     /// <summary>

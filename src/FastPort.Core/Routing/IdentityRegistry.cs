@@ -92,9 +92,15 @@ internal sealed class IdentityRegistry : IRoutingIds
     {
         lock (_gate)
         {
-            if (ReferenceEquals(identity.Owner, session))
+            if (!ReferenceEquals(identity.Owner, session))
             {
-                identity.Owner = null;
+                return;
+            }
+
+            // A take-over that did not come about leaves the id with the session that has it.
+            identity.Owner = ReferenceEquals(identity.Session, session) ? null : identity.Session;
+            if (identity.Owner is null)
+            {
                 _identities.TryRemove(identity.Utf8, out _);
                 _byText.TryRemove(identity.Id, out _);
             }

@@ -36,9 +36,33 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
             return;
         }
 
+        if (!request.IsOneWay && !request.Deferred.HasRoom)
+        {
+            // As many requests wait for other servers as may.
+            request.Postpone(request.Deferred.WhenRoomAsync(), TimeSpan.Zero);
+            return;
+        }
+
         // The sender's 'from' is replaced: the receiver must be able to trust it.
         var body = new RoutedBody(to, relay.Type, relay.Body, RoutingIdentity.Of(request.Session)?.FromField);
-        switch (router.TrySend(to, ControlType.Relay, in body))
+        SendStatus status;
+        if (request.IsOneWay)
+        {
+            status = router.TrySend(to, ControlType.Relay, in body);
+        }
+        else
+        {
+            ValueTask<SendStatus> sending = router.SendAsync(to, ControlType.Relay, in body);
+            if (!sending.IsCompleted)
+            {
+                request.Defer(new ForwardedRelay(request.Protocol, request.Header, request.ReceivedNanoseconds, to, sending, this));
+                return;
+            }
+
+            status = sending.Result;
+        }
+
+        switch (status)
         {
             case SendStatus.Queued:
                 counters.Relayed();
@@ -56,10 +80,6 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 counters.RelayWaited();
                 request.Postpone(router.WhenWritableAsync(to), request.IsOneWay ? TimeSpan.Zero : options.RelayTimeout);
                 break;
-            case SendStatus.Dropped:
-                counters.RelayFailed(RelayFailure.Dropped);
-                request.Fail(ErrorCode.Overloaded, $"The send queue of '{Text(to)}' is full, and its policy drops messages then.");
-                break;
             case SendStatus.TooLarge:
                 counters.RelayFailed(RelayFailure.TooLarge);
                 request.Fail(
@@ -67,10 +87,32 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                     $"With 'from' added the message has {body.Size} bytes; the frame limit allows {request.Session.MaxBodyBytes}.");
                 break;
             default:
-                NotFound(ref request, $"No session has the routing id '{Text(to)}'.");
+                (ErrorCode code, string message) = Failed(status, to);
+                request.Fail(code, message);
                 break;
         }
     }
+
+    /// <summary>Counts a relay that was not delivered, and says so to its sender.</summary>
+    public (ErrorCode Code, string Message) Failed(SendStatus status, ReadOnlySpan<byte> to)
+    {
+        (RelayFailure failure, ErrorCode code, string message) = status switch
+        {
+            SendStatus.Dropped => (RelayFailure.Dropped, ErrorCode.Overloaded,
+                $"The send queue of '{Text(to)}' is full, and its policy drops messages then."),
+            SendStatus.TooLarge => (RelayFailure.TooLarge, ErrorCode.MalformedBody,
+                $"With 'from' added the message exceeds the frame limit of '{Text(to)}'."),
+            SendStatus.Unavailable => (RelayFailure.Unavailable, ErrorCode.Unavailable,
+                $"'{Text(to)}' is not on this server, and the other servers cannot be reached now; the message was not relayed."),
+            SendStatus.Unconfirmed => (RelayFailure.TimedOut, ErrorCode.Timeout,
+                $"The server of '{Text(to)}' has not confirmed the message; whether it was delivered is unknown."),
+            _ => (RelayFailure.NotFound, ErrorCode.NotFound, $"No session has the routing id '{Text(to)}'."),
+        };
+        counters.RelayFailed(failure);
+        return (code, message);
+    }
+
+    public void Relayed() => counters.Relayed();
 
     private void NotFound(ref InlineRequest request, string message)
     {

@@ -80,27 +80,43 @@ public sealed class Route
     /// <param name="type">Message type.</param>
     /// <param name="body">The body; must stay unchanged until the task ends.</param>
     /// <param name="cancellationToken">Cancels the wait; nothing is sent then.</param>
-    /// <returns>Queued, Dropped, TooLarge or NotFound.</returns>
+    /// <returns>
+    /// Queued, Dropped, TooLarge or NotFound; with a router that forwards messages, Queued when the target's server has queued it, and also
+    /// Unavailable or Unconfirmed.
+    /// </returns>
     public ValueTask<SendStatus> TrySendAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken = default)
         where TBody : IFrameBody
     {
-        SendStatus status = TrySend(type, in body);
-        return status == SendStatus.Full ? SendSlowAsync(type, body, cancellationToken) : new ValueTask<SendStatus>(status);
+        ValueTask<SendStatus> sending = BeginSend(type, in body);
+        return sending.IsCompletedSuccessfully && sending.Result is not SendStatus.Full and var status
+            ? new ValueTask<SendStatus>(status)
+            : SendSlowAsync(sending, type, body, cancellationToken);
     }
 
     /// <inheritdoc/>
     public override string ToString() => RoutingId;
 
-    private async ValueTask<SendStatus> SendSlowAsync<TBody>(ushort type, TBody body, CancellationToken cancellationToken)
+    private ValueTask<SendStatus> BeginSend<TBody>(ushort type, in TBody body)
+        where TBody : IFrameBody =>
+        Session is { } session && session.TrySend(type, in body) is not SendStatus.Closed and var status
+            ? new ValueTask<SendStatus>(status)
+            : _router.SendAsync(_utf8, type, in body);
+
+    private async ValueTask<SendStatus> SendSlowAsync<TBody>(
+        ValueTask<SendStatus> sending, ushort type, TBody body, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
-        SendStatus status;
-        do
+        while (true)
         {
+            // Whoever confirms must not run this program's code.
+            SendStatus status = await sending.AsTask().WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+            if (status != SendStatus.Full)
+            {
+                return status;
+            }
+
             await _router.WhenWritableAsync(_utf8).WaitAsync(cancellationToken).ConfigureAwait(false);
-            status = TrySend(type, in body);
+            sending = BeginSend(type, in body);
         }
-        while (status == SendStatus.Full);
-        return status;
     }
 }

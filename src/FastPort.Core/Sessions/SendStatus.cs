@@ -31,4 +31,15 @@ public enum SendStatus
     /// <c>InlineRequest</c>.
     /// </summary>
     NotReady,
+
+    /// <summary>
+    /// The servers behind this one cannot be reached; the message was not sent, and sending it again later is safe. Only for messages to a
+    /// routing id, through a router that forwards them.
+    /// </summary>
+    Unavailable,
+
+    /// <summary>
+    /// The message was forwarded to another server, which has not confirmed it in time: whether its target has received it is unknown.
+    /// </summary>
+    Unconfirmed,
 }

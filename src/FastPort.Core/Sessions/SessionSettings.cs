@@ -81,6 +81,9 @@ internal sealed class HandshakeSettings
 
     public Authenticator? Authenticator { get; init; }
 
+    /// <summary>Makes routing ids unique among several servers. Defaults to null: they are this server's own.</summary>
+    public IRoutingIdClaims? Claims { get; init; }
+
     /// <summary>Banned identities. Defaults to null: none.</summary>
     public BanCheck? Bans { get; init; }
 

@@ -20,6 +20,12 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
     private readonly PendingDecision<AuthenticationResult?>? _verdict =
         settings.Authenticator is null ? null : new(protocol, "authenticator");
+    private readonly PendingDecision<RoutingIdGrant>? _grant = settings.Claims is null ? null : new(protocol, "directory of routing ids");
+
+    // The claim of the Hello in the ring or, after its welcome, of the session; null before and if there is no directory.
+    private RoutingIdClaim? _claim;
+    private IClaimedId? _claimed;
+    private AuthenticationResult? _admitted;
     private int _failures;
 
     public bool IsRequired => settings.IsRequired;
@@ -61,6 +67,16 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
+        if (_grant?.IsAsked == true)
+        {
+            return _grant.Take(out RoutingIdGrant answer) switch
+            {
+                DecisionState.Awaited => false,
+                DecisionState.Given => WelcomeIfGranted(header, hello, received, answer),
+                _ => WelcomeIfGranted(header, hello, received, RoutingIdGrant.Unavailable),
+            };
+        }
+
         AuthenticationResult? result = AuthenticationResult.Accept();
         if (_verdict is not null)
         {
@@ -80,8 +96,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        TimeSpan? endsAfter = result.ExpiresAt - protocol.Settings.Clock.Time.GetUtcNow();
-        if (endsAfter <= TimeSpan.Zero)
+        if (EndsAfter(result) <= TimeSpan.Zero)
         {
             result = AuthenticationResult.Refuse("The token has expired.");
         }
@@ -117,10 +132,62 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             && (identity = settings.RoutingIds.TryClaim(
                 hello.RoutingId, session, settings.Duplicates == DuplicateIdentityPolicy.TakeOver)) is null)
         {
-            Fail(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{hello.RoutingId}' belongs to another session.");
+            FailDuplicate(header, received, hello.RoutingId);
             return true;
         }
 
+        if (identity is null || _grant is null)
+        {
+            Welcome(header, hello, received, identity, result);
+            return true;
+        }
+
+        _claimed = identity;
+        _admitted = result;
+        _claim = new RoutingIdClaim(session, hello.RoutingId, settings.Duplicates == DuplicateIdentityPolicy.TakeOver);
+        Task<RoutingIdGrant> granted = ClaimAsync(_claim);
+        if (!granted.IsCompleted)
+        {
+            _grant.Await(granted);
+            return false;
+        }
+
+        return WelcomeIfGranted(header, hello, received, granted.Result);
+    }
+
+    private bool WelcomeIfGranted(in FrameHeader header, in HelloBody hello, long received, RoutingIdGrant grant)
+    {
+        IClaimedId identity = _claimed!;
+        AuthenticationResult admitted = _admitted!;
+        _claimed = null;
+        _admitted = null;
+        if (grant == RoutingIdGrant.Granted)
+        {
+            Welcome(header, hello, received, identity, admitted);
+            return true;
+        }
+
+        identity.Free(protocol.Session);
+        settings.Claims!.Release(_claim!);
+        _claim = null;
+        if (grant == RoutingIdGrant.Taken)
+        {
+            FailDuplicate(header, received, hello.RoutingId);
+        }
+        else
+        {
+            Fail(
+                header, received, ErrorCode.Unavailable,
+                $"Whether the routing id '{hello.RoutingId}' is free on all servers cannot be found out now; try again later.");
+        }
+
+        return true;
+    }
+
+    private void Welcome(
+        in FrameHeader header, in HelloBody hello, long received, IClaimedId? identity, AuthenticationResult admitted)
+    {
+        Session session = protocol.Session;
         AwaitsHello = false;
         session.Identity = identity;
         session.ClientName = hello.ClientName;
@@ -141,26 +208,32 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         }
 
         // After the Welcome, so that no unsolicited message precedes it.
-        protocol.Identified(endsAfter);
+        protocol.Identified(EndsAfter(admitted));
         if (identity is not null)
         {
             EnterIdentity(identity);
         }
 
         protocol.AfterHello();
-        return true;
     }
 
+    private TimeSpan? EndsAfter(AuthenticationResult result) => result.ExpiresAt - protocol.Settings.Clock.Time.GetUtcNow();
+
+    private void FailDuplicate(in FrameHeader header, long received, string routingId) =>
+        Fail(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{routingId}' belongs to another session.");
+
     /// <summary>Called on the loop at each tick. If there is a handshake timeout, it bounds the authenticator too.</summary>
-    public void OnTick(long nowMilliseconds) =>
-        _verdict?.OnTick(
-            nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero
-                ? TimeSpan.Zero
-                : protocol.Settings.Options.AuthorizationTimeout);
+    public void OnTick(long nowMilliseconds)
+    {
+        TimeSpan limit = protocol.Settings.Options.AuthorizationTimeout;
+        _verdict?.OnTick(nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero ? TimeSpan.Zero : limit);
+        _grant?.OnTick(nowMilliseconds, limit);
+    }
 
     public void OnClosed(CloseReason reason)
     {
         _verdict?.OnClosed();
+        _grant?.OnClosed();
         if (protocol.Session.Identity is { } identity)
         {
             lock (identity.Telling)
@@ -173,6 +246,12 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
             // Last: the events of the next owner follow these.
             identity.Free(protocol.Session);
+        }
+
+        _claimed?.Free(protocol.Session);
+        if (_claim is { } claim)
+        {
+            settings.Claims!.Release(claim);
         }
     }
 
@@ -258,6 +337,23 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         result = asked.Result;
         return DecisionState.Given;
+    }
+
+    private async Task<RoutingIdGrant> ClaimAsync(RoutingIdClaim claim)
+    {
+        try
+        {
+            return await settings.Claims!.ClaimAsync(claim, _grant!.Token).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            if (e is not OperationCanceledException)
+            {
+                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "directory of routing ids", e);
+            }
+
+            return RoutingIdGrant.Unavailable;
+        }
     }
 
     // Null if the authenticator has failed.

@@ -50,6 +50,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         SessionSeries = settings.SessionStats?.ForSession((ulong)Session.Id);
         _shutdown = new SessionShutdown(this, connection);
         Replies = new Replies(Output, settings.Telemetry);
+        Deferred = new DeferredRequests(this);
         Requests = new OutgoingRequests(this, connection, Output, _shutdown);
         Dispatcher = settings.CreateDispatcher(this);
         _control = new ControlMessages(this, Replies, _shutdown, Dispatcher);
@@ -65,6 +66,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     public OutgoingRequests Requests { get; }
 
     public SessionDispatcher Dispatcher { get; }
+
+    public DeferredRequests Deferred { get; }
 
     /// <summary>The session's ordered end and the count of its work under way.</summary>
     public SessionShutdown Shutdown => _shutdown;
@@ -249,7 +252,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
         where TBody : IFrameBody, allows ref struct => Requests.TrySend(type, in body, pending, timing, timeout, out correlation);
 
-    /// <summary>A queued request has completed.</summary>
+    /// <summary>A queued or deferred request has completed.</summary>
     public void EndQueuedWork() => _shutdown.EndWork();
 
     public void ResumeReading() => _connection.ResumeReading();

@@ -110,6 +110,9 @@ public enum RelayFailure
     /// <summary>The message with the sender's routing id exceeds the frame limit.</summary>
     TooLarge,
 
-    /// <summary>The target's send queue had no room within the relay timeout.</summary>
+    /// <summary>The target's send queue had no room within the relay timeout, or its server did not confirm the message.</summary>
     TimedOut,
+
+    /// <summary>The target is not on this server, and the other servers cannot be reached.</summary>
+    Unavailable,
 }

@@ -1,0 +1,36 @@
+namespace FastPort.Sessions;
+
+/// <summary>
+/// Makes routing ids unique among several servers. A server without it keeps its ids to itself. A server asks after it has authenticated
+/// the peer and no session of its own has the id, and before it welcomes the peer.
+/// <para>Thread-safe. Called on sessions' loops, so no method may block.</para>
+/// </summary>
+public interface IRoutingIdClaims
+{
+    /// <summary>
+    /// Claims an id. Two claims of one server for the same id are no conflict: the newer one replaces the older, whose session the server
+    /// closes itself.
+    /// </summary>
+    /// <param name="claim">The claim; the same object is passed to <see cref="Release"/>.</param>
+    /// <param name="cancellationToken">Canceled if the session ends or the server waits no longer.</param>
+    ValueTask<RoutingIdGrant> ClaimAsync(RoutingIdClaim claim, CancellationToken cancellationToken);
+
+    /// <summary>
+    /// Gives a claim up. Called once for every call of <see cref="ClaimAsync"/>, also if the id was not granted or the answer is still due.
+    /// </summary>
+    /// <param name="claim">The claim.</param>
+    void Release(RoutingIdClaim claim);
+}
+
+/// <summary>The answer to a claim.</summary>
+public enum RoutingIdGrant
+{
+    /// <summary>The id belongs to the session.</summary>
+    Granted,
+
+    /// <summary>The id belongs to a session of another server, and the claim does not take it over.</summary>
+    Taken,
+
+    /// <summary>Whether the id is free cannot be found out now; the peer may try again.</summary>
+    Unavailable,
+}

@@ -1,0 +1,40 @@
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Redis;
+
+/// <summary>Log messages of the backplane; event ids 6000 to 6099.</summary>
+internal static partial class BackplaneLog
+{
+    [LoggerMessage(6000, LogLevel.Information, "Node '{Node}' has joined {Others} others at {Redis}")]
+    public static partial void Joined(ILogger logger, string node, int others, string redis);
+
+    [LoggerMessage(6001, LogLevel.Information, "Node '{Node}' has joined")]
+    public static partial void NodeJoined(ILogger logger, string node);
+
+    [LoggerMessage(6002, LogLevel.Warning, "Node '{Node}' has left, or its lease has ended")]
+    public static partial void NodeLeft(ILogger logger, string node);
+
+    [LoggerMessage(
+        6003, LogLevel.Error, "The lease cannot be renewed at Redis: {Problem}. Sessions of this node still reach each other; relays to other "
+        + "nodes and Hellos with routing ids are answered Unavailable")]
+    public static partial void RenewalFailed(ILogger logger, string problem);
+
+    [LoggerMessage(6004, LogLevel.Information, "The lease is renewed again")]
+    public static partial void Renewed(ILogger logger);
+
+    [LoggerMessage(6005, LogLevel.Warning, "This node's lease had ended; {Kept} of its routing ids were claimed again, {Lost} belong to other nodes now")]
+    public static partial void ClaimedAgain(ILogger logger, int kept, int lost);
+
+    [LoggerMessage(6006, LogLevel.Warning, "A one-way relay to '{Target}' is lost: {Status}")]
+    public static partial void OneWayLost(ILogger logger, string target, SendStatus status);
+
+    [LoggerMessage(6007, LogLevel.Warning, "{Count} one-way relays to node '{Node}' are lost, or may be: it has not confirmed their batches")]
+    public static partial void OneWaysLost(ILogger logger, int count, string node);
+
+    [LoggerMessage(6008, LogLevel.Warning, "A message on this node's channel is ignored: {Problem}")]
+    public static partial void NotUnderstood(ILogger logger, string problem);
+
+    [LoggerMessage(6009, LogLevel.Error, "Looking up a routing id failed: {Problem}")]
+    public static partial void LookupFailed(ILogger logger, string problem);
+}

@@ -1,0 +1,41 @@
+namespace FastPort.Redis.Directory;
+
+/// <summary>
+/// The scripts on the key of one routing id, whose value is the owner's instance (16 digits), a colon, and a token that grows with each
+/// claim. Each has one key, so a cluster can keep ids anywhere.
+/// </summary>
+internal static class DirectoryScripts
+{
+    /// <summary>
+    /// Claims an id that is free, has this owner already, or has the value that the caller has found to be out of date. Arguments: the
+    /// instance, that value or "", the key's time to live in milliseconds. Returns 1 and the new value, or 0 and the present one.
+    /// </summary>
+    public const string Claim = """
+        local value = redis.call('GET', KEYS[1])
+        if value and string.sub(value, 1, 16) ~= ARGV[1] and value ~= ARGV[2] then return {0, value} end
+        local time = redis.call('TIME')
+        local token = time[1] * 1000000 + time[2]
+        if value then
+          local last = tonumber(string.sub(value, 18))
+          if token <= last then token = last + 1 end
+        end
+        value = ARGV[1] .. ':' .. string.format('%.0f', token)
+        redis.call('SET', KEYS[1], value, 'PX', ARGV[3])
+        return {1, value}
+        """;
+
+    /// <summary>
+    /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns 1, or 0 if the id belongs to another claim.
+    /// </summary>
+    public const string Keep = """
+        local value = redis.call('GET', KEYS[1])
+        if value and value ~= ARGV[1] then return 0 end
+        redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+        return 1
+        """;
+
+    /// <summary>Gives a claim up, unless the id belongs to another one meanwhile. Argument: its value.</summary>
+    public const string Release = """
+        if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+        """;
+}

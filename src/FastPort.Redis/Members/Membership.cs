@@ -1,0 +1,201 @@
+using System.Collections.Frozen;
+using FastPort.Redis.Wire;
+using StackExchange.Redis;
+
+namespace FastPort.Redis.Members;
+
+/// <summary>
+/// This node's lease and the list of all nodes. The lease is renewed three times in its length. This node counts it from before it asked,
+/// so that it ends here no later than at Redis. <see cref="_renewing"/> lets one renewal run at a time; all other members are safe from
+/// any thread.
+/// </summary>
+internal sealed class Membership : IAsyncDisposable
+{
+    private readonly IDatabase _redis;
+    private readonly TimeSpan _lease;
+    private readonly TimeProvider _time;
+    private readonly RedisKey[] _keys;
+    private readonly SemaphoreSlim _renewing = new(1, 1);
+    private readonly CancellationTokenSource _stop = new();
+    private FrozenDictionary<ulong, Member> _members = FrozenDictionary<ulong, Member>.Empty;
+    private string _version = string.Empty;
+    private long _validUntil;
+    private Task _running = Task.CompletedTask;
+    private Task _claimingAgain = Task.CompletedTask;
+
+    public Membership(IDatabase redis, string prefix, string name, TimeSpan lease, TimeProvider time)
+    {
+        _redis = redis;
+        _lease = lease;
+        _time = time;
+        _keys = [$"{{{prefix}:nodes}}", $"{{{prefix}:nodes}}:version"];
+        Self = new Member(name, (ulong)Random.Shared.NextInt64(1, long.MaxValue), BatchBuffer.Version);
+        _validUntil = time.GetTimestamp();
+    }
+
+    /// <summary>This node.</summary>
+    public Member Self { get; }
+
+    /// <summary>
+    /// Whether this node has its lease and, after a lease that ended, has claimed its ids again. Without it, its ids may belong to others.
+    /// </summary>
+    public bool IsValid =>
+        _time.GetTimestamp() < Volatile.Read(ref _validUntil) && Volatile.Read(ref _claimingAgain).IsCompletedSuccessfully;
+
+    /// <summary>The nodes that have leases, this one included, by their instances.</summary>
+    public FrozenDictionary<ulong, Member> Members => Volatile.Read(ref _members);
+
+    /// <summary>A renewal has failed; null if one has succeeded after failures. On the pool.</summary>
+    public event Action<Exception?>? Renewed;
+
+    /// <summary>
+    /// Claims the ids of this node again, after its lease had ended and has begun again. Called again if it has failed. Set before
+    /// <see cref="JoinAsync"/>.
+    /// </summary>
+    public required Func<Task> ClaimAgain { get; init; }
+
+    /// <summary>A node has joined. On the pool, as the next one.</summary>
+    public event Action<Member>? Joined;
+
+    /// <summary>A node's lease has ended.</summary>
+    public event Action<Member>? Left;
+
+    /// <summary>Takes the lease. If a node that was killed has the name, waits until its lease has ended.</summary>
+    /// <exception cref="InvalidOperationException">Another node has the name.</exception>
+    public async Task JoinAsync(CancellationToken cancellationToken)
+    {
+        long givesUp = _time.GetTimestamp() + Ticks(_lease * 1.2);
+        while (await RenewOnceAsync(Self.Name + " ").ConfigureAwait(false) is { } other)
+        {
+            if (_time.GetTimestamp() > givesUp)
+            {
+                throw new InvalidOperationException(
+                    $"The node name '{Self.Name}' belongs to a running node (instance {Member.Format(other.Instance)}); "
+                    + "set FastPort:Backplane:Node to a name of its own.");
+            }
+
+            await Task.Delay(_lease / 10, _time, cancellationToken).ConfigureAwait(false);
+        }
+
+        _running = RunAsync();
+    }
+
+    /// <summary>Whether a node has its lease: looked up at Redis if this node does not know it.</summary>
+    public async ValueTask<bool> IsAliveAsync(ulong instance)
+    {
+        if (Members.ContainsKey(instance))
+        {
+            return true;
+        }
+
+        await RenewOnceAsync(string.Empty).ConfigureAwait(false);
+        return Members.ContainsKey(instance);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync().ConfigureAwait(false);
+        await _running.ConfigureAwait(false);
+        Volatile.Write(ref _validUntil, _time.GetTimestamp());
+        try
+        {
+            await _redis.ScriptEvaluateAsync(MembershipScripts.Leave, _keys, [Self.ToString()]).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is RedisException or TimeoutException)
+        {
+            // The lease ends by itself.
+        }
+
+        _stop.Dispose();
+        _renewing.Dispose();
+    }
+
+    private async Task RunAsync()
+    {
+        using var timer = new PeriodicTimer(_lease / 3, _time);
+        bool failed = false;
+        while (!_stop.IsCancellationRequested)
+        {
+            try
+            {
+                await timer.WaitForNextTickAsync(_stop.Token).ConfigureAwait(false);
+                await RenewOnceAsync(string.Empty).ConfigureAwait(false);
+                if (failed)
+                {
+                    failed = false;
+                    Renewed?.Invoke(null);
+                }
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+            catch (Exception e) when (e is RedisException or TimeoutException)
+            {
+                failed = true;
+                Renewed?.Invoke(e);
+            }
+        }
+    }
+
+    // Returns the node that has the name; null if the lease was taken or renewed.
+    private async Task<Member?> RenewOnceAsync(string uniqueName)
+    {
+        await _renewing.WaitAsync(_stop.Token).ConfigureAwait(false);
+        try
+        {
+            long asked = _time.GetTimestamp();
+            var answer = (RedisResult[])(await _redis.ScriptEvaluateAsync(
+                MembershipScripts.Renew,
+                _keys,
+                [Self.ToString(), (long)_lease.TotalMilliseconds, _version, uniqueName]).ConfigureAwait(false))!;
+            int result = (int)answer[0];
+            if (result < 0)
+            {
+                return Member.Parse((string)answer[1]!);
+            }
+
+            string version = (string)answer[1]!;
+            if (version != _version)
+            {
+                _version = version;
+                Update([.. answer.Skip(2).Select(static one => Member.Parse((string)one!)).OfType<Member>()]);
+            }
+
+            if (uniqueName.Length == 0 && (result == 0 || _claimingAgain.IsFaulted))
+            {
+                Volatile.Write(ref _claimingAgain, ClaimAgainAfterAsync(_claimingAgain));
+            }
+
+            Volatile.Write(ref _validUntil, asked + Ticks(_lease));
+            return null;
+        }
+        finally
+        {
+            _renewing.Release();
+        }
+    }
+
+    private async Task ClaimAgainAfterAsync(Task before)
+    {
+        await before.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
+        await ClaimAgain().ConfigureAwait(false);
+    }
+
+    private void Update(Member[] members)
+    {
+        FrozenDictionary<ulong, Member> before = Members;
+        Volatile.Write(ref _members, members.ToFrozenDictionary(static one => one.Instance));
+        foreach (Member left in before.Values.Where(one => !Members.ContainsKey(one.Instance)))
+        {
+            Left?.Invoke(left);
+        }
+
+        foreach (Member joined in Members.Values.Where(one => !before.ContainsKey(one.Instance) && one.Instance != Self.Instance))
+        {
+            Joined?.Invoke(joined);
+        }
+    }
+
+    private long Ticks(TimeSpan time) => (long)(time.TotalSeconds * _time.TimestampFrequency);
+}

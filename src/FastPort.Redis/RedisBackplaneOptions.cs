@@ -1,0 +1,70 @@
+using FastPort.Configuration;
+using StackExchange.Redis;
+
+namespace FastPort.Redis;
+
+/// <summary>Options of a server that is one of several nodes; configuration section <c>FastPort:Backplane</c>.</summary>
+public sealed class RedisBackplaneOptions : IDescribedOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string SectionName = "FastPort:Backplane";
+
+    /// <summary>
+    /// Where Redis is, as StackExchange.Redis writes it: <c>host:6379,password=...,ssl=true</c>, several hosts of a cluster, or Sentinels
+    /// with <c>serviceName=...</c>. Defaults to <c>127.0.0.1:6379</c>.
+    /// </summary>
+    public string Connection { get; set; } = "127.0.0.1:6379";
+
+    /// <summary>
+    /// First part of all keys and channels, which keeps several installations in one Redis apart; 1 to 64 characters, letters, digits and
+    /// <c>-_.:</c>. Defaults to <c>fastport</c>.
+    /// </summary>
+    public string KeyPrefix { get; set; } = "fastport";
+
+    /// <summary>
+    /// This node's name, which no other node may have; 1 to 64 characters, letters, digits and <c>-_.:</c>. Defaults to the machine's name.
+    /// </summary>
+    public string Node { get; set; } = Environment.MachineName;
+
+    /// <summary>
+    /// Time after which a node that Redis hears nothing of is dead: its routing ids are free, and relays on their way to it are answered.
+    /// It is renewed three times in it. 1 s to 1 min; defaults to 5 s.
+    /// </summary>
+    public TimeSpan Lease { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>
+    /// Bytes of relays that may wait for the other nodes, in all; 1 MiB to 1 GiB. Beyond, senders are not read. Defaults to 64 MiB.
+    /// </summary>
+    public int QueueBytes { get; set; } = 64 * 1024 * 1024;
+
+    /// <summary>Whether the node is ready, for a load balancer, only while it has its lease. Defaults to true.</summary>
+    public bool RequireBackplane { get; set; } = true;
+
+    /// <inheritdoc/>
+    public void Describe(OptionSection section)
+    {
+        ArgumentNullException.ThrowIfNull(section);
+        Connection = section.Text(
+            nameof(Connection), Connection, IsConnection, "give addresses and options of Redis, for example 127.0.0.1:6379") ?? Connection;
+        KeyPrefix = section.Text(nameof(KeyPrefix), KeyPrefix, IsName, "give 1 to 64 letters, digits or -_.:") ?? KeyPrefix;
+        Node = section.Text(nameof(Node), Node, IsName, "give 1 to 64 letters, digits or -_.:") ?? Node;
+        Lease = section.Time(nameof(Lease), Lease, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
+        QueueBytes = section.Number(nameof(QueueBytes), QueueBytes, 1024 * 1024, 1024 * 1024 * 1024);
+        RequireBackplane = section.Flag(nameof(RequireBackplane), RequireBackplane);
+    }
+
+    private static bool IsName(string? text) =>
+        text is { Length: > 0 and <= 64 } && text.All(static c => char.IsAsciiLetterOrDigit(c) || "-_.:".Contains(c, StringComparison.Ordinal));
+
+    private static bool IsConnection(string? text)
+    {
+        try
+        {
+            return !string.IsNullOrWhiteSpace(text) && ConfigurationOptions.Parse(text).EndPoints.Count != 0;
+        }
+        catch (ArgumentException)
+        {
+            return false;
+        }
+    }
+}

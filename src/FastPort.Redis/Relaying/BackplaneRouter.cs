@@ -1,0 +1,95 @@
+using FastPort.Framing;
+using FastPort.Redis.Directory;
+using FastPort.Routing;
+using FastPort.Sessions;
+
+namespace FastPort.Redis.Relaying;
+
+/// <summary>Delivers to sessions of this server first, and sends the rest to the nodes of their targets.</summary>
+internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter local) : IMessageRouter
+{
+    public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        SendStatus status = local.TrySend(routingId, type, in body);
+        return status == SendStatus.NotFound ? Forward(routingId, type, in body, correlation: 0) : status;
+    }
+
+    public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        SendStatus status = local.TrySend(routingId, type, in body);
+        if (status != SendStatus.NotFound)
+        {
+            return new ValueTask<SendStatus>(status);
+        }
+
+        if (backplane.Running is not { Members.IsValid: true } running)
+        {
+            return new ValueTask<SendStatus>(SendStatus.Unavailable);
+        }
+
+        RelayTransport transport = running.Transport;
+        PendingRelay pending = transport.Await();
+        ValueTask<SendStatus> confirmed = pending.AsTask();
+        ulong correlation = pending.Correlation;
+        SendStatus sent;
+        try
+        {
+            sent = Forward(routingId, type, in body, correlation);
+        }
+        catch
+        {
+            transport.Settle(correlation, transport.Self, routingId, SendStatus.NotFound);
+            _ = confirmed.Result;
+            throw;
+        }
+
+        if (sent != SendStatus.Queued)
+        {
+            transport.Settle(correlation, transport.Self, routingId, sent);
+        }
+
+        return confirmed;
+    }
+
+    public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
+        backplane.Running is { } running && running.Lookups.TryGet(routingId, out Location location)
+            ? running.Transport.LinkTo(location.Instance).WhenRoomAsync()
+            : local.WhenWritableAsync(routingId);
+
+    public int Publish<TBody>(
+        scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
+        where TBody : IFrameBody, allows ref struct => local.Publish(topic, audience, type, in body, ref next);
+
+    private SendStatus Forward<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body, ulong correlation)
+        where TBody : IFrameBody, allows ref struct
+    {
+        if (backplane.Running is not { Members.IsValid: true } running)
+        {
+            return SendStatus.Unavailable;
+        }
+
+        RelayTransport transport = running.Transport;
+        LocationLookups lookups = running.Lookups;
+        if (lookups.TryGet(routingId, out Location location))
+        {
+            SendStatus status = transport.LinkTo(location.Instance).TryRelay(
+                correlation, transport.Self, location.Token, type, hops: 0, routingId, in body, force: false);
+            if (status != SendStatus.NotFound)
+            {
+                return status;
+            }
+        }
+
+        if (!lookups.HasRoom)
+        {
+            return SendStatus.Unavailable;
+        }
+
+        byte[] copy = new byte[body.Size];
+        body.Write(copy);
+        lookups.Send(routingId.ToArray(), new WaitingRelay(correlation, transport.Self, type, 0, copy, transport.Now));
+        return SendStatus.Queued;
+    }
+}

@@ -1,0 +1,161 @@
+using System.Buffers.Binary;
+using FastPort.Framing;
+using FastPort.Redis.Directory;
+using FastPort.Redis.Members;
+using FastPort.Redis.Wire;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
+using StackExchange.Redis;
+
+namespace FastPort.Redis.Relaying;
+
+/// <summary>
+/// Handles the batches that arrive on this node's channel, one at a time. The channel may carry anything: what is no batch of a known node
+/// is counted and ignored.
+/// </summary>
+internal sealed class BatchReceiver(
+    RelayTransport transport,
+    LocationLookups lookups,
+    ClaimDirectory directory,
+    TargetQueues targets,
+    Membership members,
+    IMessageRouter local,
+    ILogger logger)
+{
+    /// <summary>Handles one message of the channel.</summary>
+    public async Task ReceiveAsync(ReadOnlyMemory<byte> message)
+    {
+        if (!BatchReader.TryOpen(message.Span, out BatchReader reader))
+        {
+            Refuse($"its {message.Length} bytes are no batch of version {BatchBuffer.Version}");
+            return;
+        }
+
+        ulong sender = reader.Sender;
+        if (!members.Members.ContainsKey(sender))
+        {
+            // A node that has joined a moment ago, or an instance that nobody has heard of.
+            bool isKnown;
+            try
+            {
+                isKnown = await members.IsAliveAsync(sender).ConfigureAwait(false);
+            }
+            catch (Exception e) when (e is RedisException or TimeoutException)
+            {
+                isKnown = false;
+            }
+
+            if (!isKnown)
+            {
+                Refuse($"its sender {Member.Format(sender)} has no lease");
+                return;
+            }
+        }
+
+        Handle(message.Span, transport.LinkTo(sender));
+    }
+
+    private void Handle(ReadOnlySpan<byte> message, NodeLink sender)
+    {
+        // Opened before.
+        _ = BatchReader.TryOpen(message, out BatchReader reader);
+        int relays = 0;
+        while (reader.Read())
+        {
+            if (reader.Kind == EntryKind.Relay)
+            {
+                relays++;
+            }
+
+            if (!TryHandle(reader.Kind, reader.Payload, sender))
+            {
+                Refuse($"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node '{transport.NameOf(sender.Instance)}'");
+            }
+        }
+
+        if (reader.IsTruncated)
+        {
+            Refuse($"a batch of {message.Length} bytes from node '{transport.NameOf(sender.Instance)}' ends within an entry");
+        }
+
+        if (relays != 0)
+        {
+            transport.Counters.RelaysReceived(relays);
+            sender.TellSeen(reader.Number);
+        }
+    }
+
+    private bool TryHandle(EntryKind kind, ReadOnlySpan<byte> payload, NodeLink sender)
+    {
+        switch (kind)
+        {
+            case EntryKind.Relay when RelayEntry.TryRead(payload, out RelayEntry relay):
+                Deliver(relay, sender);
+                return true;
+            case EntryKind.Confirmation when payload.Length >= 9:
+                transport.Settle(
+                    BinaryPrimitives.ReadUInt64LittleEndian(payload), transport.Self, default, ToStatus(payload[8]));
+                return true;
+            case EntryKind.Seen when payload.Length >= 8:
+                sender.Seen(BinaryPrimitives.ReadUInt64LittleEndian(payload));
+                return true;
+            case EntryKind.Challenge when payload.Length > 16:
+                bool keeps = directory.Keeps(payload[16..], BinaryPrimitives.ReadInt64LittleEndian(payload[8..]));
+                sender.Confirm(BinaryPrimitives.ReadUInt64LittleEndian(payload), keeps ? SendStatus.Queued : SendStatus.NotFound);
+                return true;
+            case EntryKind.TakenOver when payload.Length > 8:
+                directory.Lose(payload[8..], BinaryPrimitives.ReadInt64LittleEndian(payload));
+                return true;
+            case EntryKind.Moved when payload.Length > 8:
+                lookups.Forget(payload[8..], BinaryPrimitives.ReadInt64LittleEndian(payload));
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    private void Deliver(in RelayEntry relay, NodeLink sender)
+    {
+        if (directory.Find(relay.Id)?.Token != relay.Token)
+        {
+            sender.Tell(EntryKind.Moved, relay.Token, relay.Id);
+            transport.Counters.RelayForwarded();
+            lookups.Send(relay.Id.ToArray(), WaitingRelay.Copy(relay, moreHops: 1, transport.Now));
+            return;
+        }
+
+        if (!members.IsValid)
+        {
+            // The id may belong to another node by now.
+            transport.Settle(relay.Correlation, relay.Origin, relay.Id, SendStatus.Unavailable);
+            return;
+        }
+
+        if (targets.Waits(relay.Id))
+        {
+            targets.Add(relay);
+            return;
+        }
+
+        SendStatus status = local.TrySend(relay.Id, relay.Type, new RawBody(relay.Body));
+        if (status == SendStatus.Full)
+        {
+            targets.Add(relay);
+        }
+        else
+        {
+            transport.Settle(relay.Correlation, relay.Origin, relay.Id, status);
+        }
+    }
+
+    // A later version may have more of them.
+    private static SendStatus ToStatus(byte status) =>
+        status <= (byte)SendStatus.Unconfirmed ? (SendStatus)status : SendStatus.Unconfirmed;
+
+    private void Refuse(string problem)
+    {
+        transport.Counters.NotUnderstood();
+        BackplaneLog.NotUnderstood(logger, problem);
+    }
+}

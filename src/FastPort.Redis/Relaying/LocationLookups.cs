@@ -1,0 +1,162 @@
+using System.Collections.Concurrent;
+using FastPort.Framing;
+using FastPort.Redis.Directory;
+using FastPort.Redis.Wire;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
+using StackExchange.Redis;
+
+namespace FastPort.Redis.Relaying;
+
+/// <summary>
+/// Where ids are, as far as known here, and the relays that wait until it is. A wrong location does no harm: the node there has not a
+/// claim with that token, passes the relay on, and says so (<see cref="Forget"/>). Thread-safe.
+/// </summary>
+internal sealed class LocationLookups(
+    ClaimDirectory directory, RelayTransport transport, IMessageRouter local, int queueBytes, ILogger logger)
+{
+    // Locations that are kept; about 100 bytes each, and the id.
+    private const int MaxKnown = 1_000_000;
+
+    private readonly ConcurrentDictionary<byte[], Location> _known = new(IdComparer.Instance);
+    private readonly ConcurrentDictionary<byte[], Lookup> _running = new(IdComparer.Instance);
+    private int _knownCount;
+    private long _waitingBytes;
+
+    public bool HasRoom => Volatile.Read(ref _waitingBytes) < queueBytes;
+
+    public bool TryGet(ReadOnlySpan<byte> id, out Location location) =>
+        _known.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(id, out location);
+
+    /// <summary>The id is not there any more.</summary>
+    public void Forget(ReadOnlySpan<byte> id, long token)
+    {
+        if (TryGet(id, out Location location) && location.Token == token && _known.TryRemove(KeyValuePair.Create(id.ToArray(), location)))
+        {
+            Interlocked.Decrement(ref _knownCount);
+        }
+    }
+
+    /// <summary>All locations at a node are out of date.</summary>
+    public void ForgetNode(ulong instance)
+    {
+        foreach (KeyValuePair<byte[], Location> known in _known)
+        {
+            if (known.Value.Instance == instance && _known.TryRemove(known))
+            {
+                Interlocked.Decrement(ref _knownCount);
+            }
+        }
+    }
+
+    /// <summary>Looks the target up at Redis and sends the relay there, in the order of the calls for one target.</summary>
+    public void Send(byte[] id, WaitingRelay relay)
+    {
+        if (relay.Hops > RelayEntry.MaxHops)
+        {
+            transport.Settle(relay.Correlation, relay.Origin, id, SendStatus.NotFound);
+            return;
+        }
+
+        Interlocked.Add(ref _waitingBytes, relay.Body.Length);
+        while (true)
+        {
+            var begun = new Lookup();
+            Lookup lookup = _running.GetOrAdd(id, begun);
+            lock (lookup)
+            {
+                if (lookup.IsDone)
+                {
+                    continue;
+                }
+
+                lookup.Waiting.Enqueue(relay);
+            }
+
+            if (lookup == begun)
+            {
+                _ = RunAsync(id, lookup);
+            }
+
+            return;
+        }
+    }
+
+    private async Task RunAsync(byte[] id, Lookup lookup)
+    {
+        var failed = SendStatus.NotFound;
+        Location? found = null;
+        try
+        {
+            transport.Counters.LookedUp();
+            found = await directory.LookUpAsync(id).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException)
+        {
+            BackplaneLog.LookupFailed(logger, e.Message);
+            failed = SendStatus.Unavailable;
+        }
+
+        lock (lookup)
+        {
+            // In order: relays that come from now on find the location, or begin another lookup.
+            foreach (WaitingRelay relay in lookup.Waiting)
+            {
+                Interlocked.Add(ref _waitingBytes, -relay.Body.Length);
+                if (found is { } location)
+                {
+                    SendTo(location, id, relay);
+                }
+                else
+                {
+                    transport.Settle(relay.Correlation, relay.Origin, id, failed);
+                }
+            }
+
+            if (found is { } known && known.Instance != transport.Self)
+            {
+                Know(id, known);
+            }
+
+            lookup.IsDone = true;
+            _running.TryRemove(KeyValuePair.Create(id, lookup));
+        }
+    }
+
+    private void SendTo(Location location, byte[] id, in WaitingRelay relay)
+    {
+        // This node has the id: the session has come meanwhile, or is ending.
+        SendStatus status = location.Instance == transport.Self
+            ? local.TrySend(id, relay.Type, new RawBody(relay.Body))
+            : transport.LinkTo(location.Instance).TryRelay(
+                relay.Correlation, relay.Origin, location.Token, relay.Type, relay.Hops, id, new RawBody(relay.Body), force: true);
+        if (status != SendStatus.Queued || location.Instance == transport.Self)
+        {
+            transport.Settle(relay.Correlation, relay.Origin, id, status);
+        }
+    }
+
+    private void Know(byte[] id, Location location)
+    {
+        if (_known.TryAdd(id, location))
+        {
+            if (Interlocked.Increment(ref _knownCount) > MaxKnown)
+            {
+                _known.Clear();
+                Volatile.Write(ref _knownCount, 0);
+            }
+        }
+        else
+        {
+            _known[id] = location;
+        }
+    }
+
+    private sealed class Lookup
+    {
+        public Queue<WaitingRelay> Waiting { get; } = new();
+
+        public bool IsDone { get; set; }
+    }
+}

@@ -1,0 +1,335 @@
+using System.Buffers.Binary;
+using FastPort.Framing;
+using FastPort.Redis.Members;
+using FastPort.Redis.Wire;
+using FastPort.Sessions;
+using StackExchange.Redis;
+
+namespace FastPort.Redis.Relaying;
+
+/// <summary>
+/// The way to one other node. What gathers while a batch is on its way to Redis is the next batch. The receiver says which batches it has
+/// seen; relays are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all fields; nothing else
+/// is called under it but the table of pending relays, whose lock is the innermost.
+/// </summary>
+internal sealed class NodeLink : IThreadPoolWorkItem
+{
+    /// <summary>
+    /// Bytes on their way to one node: many times what a round trip needs, and a small part of what Redis holds for a subscriber.
+    /// </summary>
+    public const int WindowBytes = 1024 * 1024;
+
+    private readonly Lock _gate = new();
+    private readonly RelayTransport _transport;
+    private readonly RedisChannel _channel;
+    private readonly Queue<SentBatch> _unseen = new();
+    private BatchBuffer _gathering = new();
+    private BatchBuffer _sending = new();
+    private ulong _number = 1;
+    private int _relays;
+    private int _oneWays;
+    private int _unseenBytes;
+    private bool _isSending;
+    private bool _isClosed;
+    private TaskCompletionSource? _room;
+
+    public NodeLink(RelayTransport transport, ulong instance)
+    {
+        _transport = transport;
+        Instance = instance;
+        _channel = transport.ChannelOf(instance);
+    }
+
+    public ulong Instance { get; }
+
+    /// <summary>Bytes that wait to be sent or seen.</summary>
+    public int QueuedBytes
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _unseenBytes + (_relays == 0 ? 0 : _gathering.Length);
+            }
+        }
+    }
+
+    private bool IsFull => _unseenBytes + (_relays == 0 ? 0 : _gathering.Length) >= WindowBytes;
+
+    /// <summary>Adds a relay.</summary>
+    /// <param name="correlation">Its correlation; 0 if it is one-way.</param>
+    /// <param name="origin">The node that waits for the confirmation.</param>
+    /// <param name="token">The token of the target's claim.</param>
+    /// <param name="type">Message type.</param>
+    /// <param name="hops">How often it was passed on.</param>
+    /// <param name="id">The target.</param>
+    /// <param name="body">The message.</param>
+    /// <param name="force">Whether it is added even if the window is full.</param>
+    /// <returns>Queued; Full; NotFound if the node has left.</returns>
+    public SendStatus TryRelay<TBody>(
+        ulong correlation, ulong origin, long token, ushort type, byte hops, ReadOnlySpan<byte> id, scoped in TBody body, bool force)
+        where TBody : IFrameBody, allows ref struct
+    {
+        lock (_gate)
+        {
+            if (_isClosed)
+            {
+                return SendStatus.NotFound;
+            }
+
+            if (!force && IsFull)
+            {
+                return SendStatus.Full;
+            }
+
+            int size = body.Size;
+            int before = _gathering.Length;
+            Span<byte> payload = _gathering.Add(EntryKind.Relay, RelayEntry.FixedSize + id.Length + size);
+            try
+            {
+                RelayEntry.WriteHead(payload, correlation, origin, token, type, hops, id);
+                body.Write(payload[(RelayEntry.FixedSize + id.Length)..]);
+            }
+            catch
+            {
+                _gathering.CutTo(before);
+                throw;
+            }
+
+            _relays++;
+            if (correlation == 0)
+            {
+                _oneWays++;
+            }
+            else if (origin == _transport.Self)
+            {
+                _transport.Pending.Sent(correlation, this, _number);
+            }
+
+            Begin();
+            return SendStatus.Queued;
+        }
+    }
+
+    public void Confirm(ulong correlation, SendStatus status)
+    {
+        lock (_gate)
+        {
+            Span<byte> payload = Add(EntryKind.Confirmation, 9);
+            BinaryPrimitives.WriteUInt64LittleEndian(payload, correlation);
+            payload[8] = (byte)status;
+        }
+    }
+
+    public void TellSeen(ulong number)
+    {
+        lock (_gate)
+        {
+            BinaryPrimitives.WriteUInt64LittleEndian(Add(EntryKind.Seen, 8), number);
+        }
+    }
+
+    public void Challenge(ulong correlation, long token, ReadOnlySpan<byte> id)
+    {
+        lock (_gate)
+        {
+            Span<byte> payload = Add(EntryKind.Challenge, 16 + id.Length);
+            BinaryPrimitives.WriteUInt64LittleEndian(payload, correlation);
+            BinaryPrimitives.WriteInt64LittleEndian(payload[8..], token);
+            id.CopyTo(payload[16..]);
+            _transport.Pending.Sent(correlation, this, _number);
+        }
+    }
+
+    /// <param name="kind">TakenOver or Moved.</param>
+    /// <param name="token">The token of the claim that is out of date.</param>
+    /// <param name="id">The id.</param>
+    public void Tell(EntryKind kind, long token, ReadOnlySpan<byte> id)
+    {
+        lock (_gate)
+        {
+            Span<byte> payload = Add(kind, 8 + id.Length);
+            BinaryPrimitives.WriteInt64LittleEndian(payload, token);
+            id.CopyTo(payload[8..]);
+        }
+    }
+
+    /// <summary>The receiver has seen this batch and all before it.</summary>
+    public void Seen(ulong number)
+    {
+        lock (_gate)
+        {
+            while (_unseen.TryPeek(out SentBatch batch) && batch.Number <= number)
+            {
+                _unseenBytes -= batch.Bytes;
+                _unseen.Dequeue();
+            }
+
+            TellRoom();
+        }
+    }
+
+    /// <summary>Completes when relays are accepted again, or the node has left.</summary>
+    public Task WhenRoomAsync()
+    {
+        lock (_gate)
+        {
+            return !IsFull || _isClosed
+                ? Task.CompletedTask
+                : (_room ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
+        }
+    }
+
+    /// <summary>Gives up the batches that were sent before a time and have not been seen.</summary>
+    public void GiveUp(long sentBefore)
+    {
+        ulong first = 0;
+        ulong last = 0;
+        int oneWays = 0;
+        lock (_gate)
+        {
+            while (_unseen.TryPeek(out SentBatch batch) && batch.SentAt < sentBefore)
+            {
+                first = first == 0 ? batch.Number : first;
+                last = batch.Number;
+                oneWays += batch.OneWays;
+                _unseenBytes -= batch.Bytes;
+                _unseen.Dequeue();
+            }
+
+            TellRoom();
+        }
+
+        if (last != 0)
+        {
+            _transport.Lost(this, first, last, oneWays);
+        }
+    }
+
+    /// <summary>The node's lease has ended: what is under way is unconfirmed, what was not sent looks for its target again.</summary>
+    public void Close()
+    {
+        BatchBuffer? rest = null;
+        int oneWays;
+        lock (_gate)
+        {
+            _isClosed = true;
+            oneWays = _unseen.Sum(static batch => batch.OneWays);
+            _unseen.Clear();
+            _unseenBytes = 0;
+            if (_relays != 0 && !_isSending)
+            {
+                rest = _gathering;
+                _gathering = new BatchBuffer();
+            }
+
+            _relays = _oneWays = 0;
+            TellRoom();
+        }
+
+        _transport.Lost(this, 0, ulong.MaxValue, oneWays);
+        if (rest is not null)
+        {
+            _transport.Undelivered(rest.Memory.Span);
+        }
+    }
+
+    // Fire and forget: SendAsync handles every failure.
+    void IThreadPoolWorkItem.Execute() => _ = SendAsync();
+
+    private Span<byte> Add(EntryKind kind, int size)
+    {
+        Span<byte> payload = _gathering.Add(kind, size);
+        Begin();
+        return payload;
+    }
+
+    private void Begin()
+    {
+        if (!_isSending)
+        {
+            _isSending = true;
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        }
+    }
+
+    private void TellRoom()
+    {
+        if (_room is { } room && (_isClosed || !IsFull))
+        {
+            _room = null;
+            room.SetResult();
+        }
+    }
+
+    private async Task SendAsync()
+    {
+        while (true)
+        {
+            SentBatch batch;
+            lock (_gate)
+            {
+                _sending.Clear();
+                if (_gathering.IsEmpty)
+                {
+                    _isSending = false;
+                    return;
+                }
+
+                (_gathering, _sending) = (_sending, _gathering);
+                batch = new SentBatch(_number++, _sending.Length, _relays, _oneWays, _transport.Now);
+                _relays = _oneWays = 0;
+                if (batch.Relays != 0)
+                {
+                    _unseen.Enqueue(batch);
+                    _unseenBytes += batch.Bytes;
+                }
+            }
+
+            _sending.Seal(_transport.Self, batch.Number);
+            _transport.Counters.BatchSent(batch.Relays, batch.Bytes);
+            long receivers;
+            try
+            {
+                receivers = await _transport.PublishAsync(_channel, _sending.Memory).ConfigureAwait(false);
+            }
+            catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException)
+            {
+                // Redis may have received it or not.
+                Forget(batch.Number);
+                _transport.Lost(this, batch.Number, batch.Number, batch.OneWays);
+                continue;
+            }
+
+            if (receivers == 0)
+            {
+                Forget(batch.Number);
+                _transport.Undelivered(_sending.Memory.Span);
+            }
+        }
+    }
+
+    // A batch that nobody will see.
+    private void Forget(ulong number)
+    {
+        lock (_gate)
+        {
+            for (int left = _unseen.Count; left > 0; left--)
+            {
+                SentBatch batch = _unseen.Dequeue();
+                if (batch.Number == number)
+                {
+                    _unseenBytes -= batch.Bytes;
+                }
+                else
+                {
+                    _unseen.Enqueue(batch);
+                }
+            }
+
+            TellRoom();
+        }
+    }
+
+    private readonly record struct SentBatch(ulong Number, int Bytes, int Relays, int OneWays, long SentAt);
+}

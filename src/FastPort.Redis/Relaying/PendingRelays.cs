@@ -1,0 +1,113 @@
+using System.Diagnostics.CodeAnalysis;
+using FastPort.Sessions;
+
+namespace FastPort.Redis.Relaying;
+
+/// <summary>The relays that wait for their confirmations, by correlation. Thread-safe; <see cref="_gate"/> guards the table.</summary>
+internal sealed class PendingRelays
+{
+    private readonly Lock _gate = new();
+    private readonly Stack<PendingRelay> _spare = new();
+    private readonly Stack<uint> _free = new();
+    private PendingRelay?[] _table = new PendingRelay?[64];
+    private uint _used;
+    private uint _uses;
+    private int _count;
+
+    public int Count => Volatile.Read(ref _count);
+
+    public PendingRelay Add(long deadline)
+    {
+        lock (_gate)
+        {
+            PendingRelay pending = _spare.TryPop(out PendingRelay? spare) ? spare : new PendingRelay(this);
+            if (!_free.TryPop(out uint place))
+            {
+                place = _used++;
+                if (place == _table.Length)
+                {
+                    Array.Resize(ref _table, _table.Length * 2);
+                }
+            }
+
+            // A late confirmation must not find a later relay at the same place; 0 stands for none.
+            _uses++;
+            pending.Correlation = ((ulong)_uses << 32) | place | 1UL << 31;
+            pending.Deadline = deadline;
+            pending.Link = null;
+            _table[place] = pending;
+            _count++;
+            return pending;
+        }
+    }
+
+    /// <summary>Removes a relay, which the caller then completes; false if it was completed before.</summary>
+    public bool TryTake(ulong correlation, [NotNullWhen(true)] out PendingRelay? pending)
+    {
+        uint place = (uint)correlation & 0x7FFF_FFFF;
+        lock (_gate)
+        {
+            pending = place < _table.Length ? _table[place] : null;
+            if (pending?.Correlation != correlation)
+            {
+                pending = null;
+                return false;
+            }
+
+            Remove(place);
+            return true;
+        }
+    }
+
+    /// <summary>Notes where a relay is on its way to, if it still waits.</summary>
+    public void Sent(ulong correlation, NodeLink link, ulong batch)
+    {
+        uint place = (uint)correlation & 0x7FFF_FFFF;
+        lock (_gate)
+        {
+            if (place < _table.Length && _table[place] is { } pending && pending.Correlation == correlation)
+            {
+                pending.Link = link;
+                pending.Batch = batch;
+            }
+        }
+    }
+
+    /// <summary>Completes all that the condition selects.</summary>
+    public void Complete(Func<PendingRelay, bool> condition, SendStatus status)
+    {
+        List<PendingRelay> taken = [];
+        lock (_gate)
+        {
+            for (uint place = 0; place < _used; place++)
+            {
+                if (_table[place] is { } pending && condition(pending))
+                {
+                    Remove(place);
+                    taken.Add(pending);
+                }
+            }
+        }
+
+        foreach (PendingRelay pending in taken)
+        {
+            pending.Complete(status);
+        }
+    }
+
+    /// <summary>Takes back an object whose result was read.</summary>
+    public void Return(PendingRelay pending)
+    {
+        lock (_gate)
+        {
+            _spare.Push(pending);
+        }
+    }
+
+    private void Remove(uint place)
+    {
+        _table[place] = null;
+        _free.Push(place);
+        _count--;
+    }
+}

@@ -1,0 +1,173 @@
+using System.Collections.Concurrent;
+using FastPort.Redis.Directory;
+using FastPort.Redis.Members;
+using FastPort.Redis.Wire;
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
+using StackExchange.Redis;
+
+namespace FastPort.Redis.Relaying;
+
+/// <summary>
+/// The links to the other nodes, the relays that wait for confirmations, and what becomes of those that are lost. Thread-safe.
+/// </summary>
+internal sealed class RelayTransport : IAsyncDisposable
+{
+    private static readonly TimeSpan CheckInterval = TimeSpan.FromMilliseconds(100);
+
+    private readonly ConcurrentDictionary<ulong, NodeLink> _links = new();
+    private readonly IDatabase _redis;
+    private readonly string _prefix;
+    private readonly Membership _members;
+    private readonly TimeProvider _time;
+    private readonly TimeSpan _lease;
+    private readonly ILogger _logger;
+    private readonly ITimer _timer;
+
+    public RelayTransport(
+        IDatabase redis, string prefix, Membership members, TimeSpan lease, TimeSpan relayTimeout, TimeProvider time, ILogger logger)
+    {
+        _redis = redis;
+        _prefix = prefix;
+        _members = members;
+        _time = time;
+        _lease = lease;
+        _logger = logger;
+
+        // The target's node answers after this time itself.
+        RelayTimeout = relayTimeout > TimeSpan.Zero ? relayTimeout : TimeSpan.FromMinutes(1);
+        _timer = time.CreateTimer(static state => ((RelayTransport)state!).Check(), this, CheckInterval, CheckInterval);
+    }
+
+    /// <summary>This node's instance.</summary>
+    public ulong Self => _members.Self.Instance;
+
+    public long Now => _time.GetTimestamp();
+
+    public TimeSpan RelayTimeout { get; }
+
+    public PendingRelays Pending { get; } = new();
+
+    public BackplaneCounters Counters { get; } = new();
+
+    /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
+    public required Action<byte[], WaitingRelay> LookUp { get; init; }
+
+    public IEnumerable<NodeLink> Links => _links.Values;
+
+    public RedisChannel ChannelOf(ulong instance) => RedisChannel.Literal($"{_prefix}:node:{Member.Format(instance)}");
+
+    public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) => _redis.PublishAsync(channel, batch);
+
+    public NodeLink LinkTo(ulong instance) =>
+        _links.TryGetValue(instance, out NodeLink? link) ? link : _links.GetOrAdd(instance, new NodeLink(this, instance));
+
+    /// <summary>Registers a relay of this node that waits for its confirmation.</summary>
+    public PendingRelay Await() => Pending.Add(Now + Ticks(RelayTimeout + _lease));
+
+    /// <summary>
+    /// Asks the owner of an id whether it still has it: false if its session is about to end or is not there; null without an answer.
+    /// </summary>
+    public async ValueTask<bool?> ChallengeAsync(Location location, byte[] id)
+    {
+        PendingRelay pending = Pending.Add(Now + Ticks(_lease));
+        ValueTask<SendStatus> answer = pending.AsTask();
+        LinkTo(location.Instance).Challenge(pending.Correlation, location.Token, id);
+        return await answer.ConfigureAwait(false) switch
+        {
+            SendStatus.Queued => true,
+            SendStatus.NotFound => false,
+            _ => null,
+        };
+    }
+
+    /// <summary>Says what became of a relay to whoever waits for it.</summary>
+    /// <param name="correlation">Its correlation; 0 if it is one-way.</param>
+    /// <param name="origin">The node that waits.</param>
+    /// <param name="id">The target.</param>
+    /// <param name="status">What became of it.</param>
+    public void Settle(ulong correlation, ulong origin, ReadOnlySpan<byte> id, SendStatus status)
+    {
+        if (correlation == 0)
+        {
+            if (status != SendStatus.Queued)
+            {
+                Counters.OneWaysLost(1);
+                BackplaneLog.OneWayLost(_logger, System.Text.Encoding.UTF8.GetString(id), status);
+            }
+        }
+        else if (origin != Self)
+        {
+            LinkTo(origin).Confirm(correlation, status);
+        }
+        else if (Pending.TryTake(correlation, out PendingRelay? pending))
+        {
+            pending.Complete(status);
+        }
+    }
+
+    /// <summary>Batches of a link are lost, or may be.</summary>
+    public void Lost(NodeLink link, ulong first, ulong last, int oneWays)
+    {
+        if (oneWays != 0)
+        {
+            Counters.OneWaysLost(oneWays);
+            BackplaneLog.OneWaysLost(_logger, oneWays, NameOf(link.Instance));
+        }
+
+        Pending.Complete(pending => pending.Link == link && pending.Batch >= first && pending.Batch <= last, SendStatus.Unconfirmed);
+    }
+
+    /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
+    public void Undelivered(ReadOnlySpan<byte> batch)
+    {
+        // The header of a batch that was not sent yet is empty.
+        var reader = BatchReader.OpenOwn(batch);
+        while (reader.Read())
+        {
+            if (reader.Kind == EntryKind.Relay && RelayEntry.TryRead(reader.Payload, out RelayEntry entry))
+            {
+                LookUp(entry.Id.ToArray(), WaitingRelay.Copy(entry, moreHops: 1, Now));
+            }
+        }
+    }
+
+    public void NodeLeft(Member member)
+    {
+        BackplaneLog.NodeLeft(_logger, member.Name);
+        if (_links.TryRemove(member.Instance, out NodeLink? link))
+        {
+            link.Close();
+        }
+    }
+
+    public string NameOf(ulong instance) =>
+        _members.Members.TryGetValue(instance, out Member? member) ? member.Name : Member.Format(instance);
+
+    public async ValueTask DisposeAsync()
+    {
+        await _timer.DisposeAsync().ConfigureAwait(false);
+        Pending.Complete(static _ => true, SendStatus.Unconfirmed);
+    }
+
+    public long Ticks(TimeSpan time) => (long)(time.TotalSeconds * _time.TimestampFrequency);
+
+    private void Check()
+    {
+        long now = Now;
+        if (Pending.Count != 0)
+        {
+            Pending.Complete(pending => pending.Deadline <= now, SendStatus.Unconfirmed);
+        }
+
+        foreach (NodeLink link in _links.Values)
+        {
+            link.GiveUp(now - Ticks(_lease));
+            if (!_members.Members.ContainsKey(link.Instance) && link.QueuedBytes == 0 && _links.TryRemove(link.Instance, out _))
+            {
+                // A link that was made for a location out of date.
+                link.Close();
+            }
+        }
+    }
+}

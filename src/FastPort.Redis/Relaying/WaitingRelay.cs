@@ -1,0 +1,16 @@
+using FastPort.Redis.Wire;
+
+namespace FastPort.Redis.Relaying;
+
+/// <summary>A relay that waits at this node, with a copy of its message.</summary>
+/// <param name="Correlation">Its correlation at the origin; 0 if it is one-way.</param>
+/// <param name="Origin">The instance that waits for the confirmation.</param>
+/// <param name="Type">Message type.</param>
+/// <param name="Hops">How often it was passed on.</param>
+/// <param name="Body">The message.</param>
+/// <param name="Since">Since when it waits, as a timestamp.</param>
+internal readonly record struct WaitingRelay(ulong Correlation, ulong Origin, ushort Type, byte Hops, byte[] Body, long Since)
+{
+    public static WaitingRelay Copy(in RelayEntry entry, int moreHops, long now) => new(
+        entry.Correlation, entry.Origin, entry.Type, (byte)(entry.Hops + moreHops), entry.Body.ToArray(), now);
+}

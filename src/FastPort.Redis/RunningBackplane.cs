@@ -1,0 +1,141 @@
+using FastPort.Redis.Directory;
+using FastPort.Redis.Members;
+using FastPort.Redis.Relaying;
+using FastPort.Routing;
+using Microsoft.Extensions.Logging;
+using StackExchange.Redis;
+
+namespace FastPort.Redis;
+
+/// <summary>The parts of a backplane that is connected to Redis.</summary>
+internal sealed class RunningBackplane : IAsyncDisposable
+{
+    private readonly RedisBackplaneOptions _options;
+    private readonly ConnectionMultiplexer _redis;
+    private readonly BatchReceiver _receiver;
+    private readonly ILogger _logger;
+
+    private RunningBackplane(
+        RedisBackplaneOptions options,
+        ConnectionMultiplexer redis,
+        IMessageRouter local,
+        TimeSpan relayTimeout,
+        TimeProvider time,
+        ILogger logger)
+    {
+        _options = options;
+        _redis = redis;
+        _logger = logger;
+        IDatabase database = redis.GetDatabase();
+        Members = new Membership(database, options.KeyPrefix, options.Node, options.Lease, time) { ClaimAgain = ClaimAgainAsync };
+        Transport = new RelayTransport(database, options.KeyPrefix, Members, options.Lease, relayTimeout, time, logger)
+        {
+            LookUp = (id, relay) => Lookups!.Send(id, relay),
+        };
+        Directory = new ClaimDirectory(database, options.KeyPrefix, Members, time)
+        {
+            ChallengeAsync = Transport.ChallengeAsync,
+            TellTakenOver = (former, id) => Transport.LinkTo(former.Instance).Tell(Wire.EntryKind.TakenOver, former.Token, id),
+        };
+        Lookups = new LocationLookups(Directory, Transport, local, options.QueueBytes, logger);
+        var targets = new TargetQueues(Transport, local, time, options.QueueBytes);
+        _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, local, logger);
+        Members.Left += member =>
+        {
+            Lookups.ForgetNode(member.Instance);
+            Transport.NodeLeft(member);
+        };
+        Members.Joined += member => BackplaneLog.NodeJoined(logger, member.Name);
+        Members.Renewed += Renewed;
+    }
+
+    public Membership Members { get; }
+
+    public RelayTransport Transport { get; }
+
+    public ClaimDirectory Directory { get; }
+
+    public LocationLookups Lookups { get; }
+
+    /// <summary>Connects, subscribes to this node's channel, and joins the nodes.</summary>
+    /// <exception cref="InvalidOperationException">Redis cannot be used, or another node has the name; the message says why.</exception>
+    public static async Task<RunningBackplane> StartAsync(
+        RedisBackplaneOptions options,
+        IMessageRouter local,
+        TimeSpan relayTimeout,
+        TimeProvider time,
+        ILoggerFactory loggers,
+        CancellationToken cancellationToken)
+    {
+        ConfigurationOptions connection = ConfigurationOptions.Parse(options.Connection);
+        connection.ClientName ??= $"fastport-{options.Node}";
+        connection.LoggerFactory = null;
+
+        // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
+        connection.BacklogPolicy = BacklogPolicy.FailFast;
+        connection.ReconnectRetryPolicy = new LinearRetry(500);
+        connection.AsyncTimeout = connection.SyncTimeout = Math.Min(connection.AsyncTimeout, (int)options.Lease.TotalMilliseconds);
+        ILogger logger = loggers.CreateLogger("FastPort.Backplane");
+        string where = string.Join(", ", connection.EndPoints);
+        RunningBackplane? running = null;
+        ConnectionMultiplexer? redis = null;
+        try
+        {
+            redis = await ConnectionMultiplexer.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
+            running = new RunningBackplane(options, redis, local, relayTimeout, time, logger);
+            ChannelMessageQueue queue = await redis.GetSubscriber()
+                .SubscribeAsync(running.Transport.ChannelOf(running.Members.Self.Instance)).ConfigureAwait(false);
+            queue.OnMessage(message => running._receiver.ReceiveAsync((ReadOnlyMemory<byte>)message.Message));
+            await running.Members.JoinAsync(cancellationToken).ConfigureAwait(false);
+            running.Directory.Start();
+            BackplaneLog.Joined(logger, options.Node, running.Members.Members.Count - 1, where);
+            return running;
+        }
+        catch (Exception e)
+        {
+            if (running is not null)
+            {
+                await running.DisposeAsync().ConfigureAwait(false);
+            }
+            else if (redis is not null)
+            {
+                await redis.DisposeAsync().ConfigureAwait(false);
+            }
+
+            if (e is RedisException or TimeoutException)
+            {
+                throw new InvalidOperationException(
+                    $"The backplane's Redis at {where} (FastPort:Backplane:Connection) cannot be used: {e.Message}", e);
+            }
+
+            throw;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await Directory.DisposeAsync().ConfigureAwait(false);
+        await Members.DisposeAsync().ConfigureAwait(false);
+        await Transport.DisposeAsync().ConfigureAwait(false);
+        await _redis.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private async Task ClaimAgainAsync()
+    {
+        int before = Directory.Count;
+        int lost = await Directory.ClaimAgainAsync().ConfigureAwait(false);
+        BackplaneLog.ClaimedAgain(_logger, before - lost, lost);
+    }
+
+    private void Renewed(Exception? failure)
+    {
+        if (failure is null)
+        {
+            BackplaneLog.Renewed(_logger);
+        }
+        else
+        {
+            BackplaneLog.RenewalFailed(_logger, failure.Message);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Redis.Tests.Support;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Redis.Tests;
+
+public sealed class ClaimTests
+{
+    [RedisFact]
+    public async Task An_id_belongs_to_one_session_of_all_nodes()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        FastPortClient first = await a.ConnectAsync("machine-7");
+
+        RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(() => b.ConnectAsync("machine-7"));
+        await first.CloseAsync();
+        await using FastPortClient second = await b.ConnectAsync("machine-7");
+
+        Assert.Equal(ErrorCode.DuplicateIdentity, refused.Code);
+        await Patience.UntilAsync(() => b.Server.FindSession("machine-7") is not null, "the id is reachable");
+    }
+
+    [RedisFact]
+    public async Task A_take_over_closes_the_session_of_the_other_node()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        (string, string) takesOver = ("FastPort:DuplicateIdentity", "TakeOver");
+        await using Node a = await Node.StartAsync(redis, "a", takesOver);
+        await using Node b = await Node.StartAsync(redis, "b", takesOver);
+        await using FastPortClient first = await a.ConnectAsync("machine-7");
+        Session session = a.Server.FindSession("machine-7")!;
+
+        await using FastPortClient second = await b.ConnectAsync("machine-7");
+
+        Assert.Equal(CloseKind.TakenOver, (await session.Closed.InTimeAsync()).Kind);
+        await Patience.UntilAsync(() => a.Server.FindSession("machine-7") is null, "the id has left the node");
+    }
+
+    [RedisFact]
+    public async Task Of_many_that_claim_an_id_at_once_at_two_nodes_one_has_it()
+    {
+        const int Ids = 200;
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:MaxConnections", "2000"));
+        await using Node b = await Node.StartAsync(redis, "b", ("FastPort:MaxConnections", "2000"));
+
+        FastPortClient?[] clients = await Task.WhenAll(Enumerable.Range(0, Ids).SelectMany(
+            i => new[] { TryConnectAsync(a, $"id-{i}"), TryConnectAsync(b, $"id-{i}") })).InTimeAsync();
+
+        Assert.All(Enumerable.Range(0, Ids), i => Assert.Single([clients[2 * i], clients[(2 * i) + 1]], static one => one is not null));
+        await Task.WhenAll(clients.OfType<FastPortClient>().Select(static one => one.CloseAsync()));
+    }
+
+    private static async Task<FastPortClient?> TryConnectAsync(Node node, string id)
+    {
+        try
+        {
+            return await node.ConnectAsync(id);
+        }
+        catch (RequestFailedException e) when (e.Code == ErrorCode.DuplicateIdentity)
+        {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,143 @@
+using System.Buffers;
+using System.Threading.Channels;
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Redis.Tests.Support;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Redis.Tests;
+
+public sealed class RelayTests
+{
+    private const uint Type = 0x1234;
+
+    [RedisFact]
+    public async Task A_relay_reaches_a_session_of_another_node_with_the_senders_id()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        var received = new Inbox();
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient target = await b.ConnectAsync("machine-7", received.Attach);
+
+        await sender.RelayAsync("machine-7", Type, new byte[] { 1, 2, 3 });
+        await sender.RelayAsync("machine-7", Type, new byte[] { 4 });
+
+        Assert.Equal([("sender", "010203"), ("sender", "04")], [await received.NextAsync(), await received.NextAsync()]);
+    }
+
+    [RedisFact]
+    public async Task A_relay_to_nobody_is_NotFound()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+
+        RequestFailedException failure = await Assert.ThrowsAsync<RequestFailedException>(
+            () => sender.RelayAsync("nobody", Type, new byte[] { 1 }));
+
+        Assert.Equal(ErrorCode.NotFound, failure.Code);
+    }
+
+    [RedisFact]
+    public async Task Many_relays_arrive_in_order_and_once_each()
+    {
+        const int Count = 5000;
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        var received = new Inbox();
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient target = await b.ConnectAsync("target", received.Attach);
+
+        Task[] relays = [.. Enumerable.Range(0, Count).Select(i => sender.RelayAsync("target", Type, BitConverter.GetBytes(i)))];
+        await Task.WhenAll(relays).InTimeAsync();
+
+        for (int i = 0; i < Count; i++)
+        {
+            Assert.Equal(Convert.ToHexString(BitConverter.GetBytes(i)), (await received.NextAsync()).Body);
+        }
+    }
+
+    [RedisFact]
+    public async Task A_relay_finds_its_target_after_it_has_moved()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using Node c = await Node.StartAsync(redis, "c");
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        var atB = new Inbox();
+        FastPortClient first = await b.ConnectAsync("target", atB.Attach);
+        await sender.RelayAsync("target", Type, new byte[] { 1 });
+        await first.CloseAsync();
+        await Patience.UntilAsync(() => b.Server.ConnectionCount == 0, "the session has ended");
+        var atC = new Inbox();
+        await using FastPortClient second = await c.ConnectAsync("target", atC.Attach);
+
+        // Node a still looks for it at b, which passes it on.
+        await sender.RelayAsync("target", Type, new byte[] { 2 });
+        await sender.RelayAsync("target", Type, new byte[] { 3 });
+
+        Assert.Equal(("01", "02", "03"), ((await atB.NextAsync()).Body, (await atC.NextAsync()).Body, (await atC.NextAsync()).Body));
+    }
+
+    [RedisFact]
+    public async Task A_large_relay_and_a_one_way_relay_arrive()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        var received = new Inbox();
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient target = await b.ConnectAsync("target", received.Attach);
+        byte[] large = new byte[900_000];
+        Random.Shared.NextBytes(large);
+
+        await sender.RelayOneWayAsync("target", Type, new Bytes(large));
+        for (int i = 0; i < 4; i++)
+        {
+            await sender.RelayAsync("target", Type, large);
+        }
+
+        for (int i = 0; i < 5; i++)
+        {
+            Assert.Equal(Convert.ToHexString(large), (await received.NextAsync()).Body);
+        }
+    }
+
+    [RedisFact]
+    public async Task The_servers_program_sends_to_a_session_of_another_node()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient target = await b.ConnectAsync("target");
+
+        Assert.Equal(SendStatus.Queued, await a.Server.Routing.TrySendToAsync("target", 0x1002, new Bytes([1, 2])));
+        Assert.Equal(SendStatus.NotFound, await a.Server.Routing.TrySendToAsync("nobody", 0x1002, new Bytes([1, 2])));
+        await Patience.UntilAsync(() => target.Counters.Snapshot().MessagesIn > 1, "the message arrives");
+    }
+
+    private readonly struct Bytes(byte[] bytes) : IFrameBody
+    {
+        public int Size => bytes.Length;
+
+        public void Write(Span<byte> destination) => bytes.CopyTo(destination);
+    }
+
+    private sealed class Inbox
+    {
+        private readonly Channel<(string From, string Body)> _messages = Channel.CreateUnbounded<(string, string)>();
+
+        public void Attach(FastPortClient client) => client.OnRelayed(
+            Type,
+            (scoped in message) => _messages.Writer.TryWrite((message.From, Convert.ToHexString(message.Body.ToArray()))));
+
+        public Task<(string From, string Body)> NextAsync() => _messages.Reader.ReadAsync(Patience.Token).InTimeAsync();
+    }
+}

@@ -1,0 +1,99 @@
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Hosting;
+using FastPort.Sessions;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace FastPort.Redis.Tests.Support;
+
+/// <summary>A server that is a node, in this process, as a program makes it: with the generic host.</summary>
+internal sealed class Node : IAsyncDisposable
+{
+    private readonly IHost _host;
+
+    private Node(IHost host, RecordingLog log)
+    {
+        _host = host;
+        Log = log;
+    }
+
+    public RecordingLog Log { get; }
+
+    public FastPortServer Server => _host.Services.GetRequiredService<FastPortServer>();
+
+    public RedisBackplane Backplane => _host.Services.GetRequiredService<RedisBackplane>();
+
+    public IHost Host => _host;
+
+    /// <summary>Starts a node with a lease of 2 s.</summary>
+    public static async Task<Node> StartAsync(RedisProcess redis, string name, params (string Key, string Value)[] settings)
+    {
+        Node node = Create(redis.Connection, name, settings);
+        try
+        {
+            await node._host.StartAsync(Patience.Token);
+            return node;
+        }
+        catch
+        {
+            await node.DisposeAsync();
+            throw;
+        }
+    }
+
+    public static Node Create(string connection, string name, params (string Key, string Value)[] settings)
+    {
+        HostApplicationBuilder builder = Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+        var log = new RecordingLog();
+        builder.Services.AddSingleton<ILoggerFactory>(log);
+        builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>
+        {
+            ["FastPort:Endpoints:0"] = "tcp://127.0.0.1:0",
+            ["FastPort:ShutdownGrace"] = "00:00:00.1",
+            ["FastPort:ShutdownTimeout"] = "00:00:05",
+            ["FastPort:Routing:Relay"] = "true",
+            ["FastPort:Routing:Topics"] = "true",
+            ["FastPort:Routing:Peers"] = "true",
+            ["FastPort:Backplane:Connection"] = connection,
+            ["FastPort:Backplane:Node"] = name,
+            ["FastPort:Backplane:Lease"] = "00:00:02",
+        });
+        builder.Configuration.AddInMemoryCollection(settings.Select(static one => KeyValuePair.Create(one.Key, (string?)one.Value)));
+        builder.Services.AddFastPort(builder.Configuration).AddRedisBackplane(builder.Configuration);
+        return new Node(builder.Build(), log);
+    }
+
+    /// <summary>A client with a routing id, connected.</summary>
+    public async Task<FastPortClient> ConnectAsync(string routingId, Action<FastPortClient>? prepare = null)
+    {
+        var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = Server.Endpoints[0].ToString(),
+            RoutingId = routingId,
+            RequestTimeout = Patience.Limit,
+        });
+        prepare?.Invoke(client);
+        try
+        {
+            await client.ConnectAsync(Patience.Token);
+            return client;
+        }
+        catch
+        {
+            await client.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>Waits until this node knows so many nodes.</summary>
+    public Task KnowsAsync(int nodes) => Patience.UntilAsync(() => Backplane.Nodes.Count == nodes, $"the node knows {nodes} nodes");
+
+    public async ValueTask DisposeAsync()
+    {
+        await _host.StopAsync(Patience.Token);
+        _host.Dispose();
+    }
+}

@@ -1,0 +1,105 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Core.Tests.Support;
+using FastPort.Interop.Tests.Peers;
+using Xunit;
+
+namespace FastPort.Redis.Tests.Support;
+
+/// <summary>An empty redis-server as a child process, which is killed by its id at the end.</summary>
+internal sealed class RedisProcess : IAsyncDisposable
+{
+    private static readonly string? Program = PeerPrograms.Find("redis-server");
+
+    private readonly string[] _options;
+    private Process _process;
+
+    private RedisProcess(Process process, int port, string[] options)
+    {
+        _process = process;
+        _options = options;
+        Port = port;
+    }
+
+    /// <summary>That it is missing and how to get it; null where it is there.</summary>
+    public static string? Problem =>
+        Program is null ? "There is no redis-server: install it, in Debian with `apt-get install redis-server`." : null;
+
+    public int Port { get; }
+
+    public string Connection => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{Port}");
+
+    public static async Task<RedisProcess> StartAsync(params string[] options)
+    {
+        Assert.True(Program is not null, Problem);
+        for (int attempt = 0; ; attempt++)
+        {
+            int port = FreePort();
+            Process process = Run(port, options);
+            if (await IsReadyAsync(process))
+            {
+                return new RedisProcess(process, port, options);
+            }
+
+            // Somebody else may have taken the port in the meantime.
+            process.Dispose();
+            Assert.True(attempt < 3, "redis-server does not start.");
+        }
+    }
+
+    /// <summary>Sends a signal by the command kill, for example STOP or CONT.</summary>
+    public async Task SignalAsync(string signal)
+    {
+        using Process kill = Process.Start("kill", [$"-{signal}", _process.Id.ToString(CultureInfo.InvariantCulture)]);
+        await kill.WaitForExitAsync(Patience.Token);
+        Assert.Equal(0, kill.ExitCode);
+    }
+
+    public async Task KillAsync()
+    {
+        _process.Kill();
+        await _process.WaitForExitAsync(Patience.Token);
+        _process.Dispose();
+    }
+
+    /// <summary>Starts it again on the same port, empty.</summary>
+    public async Task StartAgainAsync()
+    {
+        _process = Run(Port, _options);
+        Assert.True(await IsReadyAsync(_process), "redis-server does not start again.");
+    }
+
+    public async ValueTask DisposeAsync() => await KillAsync();
+
+    private static Process Run(int port, string[] options) => Process.Start(new ProcessStartInfo(
+        Program!,
+        ["--port", port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", .. options])
+    {
+        UseShellExecute = false,
+        RedirectStandardOutput = true,
+    })!;
+
+    private static async Task<bool> IsReadyAsync(Process process)
+    {
+        while (await process.StandardOutput.ReadLineAsync(Patience.Token) is { } line)
+        {
+            if (line.Contains("Ready to accept connections", StringComparison.Ordinal))
+            {
+                // What it says later is read and dropped, so that it does not block.
+                _ = process.StandardOutput.ReadToEndAsync(CancellationToken.None);
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static int FreePort()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        return ((IPEndPoint)listener.LocalEndpoint).Port;
+    }
+}
