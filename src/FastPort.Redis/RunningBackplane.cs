@@ -73,6 +73,8 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
         // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
         connection.BacklogPolicy = BacklogPolicy.FailFast;
+        // With RESP3 a connection carries commands and the channel. Older servers get two.
+        connection.Protocol ??= RedisProtocol.Resp3;
         connection.ReconnectRetryPolicy = new LinearRetry(500);
         connection.AsyncTimeout = connection.SyncTimeout = Math.Min(connection.AsyncTimeout, (int)options.Lease.TotalMilliseconds);
         ILogger logger = loggers.CreateLogger("FastPort.Backplane");
@@ -83,8 +85,9 @@ internal sealed class RunningBackplane : IAsyncDisposable
         {
             redis = await ConnectionMultiplexer.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
             running = new RunningBackplane(options, redis, local, relayTimeout, time, logger);
-            ChannelMessageQueue queue = await redis.GetSubscriber()
-                .SubscribeAsync(running.Transport.ChannelOf(running.Members.Self.Instance)).ConfigureAwait(false);
+            RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
+            ChannelMessageQueue queue = await SubscribeAsync(redis.GetSubscriber(), channel, connection.ConnectTimeout, cancellationToken)
+                .ConfigureAwait(false);
             queue.OnMessage(message => running._receiver.ReceiveAsync((ReadOnlyMemory<byte>)message.Message));
             await running.Members.JoinAsync(cancellationToken).ConfigureAwait(false);
             running.Directory.Start();
@@ -118,6 +121,24 @@ internal sealed class RunningBackplane : IAsyncDisposable
         await Members.DisposeAsync().ConfigureAwait(false);
         await Transport.DisposeAsync().ConfigureAwait(false);
         await _redis.DisposeAsync().ConfigureAwait(false);
+    }
+
+    // With RESP2 the channel's own connection may come up a little after the other.
+    private static async Task<ChannelMessageQueue> SubscribeAsync(
+        ISubscriber subscriber, RedisChannel channel, int timeoutMilliseconds, CancellationToken cancellationToken)
+    {
+        const int Pause = 20;
+        for (int attempt = 0; ; attempt++)
+        {
+            try
+            {
+                return await subscriber.SubscribeAsync(channel).ConfigureAwait(false);
+            }
+            catch (RedisConnectionException) when (attempt * Pause < timeoutMilliseconds)
+            {
+                await Task.Delay(Pause, cancellationToken).ConfigureAwait(false);
+            }
+        }
     }
 
     private async Task ClaimAgainAsync()

@@ -71,6 +71,14 @@ internal sealed class LocationLookups(
                     continue;
                 }
 
+                if (lookup == begun && relay.Hops == 0 && TryGet(id, out Location known))
+                {
+                    // A lookup has ended since the caller found nothing: the relays after this one do not pass it.
+                    Send(known, id, relay);
+                    End(id, lookup);
+                    return;
+                }
+
                 lookup.Waiting.Enqueue(relay);
             }
 
@@ -103,13 +111,13 @@ internal sealed class LocationLookups(
             // In order: relays that come from now on find the location, or begin another lookup.
             foreach (WaitingRelay relay in lookup.Waiting)
             {
-                Interlocked.Add(ref _waitingBytes, -relay.Body.Length);
                 if (found is { } location)
                 {
-                    SendTo(location, id, relay);
+                    Send(location, id, relay);
                 }
                 else
                 {
+                    Interlocked.Add(ref _waitingBytes, -relay.Body.Length);
                     transport.Settle(relay.Correlation, relay.Origin, id, failed);
                 }
             }
@@ -119,13 +127,20 @@ internal sealed class LocationLookups(
                 Know(id, known);
             }
 
-            lookup.IsDone = true;
-            _running.TryRemove(KeyValuePair.Create(id, lookup));
+            End(id, lookup);
         }
     }
 
-    private void SendTo(Location location, byte[] id, in WaitingRelay relay)
+    private void End(byte[] id, Lookup lookup)
     {
+        lookup.IsDone = true;
+        _running.TryRemove(KeyValuePair.Create(id, lookup));
+    }
+
+    private void Send(Location location, byte[] id, in WaitingRelay relay)
+    {
+        Interlocked.Add(ref _waitingBytes, -relay.Body.Length);
+
         // This node has the id: the session has come meanwhile, or is ending.
         SendStatus status = location.Instance == transport.Self
             ? local.TrySend(id, relay.Type, new RawBody(relay.Body))
