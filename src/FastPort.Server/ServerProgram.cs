@@ -63,7 +63,8 @@ internal static class ServerProgram
                 }
             })
             .MapStatus(builder.Configuration)
-            .AddSecurityIfConfigured(builder.Configuration);
+            .AddSecurityIfConfigured(builder.Configuration)
+            .AddBackplaneIfConfigured(builder.Configuration);
         if (!builder.Configuration.GetSection(LatencyStatsOptions.SectionName).Exists())
         {
             // This program reports latencies even if its appsettings.json does not have the section.

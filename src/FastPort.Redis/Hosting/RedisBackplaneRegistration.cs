@@ -1,8 +1,10 @@
+using System.Diagnostics.Metrics;
 using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.Redis;
 using FastPort.Redis.Hosting;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 
 namespace Microsoft.Extensions.DependencyInjection;
@@ -40,7 +42,20 @@ public static class RedisBackplaneRegistration
                 provider.GetRequiredService<TimeProvider>(),
                 NamedServices.LoggerFactory(provider)));
         builder.Services.AddSingleton<IHostedService>(provider => new RedisBackplaneService(
-            NamedServices.Get<RedisBackplane>(provider, name), NamedServices.Options<FastPortServerOptions>(provider, name)));
+            NamedServices.Get<RedisBackplane>(provider, name),
+            NamedServices.Options<FastPortServerOptions>(provider, name),
+            provider.GetService<IMeterFactory>()));
+        builder.Services.AddOptions<HealthCheckServiceOptions>().Configure<IServiceProvider>((checks, provider) =>
+        {
+            if (NamedServices.Options<RedisBackplaneOptions>(provider, name).RequireBackplane)
+            {
+                checks.Registrations.Add(new HealthCheckRegistration(
+                    name.Length == 0 ? "fastport-backplane" : $"fastport-backplane-{name}",
+                    services => new BackplaneHealthCheck(NamedServices.Get<RedisBackplane>(services, name)),
+                    failureStatus: null,
+                    tags: null));
+            }
+        });
         return builder.ConfigureComponents((provider, components) =>
         {
             RedisBackplane backplane = NamedServices.Get<RedisBackplane>(provider, name);

@@ -1,11 +1,15 @@
+using System.Diagnostics.Metrics;
 using FastPort.Hosting;
 using Microsoft.Extensions.Hosting;
 
 namespace FastPort.Redis.Hosting;
 
 /// <summary>Joins the nodes before the host's servers start, and leaves them after they have stopped.</summary>
-internal sealed class RedisBackplaneService(RedisBackplane backplane, FastPortServerOptions options) : IHostedLifecycleService
+internal sealed class RedisBackplaneService(RedisBackplane backplane, FastPortServerOptions options, IMeterFactory? meters)
+    : IHostedLifecycleService, IDisposable
 {
+    private readonly BackplaneMeter _meter = new(backplane, meters);
+
     public Task StartingAsync(CancellationToken cancellationToken) =>
         backplane.StartAsync(options.Routing.RelayTimeout, cancellationToken);
 
@@ -18,4 +22,6 @@ internal sealed class RedisBackplaneService(RedisBackplane backplane, FastPortSe
     public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
     public Task StoppedAsync(CancellationToken cancellationToken) => backplane.StopAsync();
+
+    public void Dispose() => _meter.Dispose();
 }

@@ -1,0 +1,43 @@
+using System.Diagnostics.Metrics;
+
+namespace FastPort.Redis.Hosting;
+
+/// <summary>Publishes what a node exchanges with the others through meter <c>FastPort</c>. Nothing is done until it is read.</summary>
+internal sealed class BackplaneMeter : IDisposable
+{
+    /// <summary>Name of the meter.</summary>
+    public const string MeterName = "FastPort";
+
+    private readonly Meter _meter;
+
+    public BackplaneMeter(RedisBackplane backplane, IMeterFactory? factory)
+    {
+        KeyValuePair<string, object?>[] tags = [new("fastport.node", backplane.Node)];
+        _meter = factory?.Create(new MeterOptions(MeterName) { Tags = tags }) ?? new Meter(MeterName, null, tags);
+        Gauge("fastport.backplane.connected", "{lease}", "1 while the node has its lease", () => backplane.IsConnected ? 1 : 0);
+        Gauge("fastport.backplane.nodes", "{node}", "Nodes that have leases", () => backplane.Nodes.Count);
+        Gauge("fastport.backplane.ids", "{id}", "Routing ids of this node", () => backplane.Running?.Directory.Count ?? 0);
+        Gauge(
+            "fastport.backplane.relays.pending", "{relay}", "Relay requests that wait for other nodes",
+            () => backplane.Running?.Transport.Pending.Count ?? 0);
+        Gauge(
+            "fastport.backplane.queued", "By", "Bytes of relays on their way to other nodes",
+            () => backplane.Running?.Transport.Links.Sum(static link => (long)link.QueuedBytes) ?? 0);
+        Counter("fastport.backplane.batches", "{batch}", "Batches sent", static c => c.Batches);
+        Counter("fastport.backplane.batch_bytes", "By", "Bytes of batches sent", static c => c.BatchBytes);
+        Counter("fastport.backplane.relays.sent", "{relay}", "Relays sent to other nodes", static c => c.Sent);
+        Counter("fastport.backplane.relays.received", "{relay}", "Relays of other nodes", static c => c.Received);
+        Counter("fastport.backplane.relays.forwarded", "{relay}", "Relays passed on, as their target had moved", static c => c.Forwarded);
+        Counter("fastport.backplane.relays.lost", "{relay}", "One-way relays that are lost, or may be", static c => c.LostOneWays);
+        Counter("fastport.backplane.lookups", "{lookup}", "Lookups of routing ids at Redis", static c => c.Lookups);
+        Counter("fastport.backplane.ignored", "{message}", "Batches and entries that were not understood", static c => c.Unknown);
+
+        void Gauge(string name, string unit, string description, Func<long> read) =>
+            _meter.CreateObservableGauge(name, read, unit, description);
+
+        void Counter(string name, string unit, string description, Func<Relaying.BackplaneCounters, long> read) =>
+            _meter.CreateObservableCounter(name, () => backplane.Running is { } running ? read(running.Transport.Counters) : 0, unit, description);
+    }
+
+    public void Dispose() => _meter.Dispose();
+}

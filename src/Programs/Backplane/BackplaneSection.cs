@@ -1,0 +1,19 @@
+using System.Runtime.CompilerServices;
+using FastPort.Hosting;
+using FastPort.Redis;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace FastPort.Programs;
+
+/// <summary>The server as one of several nodes, where the configuration says so.</summary>
+internal static class BackplaneSection
+{
+    /// <summary>Joins the nodes if section <c>FastPort:Backplane</c> exists; nothing of Redis is loaded otherwise.</summary>
+    public static FastPortBuilder AddBackplaneIfConfigured(this FastPortBuilder builder, IConfiguration configuration) =>
+        configuration.GetSection(RedisBackplaneOptions.SectionName).Exists() ? Add(builder, configuration) : builder;
+
+    // A method of its own: to compile one that calls into an assembly is to load that.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static FastPortBuilder Add(FastPortBuilder builder, IConfiguration configuration) => builder.AddRedisBackplane(configuration);
+}
