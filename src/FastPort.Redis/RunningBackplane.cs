@@ -47,6 +47,12 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
         Members.Joined += member => BackplaneLog.NodeJoined(logger, member.Name);
         Members.Renewed += Renewed;
+        redis.ConnectionFailed += (_, _) => Members.ConnectionLost();
+        redis.ConnectionRestored += (_, _) =>
+        {
+            Members.ConnectionRestored();
+            Transport.ConnectionRestored();
+        };
     }
 
     public Membership Members { get; }

@@ -169,6 +169,18 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
+    /// <summary>Sends what is left after a failure.</summary>
+    public void TryAgain()
+    {
+        lock (_gate)
+        {
+            if (!_gathering.IsEmpty)
+            {
+                Begin();
+            }
+        }
+    }
+
     /// <summary>Completes when relays are accepted again, or the node has left.</summary>
     public Task WhenRoomAsync()
     {
@@ -298,7 +310,8 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 // Redis may have received it or not.
                 Forget(batch.Number);
                 _transport.Lost(this, batch.Number, batch.Number, batch.OneWays);
-                continue;
+                SendAgainLater();
+                return;
             }
 
             if (receivers == 0)
@@ -306,6 +319,24 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 Forget(batch.Number);
                 _transport.Undelivered(_sending.Memory.Span);
             }
+        }
+    }
+
+    // What is not a relay may arrive twice: senders wait for their confirmations. Tried again by the transport's timer or the next entry.
+    private void SendAgainLater()
+    {
+        lock (_gate)
+        {
+            BatchReader reader = BatchReader.OpenOwn(_sending.Memory.Span);
+            while (reader.Read())
+            {
+                if (reader.Kind != EntryKind.Relay)
+                {
+                    reader.Payload.CopyTo(_gathering.Add(reader.Kind, reader.Payload.Length));
+                }
+            }
+
+            _isSending = false;
         }
     }
 

@@ -15,6 +15,8 @@ internal sealed class RelayAccount : IAsyncDisposable
 {
     private const uint Type = 0x4242;
 
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(5);
+
     private readonly ConcurrentDictionary<long, string> _answers = new();
     private readonly ConcurrentDictionary<(string Target, long Number), int> _received = new();
     private readonly ConcurrentDictionary<string, long> _delivered = new();
@@ -57,11 +59,12 @@ internal sealed class RelayAccount : IAsyncDisposable
         Assert.Equal(Volatile.Read(ref _next), _answers.Count);
         Assert.DoesNotContain(_received, static one => one.Value != 1);
         ILookup<long, string> receivers = _received.Keys.ToLookup(static one => one.Number, static one => one.Target);
+        string all = Text;
         foreach ((long number, string answer) in _answers)
         {
             string[] targets = [.. receivers[number]];
             Assert.True(targets.Length <= 1, $"{number} was received by {string.Join(", ", targets)}");
-            Assert.True(answer != "ok" || targets.Length == 1, $"{number} was confirmed, but not received; answers: {Text}");
+            Assert.True(answer != "ok" || targets.Length == 1, $"{number} was confirmed, but not received; answers: {all}");
             Assert.False(answer is nameof(ErrorCode.NotFound) or nameof(ErrorCode.Unavailable) && targets.Length != 0,
                 $"{number} was refused with {answer}, but received");
         }
@@ -91,7 +94,7 @@ internal sealed class RelayAccount : IAsyncDisposable
                 _answers[number] = e.Failure?.ToString() ?? e.Code.ToString();
 
                 // Refusals come at once: a sender that goes on as fast as it can would be all that this machine does.
-                await Task.Delay(5, CancellationToken.None);
+                await Task.Delay(Pause, CancellationToken.None);
             }
         }
     }
