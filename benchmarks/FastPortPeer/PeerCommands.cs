@@ -3,6 +3,7 @@ using FastPort.Transports;
 using FastPortPeer.Attacks;
 using FastPortPeer.LockStep;
 using FastPortPeer.Messaging;
+using FastPortPeer.Nodes;
 using FastPortPeer.Soak;
 
 namespace FastPortPeer;
@@ -75,6 +76,7 @@ internal static class PeerCommands
                 Duration, WarmUp, ServerId));
         SoakCommands.AddTo(root);
         AttackCommand.AddTo(root);
+        NodeCommands.AddTo(root);
         return root;
     }
 

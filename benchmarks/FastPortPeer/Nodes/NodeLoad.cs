@@ -1,0 +1,73 @@
+using System.Diagnostics;
+using System.Text.Json;
+using FastPort.Telemetry.Histograms;
+
+namespace FastPortPeer.Nodes;
+
+/// <summary>A load whose messages follow each other: each ends with a confirmation, which begins the next.</summary>
+internal abstract class NodeLoad
+{
+    private static readonly JsonSerializerOptions Format = new() { PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower };
+
+    private LatencyHistogram _roundTrips = new();
+    private long _messages;
+
+    /// <summary>Answers lines "run LEAD-IN SECONDS" with what was measured, until the input ends.</summary>
+    /// <param name="processes">The processes whose CPU time and memory are the servers'.</param>
+    public async Task ServeAsync(int[] processes)
+    {
+        Console.WriteLine("ready");
+        await foreach (string line in InputLines.Start().ReadAllAsync())
+        {
+            string[] words = line.Split(' ');
+            await Task.Delay(Seconds(words[1]));
+            TimeSpan serverCpu = Cpu();
+            TimeSpan ownCpu = ProcessFigures.OwnCpu;
+            long messages = Volatile.Read(ref _messages);
+            var roundTrips = new LatencyHistogram();
+            Volatile.Write(ref _roundTrips, roundTrips);
+            long begun = Stopwatch.GetTimestamp();
+            await Task.Delay(Seconds(words[2]));
+            double seconds = Stopwatch.GetElapsedTime(begun).TotalSeconds;
+            messages = Volatile.Read(ref _messages) - messages;
+            ownCpu = ProcessFigures.OwnCpu - ownCpu;
+            serverCpu = Cpu() - serverCpu;
+            Throw();
+            LatencySnapshot times = roundTrips.Snapshot();
+            Console.WriteLine(JsonSerializer.Serialize(
+                new
+                {
+                    Messages = messages,
+                    Seconds = seconds,
+                    MessagesPerS = messages / seconds,
+                    Errors = 0L,
+                    P50Us = times.P50 / 1e3,
+                    P95Us = times.P95 / 1e3,
+                    P99Us = times.P99 / 1e3,
+                    MaxUs = times.Max / 1e3,
+                    ClientCpuS = ownCpu.TotalSeconds,
+                    ClientPeakRssKb = ProcessFigures.PeakKilobytes(Environment.ProcessId),
+                    ServerCpuS = serverCpu.TotalSeconds,
+                    ServerCpuUsPerMessage = serverCpu.TotalMicroseconds / messages,
+                    ServerPeakRssKb = processes.Sum(ProcessFigures.PeakKilobytes),
+                },
+                Format));
+        }
+
+        TimeSpan Cpu() => processes.Aggregate(TimeSpan.Zero, static (sum, id) => sum + ProcessFigures.Cpu(id));
+    }
+
+    /// <summary>A message was confirmed.</summary>
+    /// <param name="sentAt">When it was sent, as a timestamp.</param>
+    public void Confirmed(long sentAt)
+    {
+        Interlocked.Increment(ref _messages);
+        Volatile.Read(ref _roundTrips).Record((long)Stopwatch.GetElapsedTime(sentAt).TotalNanoseconds);
+    }
+
+    /// <summary>Throws if the load has failed.</summary>
+    protected abstract void Throw();
+
+    private static TimeSpan Seconds(string text) =>
+        TimeSpan.FromSeconds(double.Parse(text, System.Globalization.CultureInfo.InvariantCulture));
+}

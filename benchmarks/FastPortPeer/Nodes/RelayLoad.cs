@@ -1,0 +1,113 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using FastPort.Clients;
+using FastPort.Framing;
+using FastPort.Protocol;
+using FastPort.Sessions;
+
+namespace FastPortPeer.Nodes;
+
+/// <summary>Senders at one node whose relays go to as many targets at another one, each confirmed.</summary>
+internal sealed class RelayLoad : NodeLoad, IAsyncDisposable
+{
+    private const ushort Relay = 0x0004;
+    private const uint MessageType = 0x4242;
+
+    private readonly List<FastPortClient> _clients = [];
+    private string? _failed;
+    private long _received;
+
+    /// <summary>Connects senders and targets and begins to send.</summary>
+    public async Task StartAsync(string from, string to, int senders, int inFlight, int size)
+    {
+        for (int i = 0; i < senders; i++)
+        {
+            FastPortClient target = await ConnectAsync(to, Name("target", i));
+            FastPortClient sender = await ConnectAsync(from, Name("sender", i));
+            byte[] relay = Encode(Name("target", i), new byte[size]);
+            for (int k = 0; k < inFlight; k++)
+            {
+                new Trip(this, sender.Session!, relay).Send();
+            }
+
+            _ = target;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (FastPortClient client in _clients)
+        {
+            await client.DisposeAsync();
+        }
+    }
+
+    protected override void Throw()
+    {
+        if (_failed is not null)
+        {
+            throw new PeerException(_failed);
+        }
+    }
+
+    private static string Name(string role, int number) => string.Create(CultureInfo.InvariantCulture, $"{role}-{number}");
+
+    // Relay: to (1), type (2), body (3).
+    private static byte[] Encode(string to, byte[] body)
+    {
+        using var bytes = new MemoryStream();
+        using var output = new Google.Protobuf.CodedOutputStream(bytes);
+        output.WriteTag(0x0A);
+        output.WriteString(to);
+        output.WriteTag(0x10);
+        output.WriteUInt32(MessageType);
+        output.WriteTag(0x1A);
+        output.WriteBytes(Google.Protobuf.ByteString.CopyFrom(body));
+        output.Flush();
+        return bytes.ToArray();
+    }
+
+    private async Task<FastPortClient> ConnectAsync(string endpoint, string routingId)
+    {
+        var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = endpoint,
+            RoutingId = routingId,
+            Loops = 1,
+            Reconnect = false,
+        });
+        _clients.Add(client);
+        client.OnRelayed(MessageType, (scoped in _) => Interlocked.Increment(ref _received));
+        await client.ConnectAsync();
+        return client;
+    }
+
+    private sealed class Trip(RelayLoad load, Session session, byte[] relay) : PendingReply
+    {
+        private long _sentAt;
+
+        public void Send()
+        {
+            _sentAt = Stopwatch.GetTimestamp();
+            SendStatus status = session.TryRequest(Relay, new RawBody(relay), this, timing: false, TimeSpan.Zero, out _);
+            if (status != SendStatus.Queued)
+            {
+                load._failed = $"A relay was not sent: {status}.";
+            }
+        }
+
+        protected override void OnReply(scoped in InboundReply reply)
+        {
+            if (reply.IsError)
+            {
+                load._failed = $"A relay was answered with {reply.ReadError()}.";
+            }
+
+            load.Confirmed(_sentAt);
+            Send();
+        }
+
+        protected override void OnFailed(RequestFailure failure, string message) => load._failed = $"{failure}: {message}";
+    }
+}
