@@ -329,7 +329,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         }
         else if (request.DeferredTo is { } later)
         {
-            later.Activity = activity;
+            later.Continue(activity);
         }
         else
         {

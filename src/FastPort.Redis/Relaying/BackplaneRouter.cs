@@ -12,7 +12,7 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
         where TBody : IFrameBody, allows ref struct
     {
         SendStatus status = local.TrySend(routingId, type, in body);
-        return status == SendStatus.NotFound ? Forward(routingId, type, in body, correlation: 0) : status;
+        return status == SendStatus.NotFound ? Forward(routingId, type, in body, pending: null) : status;
     }
 
     public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
@@ -36,7 +36,7 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
         SendStatus sent;
         try
         {
-            sent = Forward(routingId, type, in body, correlation);
+            sent = Forward(routingId, type, in body, pending);
         }
         catch
         {
@@ -62,9 +62,10 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
         scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
         where TBody : IFrameBody, allows ref struct => local.Publish(topic, audience, type, in body, ref next);
 
-    private SendStatus Forward<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body, ulong correlation)
+    private SendStatus Forward<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body, PendingRelay? pending)
         where TBody : IFrameBody, allows ref struct
     {
+        ulong correlation = pending?.Correlation ?? 0;
         if (backplane.Running is not { Members.IsValid: true } running)
         {
             return SendStatus.Unavailable;
@@ -75,7 +76,7 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
         if (lookups.TryGet(routingId, out Location location))
         {
             SendStatus status = transport.LinkTo(location.Instance).TryRelay(
-                correlation, transport.Self, location.Token, type, hops: 0, routingId, in body, force: false);
+                pending, correlation, transport.Self, location.Token, type, hops: 0, routingId, in body, force: false);
             if (status != SendStatus.NotFound)
             {
                 return status;
@@ -89,7 +90,7 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
 
         byte[] copy = new byte[body.Size];
         body.Write(copy);
-        lookups.Send(routingId.ToArray(), new WaitingRelay(correlation, transport.Self, type, 0, copy, transport.Now));
+        lookups.Send(routingId.ToArray(), new WaitingRelay(correlation, transport.Self, type, 0, copy, transport.Now, pending));
         return SendStatus.Queued;
     }
 }

@@ -23,6 +23,9 @@ internal sealed class BatchReceiver(
     IMessageRouter local,
     ILogger logger)
 {
+    // What targets and senders of so many entries receive is flushed together.
+    private const int EntriesOfBurst = 256;
+
     /// <summary>Handles one message of the channel.</summary>
     public async Task ReceiveAsync(ReadOnlyMemory<byte> message)
     {
@@ -61,16 +64,11 @@ internal sealed class BatchReceiver(
         // Opened before.
         _ = BatchReader.TryOpen(message, out BatchReader reader);
         int relays = 0;
-        while (reader.Read())
+        while (!reader.IsAtEnd)
         {
-            if (reader.Kind == EntryKind.Relay)
+            using (SendBurst.Begin())
             {
-                relays++;
-            }
-
-            if (!TryHandle(reader.Kind, reader.Payload, sender))
-            {
-                Refuse($"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node '{transport.NameOf(sender.Instance)}'");
+                relays += HandleSome(ref reader, sender);
             }
         }
 
@@ -84,6 +82,26 @@ internal sealed class BatchReceiver(
             transport.Counters.RelaysReceived(relays);
             sender.TellSeen(reader.Number);
         }
+    }
+
+    // Returns the number of relays.
+    private int HandleSome(ref BatchReader reader, NodeLink sender)
+    {
+        int relays = 0;
+        for (int entries = 0; entries < EntriesOfBurst && reader.Read(); entries++)
+        {
+            if (reader.Kind == EntryKind.Relay)
+            {
+                relays++;
+            }
+
+            if (!TryHandle(reader.Kind, reader.Payload, sender))
+            {
+                Refuse($"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node '{transport.NameOf(sender.Instance)}'");
+            }
+        }
+
+        return relays;
     }
 
     private bool TryHandle(EntryKind kind, ReadOnlySpan<byte> payload, NodeLink sender)

@@ -10,7 +10,7 @@ namespace FastPort.Redis.Relaying;
 /// <summary>
 /// The way to one other node. What gathers while a batch is on its way to Redis is the next batch. The receiver says which batches it has
 /// seen; relays are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all fields; nothing else
-/// is called under it but the table of pending relays, whose lock is the innermost.
+/// is called under it.
 /// </summary>
 internal sealed class NodeLink : IThreadPoolWorkItem
 {
@@ -57,6 +57,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     private bool IsFull => _unseenBytes + (_relays == 0 ? 0 : _gathering.Length) >= WindowBytes;
 
     /// <summary>Adds a relay.</summary>
+    /// <param name="pending">What waits for it here; null if it is one-way, or another node waits.</param>
     /// <param name="correlation">Its correlation; 0 if it is one-way.</param>
     /// <param name="origin">The node that waits for the confirmation.</param>
     /// <param name="token">The token of the target's claim.</param>
@@ -67,7 +68,15 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     /// <param name="force">Whether it is added even if the window is full.</param>
     /// <returns>Queued; Full; NotFound if the node has left.</returns>
     public SendStatus TryRelay<TBody>(
-        ulong correlation, ulong origin, long token, ushort type, byte hops, ReadOnlySpan<byte> id, scoped in TBody body, bool force)
+        PendingRelay? pending,
+        ulong correlation,
+        ulong origin,
+        long token,
+        ushort type,
+        byte hops,
+        ReadOnlySpan<byte> id,
+        scoped in TBody body,
+        bool force)
         where TBody : IFrameBody, allows ref struct
     {
         lock (_gate)
@@ -101,11 +110,8 @@ internal sealed class NodeLink : IThreadPoolWorkItem
             {
                 _oneWays++;
             }
-            else if (origin == _transport.Self)
-            {
-                _transport.Pending.Sent(correlation, this, _number);
-            }
 
+            pending?.Sent(this, _number);
             Begin();
             return SendStatus.Queued;
         }
@@ -129,15 +135,15 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    public void Challenge(ulong correlation, long token, ReadOnlySpan<byte> id)
+    public void Challenge(PendingRelay pending, long token, ReadOnlySpan<byte> id)
     {
         lock (_gate)
         {
             Span<byte> payload = Add(EntryKind.Challenge, 16 + id.Length);
-            BinaryPrimitives.WriteUInt64LittleEndian(payload, correlation);
+            BinaryPrimitives.WriteUInt64LittleEndian(payload, pending.Correlation);
             BinaryPrimitives.WriteInt64LittleEndian(payload[8..], token);
             id.CopyTo(payload[16..]);
-            _transport.Pending.Sent(correlation, this, _number);
+            pending.Sent(this, _number);
         }
     }
 

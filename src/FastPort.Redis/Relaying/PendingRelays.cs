@@ -7,7 +7,6 @@ namespace FastPort.Redis.Relaying;
 internal sealed class PendingRelays
 {
     private readonly Lock _gate = new();
-    private readonly Stack<PendingRelay> _spare = new();
     private readonly Stack<uint> _free = new();
     private PendingRelay?[] _table = new PendingRelay?[64];
     private uint _used;
@@ -18,9 +17,9 @@ internal sealed class PendingRelays
 
     public PendingRelay Add(long deadline)
     {
+        var pending = new PendingRelay { Deadline = deadline };
         lock (_gate)
         {
-            PendingRelay pending = _spare.TryPop(out PendingRelay? spare) ? spare : new PendingRelay(this);
             if (!_free.TryPop(out uint place))
             {
                 place = _used++;
@@ -33,8 +32,6 @@ internal sealed class PendingRelays
             // A late confirmation must not find a later relay at the same place; 0 stands for none.
             _uses++;
             pending.Correlation = ((ulong)_uses << 32) | place | 1UL << 31;
-            pending.Deadline = deadline;
-            pending.Link = null;
             _table[place] = pending;
             _count++;
             return pending;
@@ -59,17 +56,13 @@ internal sealed class PendingRelays
         }
     }
 
-    /// <summary>Notes where a relay is on its way to, if it still waits.</summary>
-    public void Sent(ulong correlation, NodeLink link, ulong batch)
+    /// <summary>A relay that still waits; null if it was completed.</summary>
+    public PendingRelay? Find(ulong correlation)
     {
         uint place = (uint)correlation & 0x7FFF_FFFF;
         lock (_gate)
         {
-            if (place < _table.Length && _table[place] is { } pending && pending.Correlation == correlation)
-            {
-                pending.Link = link;
-                pending.Batch = batch;
-            }
+            return place < _table.Length && _table[place] is { } pending && pending.Correlation == correlation ? pending : null;
         }
     }
 
@@ -107,15 +100,6 @@ internal sealed class PendingRelays
                     pending.Deadline = Math.Min(pending.Deadline, deadline);
                 }
             }
-        }
-    }
-
-    /// <summary>Takes back an object whose result was read.</summary>
-    public void Return(PendingRelay pending)
-    {
-        lock (_gate)
-        {
-            _spare.Push(pending);
         }
     }
 

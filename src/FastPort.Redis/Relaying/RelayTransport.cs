@@ -72,7 +72,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     {
         PendingRelay pending = Pending.Add(Now + Ticks(_lease));
         ValueTask<SendStatus> answer = pending.AsTask();
-        LinkTo(location.Instance).Challenge(pending.Correlation, location.Token, id);
+        LinkTo(location.Instance).Challenge(pending, location.Token, id);
         return await answer.ConfigureAwait(false) switch
         {
             SendStatus.Queued => true,
@@ -115,7 +115,7 @@ internal sealed class RelayTransport : IAsyncDisposable
             BackplaneLog.OneWaysLost(_logger, oneWays, NameOf(link.Instance));
         }
 
-        Pending.Complete(pending => pending.Link == link && pending.Batch >= first && pending.Batch <= last, SendStatus.Unconfirmed);
+        Pending.Complete(pending => pending.IsIn(link, first, last), SendStatus.Unconfirmed);
     }
 
     /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
@@ -127,7 +127,10 @@ internal sealed class RelayTransport : IAsyncDisposable
         {
             if (reader.Kind == EntryKind.Relay && RelayEntry.TryRead(reader.Payload, out RelayEntry entry))
             {
-                LookUp(entry.Id.ToArray(), WaitingRelay.Copy(entry, moreHops: 1, Now));
+                LookUp(entry.Id.ToArray(), WaitingRelay.Copy(entry, moreHops: 1, Now) with
+                {
+                    Pending = entry.Origin == Self ? Pending.Find(entry.Correlation) : null,
+                });
             }
         }
     }

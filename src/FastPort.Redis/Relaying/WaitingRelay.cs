@@ -9,7 +9,9 @@ namespace FastPort.Redis.Relaying;
 /// <param name="Hops">How often it was passed on.</param>
 /// <param name="Body">The message.</param>
 /// <param name="Since">Since when it waits, as a timestamp.</param>
-internal readonly record struct WaitingRelay(ulong Correlation, ulong Origin, ushort Type, byte Hops, byte[] Body, long Since)
+/// <param name="Pending">What waits for its confirmation at this node; null if nothing does. Defaults to null.</param>
+internal readonly record struct WaitingRelay(
+    ulong Correlation, ulong Origin, ushort Type, byte Hops, byte[] Body, long Since, PendingRelay? Pending = null)
 {
     public static WaitingRelay Copy(in RelayEntry entry, int moreHops, long now) => new(
         entry.Correlation, entry.Origin, entry.Type, (byte)(entry.Hops + moreHops), entry.Body.ToArray(), now);

@@ -21,6 +21,9 @@ internal ref struct BatchReader
     /// <summary>Whether the batch ends within an entry.</summary>
     public bool IsTruncated { get; private set; }
 
+    /// <summary>Whether there is no further entry.</summary>
+    public readonly bool IsAtEnd => _rest.IsEmpty || IsTruncated;
+
     /// <summary>False if the bytes are no batch of this version.</summary>
     public static bool TryOpen(ReadOnlySpan<byte> bytes, out BatchReader reader)
     {

@@ -1,32 +1,41 @@
 namespace FastPort.Sessions.Receiving;
 
-/// <summary>Counts a session's requests whose handlers have returned and whose answers come later. On the loop.</summary>
+/// <summary>
+/// Counts a session's requests whose handlers have returned and whose answers come later. The loop begins them; any thread ends them.
+/// </summary>
 internal sealed class DeferredRequests(FrameProtocol protocol)
 {
     private int _count;
     private TaskCompletionSource? _room;
 
-    /// <summary>Whether one more request can be deferred: they are bounded as queued requests are.</summary>
-    public bool HasRoom => _count < protocol.Settings.Options.MaxInFlightRequests;
+    /// <summary>Whether one more request can be deferred: they are bounded as queued requests are. Loop only.</summary>
+    public bool HasRoom => Volatile.Read(ref _count) < protocol.Settings.Options.MaxInFlightRequests;
 
-    /// <summary>Completes when there is room again, on the loop.</summary>
-    public Task WhenRoomAsync() => (_room ??= new TaskCompletionSource()).Task;
+    /// <summary>Completes when there is room again. Loop only.</summary>
+    public Task WhenRoomAsync()
+    {
+        // Published before the second check: either the thread that ends a request sees it, or this thread sees the room.
+        var room = new TaskCompletionSource();
+        Interlocked.Exchange(ref _room, room);
+        if (HasRoom && Interlocked.Exchange(ref _room, null) is { } unseen)
+        {
+            unseen.SetResult();
+        }
 
+        return room.Task;
+    }
+
+    /// <summary>Loop only.</summary>
     public void Begin()
     {
-        _count++;
+        Interlocked.Increment(ref _count);
         protocol.Shutdown.BeginWork();
     }
 
     public void End()
     {
-        _count--;
-        if (_room is { } room)
-        {
-            _room = null;
-            room.SetResult();
-        }
-
+        Interlocked.Decrement(ref _count);
+        Interlocked.Exchange(ref _room, null)?.SetResult();
         protocol.EndQueuedWork();
     }
 }

@@ -357,7 +357,14 @@ internal sealed partial class FrameOutput
     {
         if (Deferred is null)
         {
-            _connection.Flush();
+            if (_burst is { } burst)
+            {
+                FlushWithBurst(burst);
+            }
+            else
+            {
+                _connection.Flush();
+            }
         }
         else if (!ReferenceEquals(Deferred, this))
         {
