@@ -11,7 +11,7 @@ internal sealed class ForwardedRelay : DeferredRequest
 {
     private readonly byte[] _to;
     private readonly RelayHandler _handler;
-    private ValueTaskAwaiter<SendStatus> _sending;
+    private readonly ValueTaskAwaiter<SendStatus> _sending;
 
     public ForwardedRelay(
         FrameProtocol protocol,

@@ -33,9 +33,6 @@ internal sealed class LocalRouter(IdentityRegistry identities, TopicIndex topics
         }
     }
 
-    public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct => new(TrySend(routingId, type, in body));
-
     public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
         identities.Find(routingId)?.Session?.Protocol.Output.QueueLimit.WhenDrainedAsync() ?? Task.CompletedTask;
 

@@ -69,10 +69,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 break;
             case SendStatus.Full when !request.IsOneWay && request.IsOverdue:
                 counters.RelayFailed(RelayFailure.TimedOut);
-                request.Fail(
-                    ErrorCode.Timeout,
-                    $"The send queue of '{Text(to)}' had no room for {options.RelayTimeout.TotalSeconds:0.###} s; the message was not "
-                    + $"relayed.");
+                request.Fail(ErrorCode.Timeout, NoRoom(to));
                 break;
             case SendStatus.Full:
                 // Postponing the request stops reading from the sender, as its own full queue would: the order is kept, and its data stays
@@ -102,6 +99,7 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
                 $"The send queue of '{Text(to)}' is full, and its policy drops messages then."),
             SendStatus.TooLarge => (RelayFailure.TooLarge, ErrorCode.MalformedBody,
                 $"With 'from' added the message exceeds the frame limit of '{Text(to)}'."),
+            SendStatus.Full => (RelayFailure.TimedOut, ErrorCode.Timeout, NoRoom(to)),
             SendStatus.Unavailable => (RelayFailure.Unavailable, ErrorCode.Unavailable,
                 $"'{Text(to)}' is not on this server, and the other servers cannot be reached now; the message was not relayed."),
             SendStatus.Unconfirmed => (RelayFailure.TimedOut, ErrorCode.Timeout,
@@ -111,6 +109,9 @@ internal sealed class RelayHandler(RoutingOptions options, IMessageRouter router
         counters.RelayFailed(failure);
         return (code, message);
     }
+
+    private string NoRoom(ReadOnlySpan<byte> to) =>
+        $"The send queue of '{Text(to)}' had no room for {options.RelayTimeout.TotalSeconds:0.###} s; the message was not relayed.";
 
     public void Relayed() => counters.Relayed();
 

@@ -88,9 +88,15 @@ public sealed class Route
         where TBody : IFrameBody
     {
         ValueTask<SendStatus> sending = BeginSend(type, in body);
-        return sending.IsCompletedSuccessfully && sending.Result is not SendStatus.Full and var status
-            ? new ValueTask<SendStatus>(status)
-            : SendSlowAsync(sending, type, body, cancellationToken);
+        if (!sending.IsCompletedSuccessfully)
+        {
+            return SendSlowAsync(sending.AsTask(), type, body, cancellationToken);
+        }
+
+        SendStatus status = sending.Result;
+        return status == SendStatus.Full
+            ? SendSlowAsync(Task.FromResult(status), type, body, cancellationToken)
+            : new ValueTask<SendStatus>(status);
     }
 
     /// <inheritdoc/>
@@ -103,20 +109,20 @@ public sealed class Route
             : _router.SendAsync(_utf8, type, in body);
 
     private async ValueTask<SendStatus> SendSlowAsync<TBody>(
-        ValueTask<SendStatus> sending, ushort type, TBody body, CancellationToken cancellationToken)
+        Task<SendStatus> sending, ushort type, TBody body, CancellationToken cancellationToken)
         where TBody : IFrameBody
     {
         while (true)
         {
             // Whoever confirms must not run this program's code.
-            SendStatus status = await sending.AsTask().WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+            SendStatus status = await sending.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
             if (status != SendStatus.Full)
             {
                 return status;
             }
 
             await _router.WhenWritableAsync(_utf8).WaitAsync(cancellationToken).ConfigureAwait(false);
-            sending = BeginSend(type, in body);
+            sending = BeginSend(type, in body).AsTask();
         }
     }
 }

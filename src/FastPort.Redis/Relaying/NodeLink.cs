@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using FastPort.Framing;
-using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
 using FastPort.Sessions;
 using StackExchange.Redis;

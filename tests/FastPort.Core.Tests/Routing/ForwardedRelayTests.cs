@@ -1,0 +1,147 @@
+using System.Collections.Concurrent;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Xunit;
+using static FastPort.Core.Tests.Routing.RoutingWire;
+
+namespace FastPort.Core.Tests.Routing;
+
+/// <summary>Relays that a router forwards, and confirms later.</summary>
+public sealed class ForwardedRelayTests
+{
+    [Theory]
+    [InlineData(SendStatus.Queued, 0u)]
+    [InlineData(SendStatus.NotFound, 12u)]
+    [InlineData(SendStatus.Dropped, 8u)]
+    [InlineData(SendStatus.TooLarge, 4u)]
+    [InlineData(SendStatus.Unavailable, 13u)]
+    [InlineData(SendStatus.Unconfirmed, 7u)]
+    [InlineData(SendStatus.Full, 7u)]
+    public async Task A_relay_is_answered_when_its_router_confirms_it(SendStatus status, uint code)
+    {
+        var router = new Forwarding();
+        await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
+        using RawPeer a = await server.ConnectAsync("a");
+        await a.SendAsync(RelayRequest(7, "far", [1]));
+        TaskCompletionSource<SendStatus> sent = await router.NextAsync();
+
+        // The sender is served meanwhile.
+        await a.PingAsync();
+        sent.SetResult(status);
+
+        WireFrame answer = await a.ReadFrameAsync();
+        Assert.Equal((Relay, 7u, code), (answer.Type, answer.Correlation, answer.IsError ? answer.ErrorCode : 0));
+        Assert.Equal(status == SendStatus.Queued ? (1, 0) : (0, 1), (server.Counts.Relayed, server.Counts.RelaysFailed));
+    }
+
+    [Fact]
+    public async Task As_many_wait_as_may_and_the_next_is_read_when_one_was_answered()
+    {
+        var router = new Forwarding();
+        await using TestServer server = await StartAsync(static o => o.Session.MaxInFlightRequests = 2, c => c.Router = _ => router);
+        using RawPeer a = await server.ConnectAsync("a");
+        await a.SendAsync(RelayRequest(1, "far", []), RelayRequest(2, "far", []), RelayRequest(3, "far", []), Wire.PingRequest(4));
+        TaskCompletionSource<SendStatus> first = await router.NextAsync();
+        TaskCompletionSource<SendStatus> second = await router.NextAsync();
+        Assert.Equal(2, router.Count);
+
+        second.SetResult(SendStatus.Queued);
+
+        Assert.Equal(2u, (await a.ReadFrameAsync()).Correlation);
+        TaskCompletionSource<SendStatus> third = await router.NextAsync();
+        Assert.Equal(4u, (await a.ReadFrameAsync()).Correlation);
+        first.SetResult(SendStatus.Queued);
+        Assert.Equal(1u, (await a.ReadFrameAsync()).Correlation);
+        third.SetResult(SendStatus.NotFound);
+        Assert.Equal(3u, (await a.ReadFrameAsync()).Correlation);
+    }
+
+    [Fact]
+    public async Task A_stop_waits_for_the_answer()
+    {
+        var router = new Forwarding();
+        await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
+        using RawPeer a = await server.ConnectAsync("a");
+        await a.SendAsync(RelayRequest(7, "far", [1]));
+        TaskCompletionSource<SendStatus> sent = await router.NextAsync();
+
+        Task stop = server.Server.StopAsync(CancellationToken.None);
+        Assert.Equal(Wire.Goodbye, (await a.ReadFrameAsync()).Type);
+        sent.SetResult(SendStatus.Queued);
+
+        await a.ExpectEmptyReplyAsync(Relay, 7);
+        await stop.InTimeAsync();
+    }
+
+    [Fact]
+    public async Task A_confirmation_after_the_end_of_the_session_does_nothing()
+    {
+        var router = new Forwarding();
+        await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
+        TaskCompletionSource<SendStatus> sent;
+        using (RawPeer a = await server.ConnectAsync("a"))
+        {
+            await a.SendAsync(RelayRequest(7, "far", [1]));
+            sent = await router.NextAsync();
+            a.Reset();
+        }
+
+        await server.CloseReasonAsync();
+        sent.SetResult(SendStatus.Queued);
+
+        using RawPeer b = await server.ConnectAsync("a");
+        await b.PingAsync();
+    }
+
+    [Fact]
+    public async Task A_program_learns_what_became_of_its_message_on_a_thread_of_the_pool()
+    {
+        var router = new Forwarding();
+        await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
+        ValueTask<SendStatus> sending = server.Server.Routing.TrySendToAsync("far", 0x1000, new Nothing());
+        TaskCompletionSource<SendStatus> sent = await router.NextAsync();
+        sent.SetResult(SendStatus.Unconfirmed);
+
+        Assert.Equal(SendStatus.Unconfirmed, await sending.InTimeAsync());
+    }
+
+    private readonly struct Nothing : IFrameBody
+    {
+        public int Size => 0;
+
+        public void Write(Span<byte> destination)
+        {
+        }
+    }
+
+    private sealed class Forwarding : IMessageRouter
+    {
+        private readonly System.Threading.Channels.Channel<TaskCompletionSource<SendStatus>> _sent =
+            System.Threading.Channels.Channel.CreateUnbounded<TaskCompletionSource<SendStatus>>();
+
+        private int _count;
+
+        public int Count => Volatile.Read(ref _count);
+
+        public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => SendStatus.Queued;
+
+        public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct
+        {
+            Interlocked.Increment(ref _count);
+            var sent = new TaskCompletionSource<SendStatus>();
+            _sent.Writer.TryWrite(sent);
+            return new ValueTask<SendStatus>(sent.Task);
+        }
+
+        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => Task.CompletedTask;
+
+        public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
+            where TBody : IFrameBody, allows ref struct => 0;
+
+        public Task<TaskCompletionSource<SendStatus>> NextAsync() => _sent.Reader.ReadAsync(Patience.Token).InTimeAsync();
+    }
+}
