@@ -24,7 +24,7 @@ internal sealed class BatchReceiver(
     ILogger logger)
 {
     // What targets and senders of so many entries receive is flushed together.
-    private const int EntriesOfBurst = 256;
+    private const int EntriesOfGroup = 256;
 
     /// <summary>Handles one message of the channel.</summary>
     public async Task ReceiveAsync(ReadOnlyMemory<byte> message)
@@ -66,7 +66,7 @@ internal sealed class BatchReceiver(
         int relays = 0;
         while (!reader.IsAtEnd)
         {
-            using (SendBurst.Begin())
+            using (FlushGroup.Begin())
             {
                 relays += HandleSome(ref reader, sender);
             }
@@ -88,7 +88,7 @@ internal sealed class BatchReceiver(
     private int HandleSome(ref BatchReader reader, NodeLink sender)
     {
         int relays = 0;
-        for (int entries = 0; entries < EntriesOfBurst && reader.Read(); entries++)
+        for (int entries = 0; entries < EntriesOfGroup && reader.Read(); entries++)
         {
             if (reader.Kind == EntryKind.Relay)
             {

@@ -357,9 +357,9 @@ internal sealed partial class FrameOutput
     {
         if (Deferred is null)
         {
-            if (_burst is { } burst)
+            if (_group is { } group)
             {
-                FlushWithBurst(burst);
+                FlushWithGroup(group);
             }
             else
             {

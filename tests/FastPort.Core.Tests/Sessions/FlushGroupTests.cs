@@ -4,17 +4,17 @@ using Xunit;
 
 namespace FastPort.Core.Tests.Sessions;
 
-public sealed class SendBurstTests
+public sealed class FlushGroupTests
 {
     [Fact]
-    public async Task What_a_thread_sends_to_many_sessions_is_flushed_when_the_burst_ends()
+    public async Task What_a_thread_sends_to_many_sessions_is_flushed_when_the_group_ends()
     {
         await using TestServer server = await TestServer.StartAsync();
         using RawPeer a = await server.ConnectKnownAsync();
         using RawPeer b = await server.ConnectKnownAsync();
         long before = server.Opened.Sum(static one => one.Connection.BytesSent);
         SendStatus[] sent = new SendStatus[6];
-        using (SendBurst.Begin())
+        using (FlushGroup.Begin())
         {
             for (int i = 0; i < sent.Length; i++)
             {
@@ -33,7 +33,7 @@ public sealed class SendBurstTests
     }
 
     [Fact]
-    public async Task Bursts_of_several_threads_to_one_session_lose_nothing()
+    public async Task Groups_of_several_threads_to_one_session_lose_nothing()
     {
         const int Threads = 4;
         const int Each = 500;
@@ -45,7 +45,7 @@ public sealed class SendBurstTests
         {
             for (int i = 0; i < Each; i++)
             {
-                using (SendBurst.Begin())
+                using (FlushGroup.Begin())
                 {
                     session.TrySend(0x1000, [1]);
                     session.TrySend(0x1000, [2]);
@@ -61,13 +61,13 @@ public sealed class SendBurstTests
     }
 
     [Fact]
-    public void Bursts_do_not_nest_and_end_once()
+    public void Groups_do_not_nest_and_end_once()
     {
-        SendBurst burst = SendBurst.Begin();
+        FlushGroup group = FlushGroup.Begin();
         bool nested = false;
         try
         {
-            SendBurst.Begin();
+            FlushGroup.Begin();
             nested = true;
         }
         catch (InvalidOperationException)
@@ -75,11 +75,11 @@ public sealed class SendBurstTests
             // As documented.
         }
 
-        burst.Dispose();
+        group.Dispose();
         bool twice = false;
         try
         {
-            burst.Dispose();
+            group.Dispose();
             twice = true;
         }
         catch (InvalidOperationException)

@@ -1,0 +1,23 @@
+using FastPort.Sessions.Sending;
+
+namespace FastPort.Sessions;
+
+/// <summary>
+/// Flushes messages to many sessions together: what the calling thread sends until the group is disposed goes to the kernel with one call a
+/// session. For threads of a program's own that send to many sessions, such as a game's tick. On a session's loop it does nothing, as a
+/// loop does so anyway. Dispose it on the thread that began it, before that thread awaits. Groups do not nest.
+/// </summary>
+public readonly ref struct FlushGroup
+{
+    private readonly List<FrameOutput>? _outputs;
+
+    private FlushGroup(List<FrameOutput>? outputs) => _outputs = outputs;
+
+    /// <summary>Begins a group.</summary>
+    /// <exception cref="InvalidOperationException">This thread has begun one that has not ended.</exception>
+    public static FlushGroup Begin() => new(FrameOutput.BeginGroup());
+
+    /// <summary>Flushes the messages.</summary>
+    /// <exception cref="InvalidOperationException">The group has ended already, or another thread began it.</exception>
+    public void Dispose() => FrameOutput.EndGroup(_outputs);
+}
