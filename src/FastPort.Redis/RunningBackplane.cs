@@ -30,6 +30,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         Members = new Membership(database, options.KeyPrefix, options.Node, options.Lease, time) { ClaimAgain = ClaimAgainAsync };
         Transport = new RelayTransport(database, options.KeyPrefix, Members, options.Lease, relayTimeout, time, logger)
         {
+            CountsReceivers = redis.GetServers().All(static server => server.ServerType != ServerType.Cluster),
             LookUp = (id, relay) => Lookups!.Send(id, relay),
         };
         Directory = new ClaimDirectory(database, options.KeyPrefix, Members, time)
@@ -138,7 +139,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         {
             try
             {
-                return await subscriber.SubscribeAsync(channel).ConfigureAwait(false);
+                return await subscriber.SubscribeAsync(channel, CommandFlags.DemandMaster).ConfigureAwait(false);
             }
             catch (RedisConnectionException) when (attempt * Pause < timeoutMilliseconds)
             {

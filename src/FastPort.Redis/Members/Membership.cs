@@ -16,7 +16,7 @@ internal sealed class Membership : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly RedisKey[] _keys;
     private readonly SemaphoreSlim _renewing = new(1, 1);
-    private readonly SemaphoreSlim _restored = new(0);
+    private readonly SemaphoreSlim _renewNow = new(0);
     private readonly CancellationTokenSource _stop = new();
     private FrozenDictionary<ulong, Member> _members = FrozenDictionary<ulong, Member>.Empty;
     private string _version = string.Empty;
@@ -53,7 +53,7 @@ internal sealed class Membership : IAsyncDisposable
     /// <summary>The nodes that have leases, this one included, by their instances.</summary>
     public FrozenDictionary<ulong, Member> Members => Volatile.Read(ref _members);
 
-    /// <summary>A renewal has failed; null if one has succeeded after failures. On the pool.</summary>
+    /// <summary>A renewal has failed, the first of several; null if one has succeeded after that. On the pool.</summary>
     public event Action<Exception?>? Renewed;
 
     /// <summary>
@@ -89,12 +89,17 @@ internal sealed class Membership : IAsyncDisposable
     }
 
     /// <summary>
-    /// The connection to Redis was lost: nothing is known until the next renewal, as Redis may have been started again without its data.
+    /// A connection to Redis was lost: nothing is known until the next renewal, as Redis may have been started again without its data.
+    /// Renews at once, as it may have been a connection that this node does not depend on.
     /// </summary>
-    public void ConnectionLost() => Volatile.Write(ref _validUntil, _time.GetTimestamp());
+    public void ConnectionLost()
+    {
+        Volatile.Write(ref _validUntil, _time.GetTimestamp());
+        _renewNow.Release();
+    }
 
-    /// <summary>The connection to Redis is there again: renews at once.</summary>
-    public void ConnectionRestored() => _restored.Release();
+    /// <summary>A connection to Redis is there again: renews at once.</summary>
+    public void ConnectionRestored() => _renewNow.Release();
 
     /// <summary>Whether a node has its lease: looked up at Redis if this node does not know it.</summary>
     public async ValueTask<bool> IsAliveAsync(ulong instance)
@@ -124,7 +129,7 @@ internal sealed class Membership : IAsyncDisposable
 
         _stop.Dispose();
         _renewing.Dispose();
-        _restored.Dispose();
+        _renewNow.Dispose();
     }
 
     private async Task RunAsync()
@@ -134,8 +139,7 @@ internal sealed class Membership : IAsyncDisposable
         {
             try
             {
-                // Ends early when the connection is there again.
-                await _restored.WaitAsync(_lease / 3, _stop.Token).ConfigureAwait(false);
+                await _renewNow.WaitAsync(_lease / 3, _stop.Token).ConfigureAwait(false);
                 await RenewOnceAsync(string.Empty).ConfigureAwait(false);
                 if (failed)
                 {
@@ -149,8 +153,11 @@ internal sealed class Membership : IAsyncDisposable
             }
             catch (Exception e) when (e is RedisException or TimeoutException)
             {
-                failed = true;
-                Renewed?.Invoke(e);
+                if (!failed)
+                {
+                    failed = true;
+                    Renewed?.Invoke(e);
+                }
             }
         }
     }

@@ -319,7 +319,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 return;
             }
 
-            if (receivers == 0)
+            if (receivers == 0 && _transport.CountsReceivers)
             {
                 Forget(batch.Number);
                 _transport.Undelivered(_sending.Memory.Span);

@@ -50,6 +50,11 @@ internal sealed class RelayTransport : IAsyncDisposable
 
     public BackplaneCounters Counters { get; } = new();
 
+    /// <summary>
+    /// Whether Redis says how many have received a publication. A server of a cluster counts its own subscribers only.
+    /// </summary>
+    public bool CountsReceivers { get; init; }
+
     /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
     public required Action<byte[], WaitingRelay> LookUp { get; init; }
 

@@ -57,6 +57,9 @@ internal sealed class RelayAccount : IAsyncDisposable
         await _stop.CancelAsync();
         await Task.WhenAll(_senders).InTimeAsync();
         Assert.Equal(Volatile.Read(ref _next), _answers.Count);
+
+        // Confirmed is what the target's node has queued: the target may still be reading.
+        await Patience.UntilSteadyAsync(() => _received.Count, "nothing more is received");
         Assert.DoesNotContain(_received, static one => one.Value != 1);
         ILookup<long, string> receivers = _received.Keys.ToLookup(static one => one.Number, static one => one.Target);
         string all = Text;

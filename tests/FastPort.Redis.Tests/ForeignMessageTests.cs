@@ -1,0 +1,64 @@
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Redis.Members;
+using FastPort.Redis.Tests.Support;
+using FastPort.Redis.Wire;
+using StackExchange.Redis;
+using Xunit;
+
+namespace FastPort.Redis.Tests;
+
+/// <summary>What else may come on a node's channel.</summary>
+public sealed class ForeignMessageTests
+{
+    [RedisFact]
+    public async Task What_is_no_batch_of_a_known_node_is_counted_and_ignored()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient target = await b.ConnectAsync("target");
+        await using ConnectionMultiplexer stranger = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        Membership members = b.Backplane.Running!.Members;
+        RedisChannel channel = b.Backplane.Running.Transport.ChannelOf(members.Self.Instance);
+        ulong known = members.Members.Values.Single(one => one.Name == "a").Instance;
+
+        byte[][] messages =
+        [
+            [],
+            [1, 2, 3],
+            Batch(BatchBuffer.Version + 1, known, []),
+            Batch(BatchBuffer.Version, sender: 4711, []),
+            Batch(BatchBuffer.Version, known, [99, 2, 0, 0, 0, 1, 1]),
+            Batch(BatchBuffer.Version, known, [(byte)EntryKind.Relay, 2, 0, 0, 0, 1, 1]),
+            Batch(BatchBuffer.Version, known, [(byte)EntryKind.Seen, 255, 255, 255, 127, 1]),
+            new byte[1024 * 1024],
+        ];
+        foreach (byte[] message in messages)
+        {
+            await stranger.GetSubscriber().PublishAsync(channel, message);
+        }
+
+        await Patience.UntilAsync(
+            () => b.Backplane.Running.Transport.Counters.Unknown == messages.Length, "all messages were counted");
+        Assert.NotEmpty(b.Log.WithId(6008));
+        await sender.RelayAsync("target", 1, new byte[] { 1 });
+    }
+
+    [RedisFact]
+    public async Task A_foreign_value_at_the_key_of_an_id_is_said()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using ConnectionMultiplexer stranger = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        await stranger.GetDatabase().StringSetAsync("fastport:id:machine-7", "something else");
+
+        await Assert.ThrowsAsync<FastPort.Sessions.RequestFailedException>(() => a.ConnectAsync("machine-7"));
+
+        await using FastPortClient other = await a.ConnectAsync("machine-8");
+    }
+
+    private static byte[] Batch(int version, ulong sender, byte[] entries) =>
+        [.. "FPB"u8, (byte)version, .. BitConverter.GetBytes(sender), .. BitConverter.GetBytes(1UL), .. entries];
+}
