@@ -23,6 +23,11 @@ internal sealed class BatchReceiver(
     IMessageRouter local,
     ILogger logger)
 {
+    private long _lastRelaysAt = transport.Now;
+
+    /// <summary>When relays came last; in ticks of <see cref="RelayTransport.Now"/>.</summary>
+    public long LastRelaysAt => Volatile.Read(ref _lastRelaysAt);
+
     /// <summary>Handles one message of the channel.</summary>
     public async Task ReceiveAsync(ReadOnlyMemory<byte> message)
     {
@@ -81,6 +86,7 @@ internal sealed class BatchReceiver(
 
         if (relays != 0)
         {
+            Volatile.Write(ref _lastRelaysAt, transport.Now);
             transport.Counters.RelaysReceived(relays);
             sender.TellSeen(reader.Number);
         }
