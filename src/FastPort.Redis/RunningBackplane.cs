@@ -64,7 +64,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
     public LocationLookups Lookups { get; }
 
     /// <summary>Connects, subscribes to this node's channel, and joins the nodes.</summary>
-    /// <exception cref="InvalidOperationException">Redis cannot be used, or another node has the name; the message says why.</exception>
+    /// <exception cref="BackplaneException">Redis cannot be used, or another node has the name; the message says why.</exception>
     public static async Task<RunningBackplane> StartAsync(
         RedisBackplaneOptions options,
         IMessageRouter local,
@@ -113,7 +113,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
             if (e is RedisException or TimeoutException)
             {
-                throw new InvalidOperationException(
+                throw new BackplaneException(
                     $"The backplane's Redis at {where} (FastPort:Backplane:Connection) cannot be used: {e.Message}", e);
             }
 
