@@ -24,7 +24,8 @@ public sealed class LeavingTests
         // From now on b knows where they are, and hears nothing of their end.
         for (int i = 0; i < Targets; i++)
         {
-            await using FastPortClient target = await a.ConnectAsync($"target-{i}", static client => client.OnRelayed(Type, (scoped in _) => { }));
+            await using FastPortClient target = await a.ConnectAsync(
+                $"target-{i}", static client => client.OnRelayed(Type, (scoped in _) => { }));
             await sender.RelayAsync($"target-{i}", Type, new byte[] { 1 });
         }
 

@@ -19,7 +19,8 @@ public sealed class ThreeNodesTests
         Assert.True(exitCode == 0, sample.Output);
         Assert.Contains("three nodes behind haproxy", sample.Output, StringComparison.Ordinal);
         Assert.Matches(@"requests: ([1-9]\d*) sent, \1 answered", sample.Output);
-        Assert.Matches(@"relays: ([1-9]\d*) sent, \1 confirmed, \d+ told to retry and sent again\s+received: \1 exactly once,", sample.Output);
+        Assert.Matches(
+            @"relays: ([1-9]\d*) sent, \1 confirmed, \d+ told to retry and sent again\s+received: \1 exactly once,", sample.Output);
         Assert.Contains("0 more than once, 0 confirmed and missing", sample.Output, StringComparison.Ordinal);
         foreach (string node in new[] { "node-a", "node-b", "node-c" })
         {

@@ -18,12 +18,12 @@ internal sealed class Node(string name, int port, int healthPort, int redisPort,
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         var start = new ProcessStartInfo(
-            Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet", [Path.Combine(AppContext.BaseDirectory, "FastPort.Server.dll")])
+            Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet",
+            [Path.Combine(AppContext.BaseDirectory, "FastPort.Server.dll")])
         {
             WorkingDirectory = directory,
         };
 
-        // docs: node
         IDictionary<string, string?> settings = start.Environment;
         settings["FastPort__Endpoints__0"] = Endpoint;
         settings["FastPort__Backplane__Connection"] = $"127.0.0.1:{redisPort}";
@@ -32,7 +32,6 @@ internal sealed class Node(string name, int port, int healthPort, int redisPort,
 
         // Long enough for two health checks of the balancer, which then sends nobody here any more.
         settings["FastPort__DrainDelay"] = isBehindProxy ? "00:00:02" : "00:00:00";
-        // docs: end
         if (isBehindProxy)
         {
             settings["FastPort__TrustedProxies__0"] = "127.0.0.1";

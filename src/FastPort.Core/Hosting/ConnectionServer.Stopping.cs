@@ -15,8 +15,9 @@ public sealed partial class ConnectionServer
     public bool IsStopping => _stopping;
 
     /// <summary>
-    /// Stops the server: waits <see cref="ServerOptions.DrainDelay"/>, accepts no more connections, notifies every protocol (<see cref="IConnectionProtocol.OnStopping"/>), waits up to
-    /// <see cref="ServerOptions.ShutdownTimeout"/> for the connections, then aborts those that are left. Always completes; idempotent.
+    /// Stops the server: waits <see cref="ServerOptions.DrainDelay"/>, accepts no more connections, notifies every protocol
+    /// (<see cref="IConnectionProtocol.OnStopping"/>), waits up to <see cref="ServerOptions.ShutdownTimeout"/> for the connections, then
+    /// aborts those that are left. Always completes; idempotent.
     /// </summary>
     /// <param name="cancellationToken">Ends the waits and aborts the remaining connections at once.</param>
     public Task StopAsync(CancellationToken cancellationToken = default)

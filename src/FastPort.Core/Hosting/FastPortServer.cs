@@ -134,8 +134,9 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     }
 
     /// <summary>
-    /// Stops the server: waits <see cref="ServerOptions.DrainDelay"/>, accepts no more connections, says Goodbye to every session, answers the requests in flight for up to
-    /// <see cref="ServerOptions.ShutdownTimeout"/>, then aborts the sessions that are left. Always completes; idempotent.
+    /// Stops the server: waits <see cref="ServerOptions.DrainDelay"/>, accepts no more connections, says Goodbye to every session, answers
+    /// the requests in flight for up to <see cref="ServerOptions.ShutdownTimeout"/>, then aborts the sessions that are left. Always
+    /// completes; idempotent.
     /// </summary>
     /// <param name="cancellationToken">Ends the waits and aborts the remaining sessions at once.</param>
     public Task StopAsync(CancellationToken cancellationToken = default) => _connections.StopAsync(cancellationToken);
