@@ -10,7 +10,12 @@ namespace FastPort.Redis;
 /// <summary>The parts of a backplane that is connected to Redis.</summary>
 internal sealed class RunningBackplane : IAsyncDisposable
 {
+    // Many times the way of a relay through Redis, and little of a restart.
+    private static readonly TimeSpan QuietBeforeLeaving = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan QuietCheckInterval = TimeSpan.FromMilliseconds(20);
+
     private readonly RedisBackplaneOptions _options;
+    private readonly TimeProvider _time;
     private readonly ConnectionMultiplexer _redis;
     private readonly BatchReceiver _receiver;
     private readonly ILogger _logger;
@@ -24,6 +29,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         ILogger logger)
     {
         _options = options;
+        _time = time;
         _redis = redis;
         _logger = logger;
         IDatabase database = redis.GetDatabase();
@@ -65,7 +71,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
     public LocationLookups Lookups { get; }
 
     /// <summary>Connects, subscribes to this node's channel, and joins the nodes.</summary>
-    /// <exception cref="InvalidOperationException">Redis cannot be used, or another node has the name; the message says why.</exception>
+    /// <exception cref="BackplaneException">Redis cannot be used, or another node has the name; the message says why.</exception>
     public static async Task<RunningBackplane> StartAsync(
         RedisBackplaneOptions options,
         IMessageRouter local,
@@ -114,7 +120,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
             if (e is RedisException or TimeoutException)
             {
-                throw new InvalidOperationException(
+                throw new BackplaneException(
                     $"The backplane's Redis at {where} (FastPort:Backplane:Connection) cannot be used: {e.Message}", e);
             }
 
@@ -124,10 +130,29 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        await PassOnAsync().ConfigureAwait(false);
         await Directory.DisposeAsync().ConfigureAwait(false);
         await Members.DisposeAsync().ConfigureAwait(false);
         await Transport.DisposeAsync().ConfigureAwait(false);
         await _redis.DisposeAsync().ConfigureAwait(false);
+    }
+
+    // The server has stopped and its ids are free, but other nodes learn of that from their next relays to them. Those are passed on until
+    // none has come for a while: a node that left at once would take them with it, and their senders would not know what became of them.
+    private async Task PassOnAsync()
+    {
+        long begun = _time.GetTimestamp();
+        while (Members is { IsValid: true, Members.Count: > 1 } && _time.GetElapsedTime(begun) < _options.Lease)
+        {
+            long lastRelays = Math.Max(begun, _receiver.LastRelaysAt);
+            if (_time.GetElapsedTime(lastRelays) >= QuietBeforeLeaving && Lookups.IsIdle
+                && Transport.Links.All(static link => link.QueuedBytes == 0))
+            {
+                return;
+            }
+
+            await Task.Delay(QuietCheckInterval, _time).ConfigureAwait(false);
+        }
     }
 
     // With RESP2 the channel's own connection may come up a little after the other.

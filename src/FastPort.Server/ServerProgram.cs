@@ -22,21 +22,27 @@ internal static class ServerProgram
         async () =>
         {
             using IHost host = Build(listen, queuedEcho, dashboard, transport);
-            return await HostRun.UntilStoppedAsync(
-                host,
-                () =>
-                {
-                    foreach (Endpoint endpoint in host.Services.GetRequiredService<FastPortServer>().Endpoints)
-                    {
-                        // Plain lines on standard output: programs that start this server read them.
-                        Console.WriteLine($"listening on {endpoint}");
-                    }
-
-                    DashboardOption.Tell(host.Services);
-                },
-                cancellationToken).ConfigureAwait(false);
+            try
+            {
+                return await HostRun.UntilStoppedAsync(host, () => Tell(host.Services), cancellationToken).ConfigureAwait(false);
+            }
+            catch (InvalidOperationException e) when (BackplaneSection.IsFailure(e))
+            {
+                throw new NotJoinedException(e);
+            }
         },
         Console.Error);
+
+    private static void Tell(IServiceProvider services)
+    {
+        foreach (Endpoint endpoint in services.GetRequiredService<FastPortServer>().Endpoints)
+        {
+            // Plain lines on standard output: programs that start this server read them.
+            Console.WriteLine($"listening on {endpoint}");
+        }
+
+        DashboardOption.Tell(services);
+    }
 
     private static IHost Build(string[] listen, bool queuedEcho, string? dashboard, TransportChoice transport)
     {
@@ -73,4 +79,7 @@ internal static class ServerProgram
 
         return builder.Build();
     }
+
+    /// <summary>The node could not join the others.</summary>
+    private sealed class NotJoinedException(Exception inner) : ProgramFailedException(inner.Message, Programs.ExitCode.Failed, inner);
 }

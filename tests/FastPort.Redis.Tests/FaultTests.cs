@@ -162,7 +162,7 @@ public sealed class FaultTests
         await using RedisProcess redis = await RedisProcess.StartAsync();
         await using Node a = await Node.StartAsync(redis, "a");
 
-        InvalidOperationException failure = await Assert.ThrowsAsync<InvalidOperationException>(() => Node.StartAsync(redis, "a"));
+        BackplaneException failure = await Assert.ThrowsAsync<BackplaneException>(() => Node.StartAsync(redis, "a"));
 
         Assert.Contains("The node name 'a' belongs to a running node", failure.Message, StringComparison.Ordinal);
         Assert.Equal(["a"], a.Backplane.Nodes);
@@ -173,7 +173,7 @@ public sealed class FaultTests
     {
         await using RedisProcess redis = await RedisProcess.StartAsync("--requirepass", "secret");
 
-        InvalidOperationException failure = await Assert.ThrowsAsync<InvalidOperationException>(() => Node.StartAsync(redis, "a"));
+        BackplaneException failure = await Assert.ThrowsAsync<BackplaneException>(() => Node.StartAsync(redis, "a"));
 
         Assert.Contains("FastPort:Backplane:Connection", failure.Message, StringComparison.Ordinal);
         await using Node b = Node.Create($"{redis.Connection},password=secret", "b");

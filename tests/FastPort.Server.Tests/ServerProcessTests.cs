@@ -143,6 +143,22 @@ public sealed class ServerProcessTests
     }
 
     [Fact]
+    public async Task A_Redis_that_cannot_be_reached_is_exit_code_1_and_one_clear_sentence()
+    {
+        // Bound, and nobody listens: connections are refused.
+        using var silent = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        silent.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        string redis = $"127.0.0.1:{((IPEndPoint)silent.LocalEndPoint!).Port}";
+        await using ServerProcess server = ServerProcess.Start(
+            ["--listen", "tcp://127.0.0.1:0"], ("FastPort__Backplane__Connection", redis));
+
+        Assert.Equal(1, await server.ExitAsync());
+        Assert.Contains(
+            $"The backplane's Redis at {redis} (FastPort:Backplane:Connection) cannot be used", server.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", server.Errors + server.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task A_port_in_use_is_exit_code_1_and_one_clear_sentence()
     {
         using var taken = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);

@@ -9,19 +9,22 @@ public sealed partial class ConnectionServer
     // Additional time for a stop besides ShutdownTimeout. Aborted connections whose protocols block their loop have 5 s of it.
     private static readonly TimeSpan StopMargin = TimeSpan.FromSeconds(10);
 
-    /// <summary>Whether a stop has begun: no connection is accepted any more.</summary>
+    /// <summary>
+    /// Whether a stop has begun: no connection is accepted any more, or soon none will be (<see cref="ServerOptions.DrainDelay"/>).
+    /// </summary>
     public bool IsStopping => _stopping;
 
     /// <summary>
-    /// Stops the server: accepts no more connections, notifies every protocol (<see cref="IConnectionProtocol.OnStopping"/>), waits up to
-    /// <see cref="ServerOptions.ShutdownTimeout"/> for the connections, then aborts those that are left. Always completes; idempotent.
+    /// Stops the server: waits <see cref="ServerOptions.DrainDelay"/>, accepts no more connections, notifies every protocol
+    /// (<see cref="IConnectionProtocol.OnStopping"/>), waits up to <see cref="ServerOptions.ShutdownTimeout"/> for the connections, then
+    /// aborts those that are left. Always completes; idempotent.
     /// </summary>
-    /// <param name="cancellationToken">Aborts the remaining connections at once.</param>
+    /// <param name="cancellationToken">Ends the waits and aborts the remaining connections at once.</param>
     public Task StopAsync(CancellationToken cancellationToken = default)
     {
         lock (_gate)
         {
-            // From here on the server cannot start and admits no connection.
+            // From here on the server cannot start. Who asks is told so; connections are admitted until the drain delay is over.
             _stopping = true;
             return _stopped ??= StopInTimeAsync(cancellationToken);
         }
@@ -34,7 +37,7 @@ public sealed partial class ConnectionServer
         try
         {
             await Task.Run(() => StopCoreAsync(cancellationToken), CancellationToken.None)
-                .WaitAsync(_options.ShutdownTimeout + StopMargin, _time, CancellationToken.None)
+                .WaitAsync(_options.DrainDelay + _options.ShutdownTimeout + StopMargin, _time, CancellationToken.None)
                 .ConfigureAwait(false);
         }
         catch (TimeoutException)
@@ -45,6 +48,8 @@ public sealed partial class ConnectionServer
 
     private async Task StopCoreAsync(CancellationToken cancellationToken)
     {
+        await DrainAsync(cancellationToken).ConfigureAwait(false);
+        _closing = true;
         ITransportListener[] listeners;
         lock (_gate)
         {
@@ -85,6 +90,17 @@ public sealed partial class ConnectionServer
         Memory.Leave(this);
         _clock?.Dispose();
         ServerLog.Stopped(_logger);
+    }
+
+    // A server whose start has failed has nothing to drain.
+    private async Task DrainAsync(CancellationToken cancellationToken)
+    {
+        if (_options.DrainDelay > TimeSpan.Zero && _listens)
+        {
+            var delay = Task.Delay(_options.DrainDelay, _time, cancellationToken);
+            ServerLog.Draining(_logger, _options.DrainDelay);
+            await delay.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
     }
 
     private async Task<bool> AllClosedAsync(TimeSpan timeout, CancellationToken cancellationToken)

@@ -44,6 +44,10 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private int _inStages;
     private volatile bool _stopping;
 
+    // No connection is admitted any more: _stopping, after the drain delay.
+    private volatile bool _closing;
+    private volatile bool _listens;
+
     /// <summary>Creates a server. No endpoint is bound before <see cref="StartAsync"/>.</summary>
     /// <param name="options">
     /// <see cref="ConnectionServerOptions"/>, or a protocol's own; validated here, must not change afterwards.
@@ -189,6 +193,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             throw;
         }
 
+        _listens = true;
         WarnAboutDescriptors();
         foreach (Endpoint endpoint in Endpoints)
         {
@@ -215,7 +220,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                 }
             }
 
-            if (_stopping)
+            if (_closing)
             {
                 Reject(accepted, ConnectionRejection.ShuttingDown);
                 return;
@@ -287,7 +292,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         // A proxy's connections count for its clients, when their addresses are known.
         EndPoint? address = _proxies.Contain(connection.RemoteEndPoint) ? null : connection.RemoteEndPoint;
         string? why = null;
-        ConnectionRejection? rejection = _stopping ? ConnectionRejection.ShuttingDown : _admission.TryEnter(address, out why);
+        ConnectionRejection? rejection = _closing ? ConnectionRejection.ShuttingDown : _admission.TryEnter(address, out why);
         if (rejection is not null)
         {
             // Abort frees the descriptor at once.
@@ -346,7 +351,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
         catch (Exception) when (both.IsCancellationRequested)
         {
-            Reject(accepted, _stopping ? ConnectionRejection.ShuttingDown : ConnectionRejection.StageTimeout);
+            Reject(accepted, _closing ? ConnectionRejection.ShuttingDown : ConnectionRejection.StageTimeout);
             return null;
         }
         catch (HandshakeFailedException e)

@@ -96,7 +96,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     /// <summary>Number of open connections.</summary>
     public int ConnectionCount => _connections.ConnectionCount;
 
-    /// <summary>Whether a stop has begun: no connection is accepted any more.</summary>
+    /// <inheritdoc cref="ConnectionServer.IsStopping"/>
     public bool IsStopping => _connections.IsStopping;
 
     /// <summary>The present load. Its time is that of a walk over all connections; for code that reads it every second or so.</summary>
@@ -134,10 +134,11 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
     }
 
     /// <summary>
-    /// Stops the server: accepts no more connections, says Goodbye to every session, answers the requests in flight for up to
-    /// <see cref="ServerOptions.ShutdownTimeout"/>, then aborts the sessions that are left. Always completes; idempotent.
+    /// Stops the server: waits <see cref="ServerOptions.DrainDelay"/>, accepts no more connections, says Goodbye to every session, answers
+    /// the requests in flight for up to <see cref="ServerOptions.ShutdownTimeout"/>, then aborts the sessions that are left. Always
+    /// completes; idempotent.
     /// </summary>
-    /// <param name="cancellationToken">Aborts the remaining sessions at once.</param>
+    /// <param name="cancellationToken">Ends the waits and aborts the remaining sessions at once.</param>
     public Task StopAsync(CancellationToken cancellationToken = default) => _connections.StopAsync(cancellationToken);
 
     /// <summary>Stops the server.</summary>

@@ -95,6 +95,13 @@ public abstract class ServerOptions : IDescribedOptions
     /// </summary>
     public string? UnixSocketPermissions { get; set; }
 
+    /// <summary>
+    /// Time from the beginning of a stop, when <see cref="ConnectionServer.IsStopping"/> and the health check turn, to the closing of the
+    /// listeners: until then connections are accepted and served as before, so that a load balancer can take the server out first. 0 to 1
+    /// hour. Defaults to 0.
+    /// </summary>
+    public TimeSpan DrainDelay { get; set; }
+
     /// <summary>Time that a stopping server waits for its connections before it aborts them; 0 to 1 hour. Defaults to 5 s.</summary>
     public TimeSpan ShutdownTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
@@ -153,6 +160,7 @@ public abstract class ServerOptions : IDescribedOptions
             UnixSocketPermissions,
             static text => text is null || UnixPermissions.TryParse(text, out _),
             "allowed are 0000 to 0777, octal");
+        DrainDelay = section.Time(nameof(DrainDelay), DrainDelay, TimeSpan.Zero, TimeSpan.FromHours(1));
         ShutdownTimeout = section.Time(nameof(ShutdownTimeout), ShutdownTimeout, TimeSpan.Zero, TimeSpan.FromHours(1));
     }
 

@@ -30,7 +30,7 @@ internal sealed class ServerHealthCheck(FastPortServer server, TimeProvider time
     {
         if (server.IsStopping || lifetime?.ApplicationStopping.IsCancellationRequested == true)
         {
-            return new HealthCheckResult(failure, "The server is stopping: it takes no more connections.");
+            return new HealthCheckResult(failure, "The server is stopping.");
         }
 
         if (server.Endpoints.Count == 0)

@@ -69,7 +69,7 @@ internal sealed class Membership : IAsyncDisposable
     public event Action<Member>? Left;
 
     /// <summary>Takes the lease. If a node that was killed has the name, waits until its lease has ended.</summary>
-    /// <exception cref="InvalidOperationException">Another node has the name.</exception>
+    /// <exception cref="BackplaneException">Another node has the name.</exception>
     public async Task JoinAsync(CancellationToken cancellationToken)
     {
         long givesUp = _time.GetTimestamp() + Ticks(_lease * 1.2);
@@ -77,7 +77,7 @@ internal sealed class Membership : IAsyncDisposable
         {
             if (_time.GetTimestamp() > givesUp)
             {
-                throw new InvalidOperationException(
+                throw new BackplaneException(
                     $"The node name '{Self.Name}' belongs to a running node (instance {Member.Format(other.Instance)}); "
                     + "set FastPort:Backplane:Node to a name of its own.");
             }

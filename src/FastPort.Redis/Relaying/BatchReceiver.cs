@@ -26,6 +26,11 @@ internal sealed class BatchReceiver(
     // What targets and senders of so many entries receive is flushed together.
     private const int EntriesOfGroup = 256;
 
+    private long _lastRelaysAt = transport.Now;
+
+    /// <summary>When relays came last; in ticks of <see cref="RelayTransport.Now"/>.</summary>
+    public long LastRelaysAt => Volatile.Read(ref _lastRelaysAt);
+
     /// <summary>Handles one message of the channel.</summary>
     public async Task ReceiveAsync(ReadOnlyMemory<byte> message)
     {
@@ -79,6 +84,7 @@ internal sealed class BatchReceiver(
 
         if (relays != 0)
         {
+            Volatile.Write(ref _lastRelaysAt, transport.Now);
             transport.Counters.RelaysReceived(relays);
             sender.TellSeen(reader.Number);
         }

@@ -26,6 +26,9 @@ internal sealed class LocationLookups(
 
     public bool HasRoom => Volatile.Read(ref _waitingBytes) < queueBytes;
 
+    /// <summary>Whether no relay waits for its target's location.</summary>
+    public bool IsIdle => _running.IsEmpty;
+
     public bool TryGet(ReadOnlySpan<byte> id, out Location location) =>
         _known.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(id, out location);
 

@@ -13,6 +13,10 @@ internal static class BackplaneSection
     public static FastPortBuilder AddBackplaneIfConfigured(this FastPortBuilder builder, IConfiguration configuration) =>
         configuration.GetSection(RedisBackplaneOptions.SectionName).Exists() ? Add(builder, configuration) : builder;
 
+    /// <summary>Whether a start has failed because the nodes could not be joined; the message is for the user.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static bool IsFailure(InvalidOperationException exception) => exception is BackplaneException;
+
     // A method of its own: to compile one that calls into an assembly is to load that.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static FastPortBuilder Add(FastPortBuilder builder, IConfiguration configuration) => builder.AddRedisBackplane(configuration);

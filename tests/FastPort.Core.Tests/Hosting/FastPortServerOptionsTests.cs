@@ -13,6 +13,7 @@ public sealed class FastPortServerOptionsTests
         { static o => o.MaxConnections = 0, "FastPort:MaxConnections is 0; allowed are 1 to 1000000." },
         { static o => o.MaxConnectionsPerAddress = -1, "FastPort:MaxConnectionsPerAddress is -1; allowed are 0 to 1000000." },
         { static o => o.DuplicateIdentity = (DuplicateIdentityPolicy)9, "FastPort:DuplicateIdentity is 9; allowed are Refuse, TakeOver." },
+        { static o => o.DrainDelay = TimeSpan.FromHours(2), "FastPort:DrainDelay is 02:00:00; allowed are 00:00:00 to 01:00:00." },
         { static o =>
             o.ShutdownTimeout = TimeSpan.FromHours(2), "FastPort:ShutdownTimeout is 02:00:00; allowed are 00:00:00 to 01:00:00." },
         { static o => o.ShutdownGrace = TimeSpan.FromSeconds(

@@ -83,6 +83,33 @@ public sealed class HealthTests
     }
 
     [Fact]
+    public async Task Readiness_ends_a_drain_delay_before_connections_are_refused()
+    {
+        var time = new FakeTimeProvider();
+        await using HealthHost host = await HealthHost.StartAsync(
+            services => services.AddSingleton<TimeProvider>(time), null, ("FastPort:DrainDelay", "00:00:03"));
+        Assert.Equal(HttpStatusCode.OK, (await host.ReadyAsync()).Status);
+
+        Task stopping = host.StopAsync();
+        await Patience.UntilAsync(() => host.Server.IsStopping, "the server stops");
+
+        Assert.Equal((HttpStatusCode.ServiceUnavailable, NotReady), await host.ReadyAsync());
+        await using (await ConnectAsync(host.Server))
+        {
+            Assert.False(stopping.IsCompleted);
+        }
+
+        // The stop may not have begun to wait yet, and by this clock has other waits after this one.
+        while (!stopping.IsCompleted)
+        {
+            time.Advance(TimeSpan.FromSeconds(3));
+            await Task.Yield();
+        }
+
+        await stopping;
+    }
+
+    [Fact]
     public async Task A_server_whose_loop_does_not_come_back_from_a_handler_is_unhealthy()
     {
         var time = new FakeTimeProvider();

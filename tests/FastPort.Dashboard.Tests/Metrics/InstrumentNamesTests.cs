@@ -33,6 +33,8 @@ public sealed partial class InstrumentNamesTests
         };
         listener.Start();
         using IHost host = BuildOfEverything();
+        using IHost node = BuildNode();
+        Assert.NotEmpty(node.Services.GetServices<IHostedService>());
         await using var tags = new TagServer([new MemoryTagSource("memory")]);
         await host.StartAsync(TestContext.Current.CancellationToken);
         await host.StopAsync(TestContext.Current.CancellationToken);
@@ -57,6 +59,15 @@ public sealed partial class InstrumentNamesTests
         builder.Services.AddFastPort(builder.Configuration);
         builder.Services.AddKeyedSingleton("peer", new LatencyStats(LatencyRole.Client));
         builder.Services.AddFastPortClient("peer", builder.Configuration.GetSection("Peer"));
+        return builder.Build();
+    }
+
+    // One of several nodes. It has its instruments before it starts, and needs no Redis for them.
+    private static IHost BuildNode()
+    {
+        HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+        builder.Services.AddMetrics();
+        builder.Services.AddFastPort(builder.Configuration).AddRedisBackplane(builder.Configuration);
         return builder.Build();
     }
 

@@ -1,0 +1,13 @@
+namespace FastPort.Redis;
+
+/// <summary>
+/// A node cannot join the others: Redis cannot be used, or another node has its name. The message says which, and what to do. The host's
+/// start throws it.
+/// </summary>
+public sealed class BackplaneException : InvalidOperationException
+{
+    internal BackplaneException(string message, Exception? inner = null)
+        : base(message, inner)
+    {
+    }
+}

@@ -1,0 +1,61 @@
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Redis.Tests.Support;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Redis.Tests;
+
+/// <summary>A node that stops in order.</summary>
+public sealed class LeavingTests
+{
+    private const uint Type = 0x1234;
+    private const int Targets = 500;
+
+    [RedisFact]
+    public async Task Relays_to_sessions_that_have_left_with_it_are_answered_that_nobody_is_there()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient sender = await b.ConnectAsync("sender");
+
+        // From now on b knows where they are, and hears nothing of their end.
+        for (int i = 0; i < Targets; i++)
+        {
+            await using FastPortClient target = await a.ConnectAsync(
+                $"target-{i}", static client => client.OnRelayed(Type, (scoped in _) => { }));
+            await sender.RelayAsync($"target-{i}", Type, new byte[] { 1 });
+        }
+
+        await a.Server.StopAsync(Patience.Token);
+        Task leaving = a.Host.StopAsync(Patience.Token);
+        List<Task<ErrorCode>> answers = [];
+
+        // One after the other, so that some come in each moment of its leaving; none waits for one that is lost.
+        for (int i = 0; i < Targets; i++)
+        {
+            Task<ErrorCode> answer = AskAsync(sender, $"target-{i}");
+            answers.Add(answer);
+            await Task.WhenAny(answer, leaving);
+        }
+
+        Assert.All(await Task.WhenAll(answers).InTimeAsync(), static code => Assert.Equal(ErrorCode.NotFound, code));
+        await leaving.InTimeAsync();
+        await b.KnowsAsync(1);
+    }
+
+    private static async Task<ErrorCode> AskAsync(FastPortClient sender, string id)
+    {
+        try
+        {
+            await sender.RelayAsync(id, Type, new byte[] { 2 });
+            return ErrorCode.None;
+        }
+        catch (RequestFailedException e)
+        {
+            return e.Code;
+        }
+    }
+}
