@@ -57,7 +57,7 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
             CloseServed = CloseBanned,
         };
         Handlers = handlers ?? new MessageHandlers();
-        Routing = new ServerRouting(options.Routing, _identities, _components.Router, Counters);
+        Routing = new ServerRouting(options.Routing, _identities, _components.Router, Counters, _components.TopicInterests);
         _frameworkHandlers = Routing.CreateHandlers();
     }
 

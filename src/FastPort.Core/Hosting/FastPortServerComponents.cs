@@ -29,4 +29,10 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
     /// null: the ids of this server are its own.
     /// </summary>
     public IRoutingIdClaims? RoutingIdClaims { get; set; }
+
+    /// <summary>
+    /// Told which topics the sessions of this server are subscribed to, together with a <see cref="Router"/> that forwards publications.
+    /// Defaults to null: nobody is told.
+    /// </summary>
+    public ITopicInterests? TopicInterests { get; set; }
 }

@@ -21,12 +21,16 @@ public sealed class ServerRouting
     private readonly ServerCounters _counters;
 
     internal ServerRouting(
-        RoutingOptions options, IdentityRegistry identities, Func<IMessageRouter, IMessageRouter>? replaceRouter, ServerCounters counters)
+        RoutingOptions options,
+        IdentityRegistry identities,
+        Func<IMessageRouter, IMessageRouter>? replaceRouter,
+        ServerCounters counters,
+        ITopicInterests? interests = null)
     {
         _options = options;
         _identities = identities;
         _counters = counters;
-        _topics = new TopicIndex(options, counters);
+        _topics = new TopicIndex(options, counters, interests);
         _peers = new PeerDirectory(identities);
         var local = new LocalRouter(identities, _topics);
         _router = replaceRouter is null ? local : replaceRouter(local);
@@ -132,7 +136,10 @@ public sealed class ServerRouting
     /// <param name="topic">The topic; at most <see cref="RoutingOptions.MaxTopicBytes"/> long.</param>
     /// <param name="type">The application's message type.</param>
     /// <param name="body">The body, encoded once.</param>
-    /// <returns>The number of send queues that accepted the message.</returns>
+    /// <returns>
+    /// The number of send queues of this server that accepted the message. With a backplane it reaches sessions of other servers too, which
+    /// are not counted.
+    /// </returns>
     /// <exception cref="ArgumentException">The topic is too long, or the message exceeds the largest frame.</exception>
     public int Publish<TBody>(string topic, uint type, TBody body)
         where TBody : IFrameBody => PublishCore(topic, new RoutedBody<TBody>(topic, type, body, RoutingIdentity.ServerFromField));
