@@ -1,4 +1,5 @@
 using FastPort.Redis.Relaying;
+using FastPort.Redis.Topics;
 using FastPort.Routing;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
@@ -6,8 +7,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Redis;
 
 /// <summary>
-/// Makes a server one of several nodes: a routing id belongs to one session of all nodes, and relays reach it wherever it is. Registered by
-/// <c>AddRedisBackplane</c>, which starts and stops it with the host. Thread-safe.
+/// Makes a server one of several nodes: a routing id belongs to one session of all nodes, relays reach it wherever it is, and publications
+/// reach the subscribers of all nodes. Registered by <c>AddRedisBackplane</c>, which starts and stops it with the host. Thread-safe.
 /// </summary>
 public sealed class RedisBackplane : IRoutingIdClaims
 {
@@ -40,6 +41,9 @@ public sealed class RedisBackplane : IRoutingIdClaims
     /// <summary>The parts that are connected; null before the start and after the stop.</summary>
     internal RunningBackplane? Running => Volatile.Read(ref _running);
 
+    /// <summary>What the server's sessions are subscribed to.</summary>
+    internal OwnInterests Interests { get; } = new();
+
     /// <inheritdoc/>
     ValueTask<RoutingIdGrant> IRoutingIdClaims.ClaimAsync(RoutingIdClaim claim, CancellationToken cancellationToken) =>
         Running is { } running ? running.Directory.ClaimAsync(claim, cancellationToken) : new(RoutingIdGrant.Unavailable);
@@ -57,7 +61,7 @@ public sealed class RedisBackplane : IRoutingIdClaims
     internal async Task StartAsync(TimeSpan relayTimeout, CancellationToken cancellationToken) =>
         Volatile.Write(
             ref _running,
-            await RunningBackplane.StartAsync(_options, _local!, relayTimeout, _time, _loggers, cancellationToken).ConfigureAwait(false));
+            await RunningBackplane.StartAsync(_options, _local!, Interests, relayTimeout, _time, _loggers, cancellationToken).ConfigureAwait(false));
 
     internal async Task StopAsync()
     {

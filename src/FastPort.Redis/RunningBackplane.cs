@@ -1,6 +1,7 @@
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
+using FastPort.Redis.Topics;
 using FastPort.Routing;
 using Microsoft.Extensions.Logging;
 using StackExchange.Redis;
@@ -19,6 +20,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         RedisBackplaneOptions options,
         ConnectionMultiplexer redis,
         IMessageRouter local,
+        OwnInterests interests,
         TimeSpan relayTimeout,
         TimeProvider time,
         ILogger logger)
@@ -31,7 +33,9 @@ internal sealed class RunningBackplane : IAsyncDisposable
         Transport = new RelayTransport(database, options.KeyPrefix, Members, options.Lease, relayTimeout, time, logger)
         {
             LookUp = (id, relay) => Lookups!.Send(id, relay),
+            InterestsLost = instance => Topics!.Lost(instance),
         };
+        Topics = new TopicExchange(interests, Transport, Members);
         Directory = new ClaimDirectory(database, options.KeyPrefix, Members, time)
         {
             ChallengeAsync = Transport.ChallengeAsync,
@@ -39,13 +43,19 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
         Lookups = new LocationLookups(Directory, Transport, local, options.QueueBytes, logger);
         var targets = new TargetQueues(Transport, local, time, options.QueueBytes);
-        _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, local, logger);
+        _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, Topics, local, logger);
         Members.Left += member =>
         {
             Lookups.ForgetNode(member.Instance);
+            Topics.NodeLeft(member.Instance);
             Transport.NodeLeft(member);
         };
-        Members.Joined += member => BackplaneLog.NodeJoined(logger, member.Name);
+        Members.Joined += member =>
+        {
+            BackplaneLog.NodeJoined(logger, member.Name);
+            Topics.NodeJoined(member.Instance);
+        };
+        redis.ConnectionRestored += (_, _) => Topics.TellAndAskAll();
         Members.Renewed += Renewed;
     }
 
@@ -57,11 +67,14 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     public LocationLookups Lookups { get; }
 
+    public TopicExchange Topics { get; }
+
     /// <summary>Connects, subscribes to this node's channel, and joins the nodes.</summary>
     /// <exception cref="InvalidOperationException">Redis cannot be used, or another node has the name; the message says why.</exception>
     public static async Task<RunningBackplane> StartAsync(
         RedisBackplaneOptions options,
         IMessageRouter local,
+        OwnInterests interests,
         TimeSpan relayTimeout,
         TimeProvider time,
         ILoggerFactory loggers,
@@ -84,7 +97,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         try
         {
             redis = await ConnectionMultiplexer.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
-            running = new RunningBackplane(options, redis, local, relayTimeout, time, logger);
+            running = new RunningBackplane(options, redis, local, interests, relayTimeout, time, logger);
             RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
             ChannelMessageQueue queue = await SubscribeAsync(redis.GetSubscriber(), channel, connection.ConnectTimeout, cancellationToken)
                 .ConfigureAwait(false);
@@ -119,6 +132,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
     {
         await Directory.DisposeAsync().ConfigureAwait(false);
         await Members.DisposeAsync().ConfigureAwait(false);
+        Topics.Dispose();
         await Transport.DisposeAsync().ConfigureAwait(false);
         await _redis.DisposeAsync().ConfigureAwait(false);
     }
@@ -143,6 +157,8 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     private async Task ClaimAgainAsync()
     {
+        // Others have forgotten what is wanted here, and have not told what has changed there.
+        Topics.TellAndAskAll();
         int before = Directory.Count;
         int lost = await Directory.ClaimAgainAsync().ConfigureAwait(false);
         BackplaneLog.ClaimedAgain(_logger, before - lost, lost);

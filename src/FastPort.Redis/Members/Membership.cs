@@ -39,8 +39,10 @@ internal sealed class Membership : IAsyncDisposable
     /// <summary>
     /// Whether this node has its lease and, after a lease that ended, has claimed its ids again. Without it, its ids may belong to others.
     /// </summary>
-    public bool IsValid =>
-        _time.GetTimestamp() < Volatile.Read(ref _validUntil) && Volatile.Read(ref _claimingAgain).IsCompletedSuccessfully;
+    public bool IsValid => HasLease && Volatile.Read(ref _claimingAgain).IsCompletedSuccessfully;
+
+    /// <summary>Whether this node has its lease. What needs no ids, such as topics, needs no more.</summary>
+    public bool HasLease => _time.GetTimestamp() < Volatile.Read(ref _validUntil);
 
     /// <summary>The nodes that have leases, this one included, by their instances.</summary>
     public FrozenDictionary<ulong, Member> Members => Volatile.Read(ref _members);

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
+using FastPort.Redis.Topics;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
 using FastPort.Sessions;
@@ -20,6 +21,7 @@ internal sealed class BatchReceiver(
     ClaimDirectory directory,
     TargetQueues targets,
     Membership members,
+    TopicExchange topics,
     IMessageRouter local,
     ILogger logger)
 {
@@ -60,13 +62,19 @@ internal sealed class BatchReceiver(
     {
         // Opened before.
         _ = BatchReader.TryOpen(message, out BatchReader reader);
+        if (!sender.Receives(reader.Number))
+        {
+            topics.HaveMissed(sender.Instance);
+        }
+
         int relays = 0;
+        int publications = 0;
+        bool needsSeen = false;
         while (reader.Read())
         {
-            if (reader.Kind == EntryKind.Relay)
-            {
-                relays++;
-            }
+            relays += reader.Kind == EntryKind.Relay ? 1 : 0;
+            publications += reader.Kind == EntryKind.Publish ? 1 : 0;
+            needsSeen |= reader.Kind.NeedsSeen();
 
             if (!TryHandle(reader.Kind, reader.Payload, sender))
             {
@@ -79,9 +87,10 @@ internal sealed class BatchReceiver(
             Refuse($"a batch of {message.Length} bytes from node '{transport.NameOf(sender.Instance)}' ends within an entry");
         }
 
-        if (relays != 0)
+        if (needsSeen)
         {
             transport.Counters.RelaysReceived(relays);
+            transport.Counters.PublicationsArrived(publications);
             sender.TellSeen(reader.Number);
         }
     }
@@ -110,8 +119,11 @@ internal sealed class BatchReceiver(
             case EntryKind.Moved when payload.Length > 8:
                 lookups.Forget(payload[8..], BinaryPrimitives.ReadInt64LittleEndian(payload));
                 return true;
+            case EntryKind.Publish when PublishEntry.TryRead(payload, out PublishEntry publication):
+                Deliver(publication);
+                return true;
             default:
-                return false;
+                return kind.IsInterest() && topics.TryReceive(sender.Instance, kind, payload);
         }
     }
 
@@ -147,6 +159,18 @@ internal sealed class BatchReceiver(
         {
             transport.Settle(relay.Correlation, relay.Origin, relay.Id, status);
         }
+    }
+
+    // One encoding for all sessions here. In parts, if they are very many; this thread serves no connections, so it goes on at once.
+    private void Deliver(in PublishEntry publication)
+    {
+        var body = new RawBody(publication.Body);
+        int next = 0;
+        do
+        {
+            local.Publish(publication.Topic, publication.Audience, publication.Type, in body, ref next);
+        }
+        while (next != 0);
     }
 
     // A later version may have more of them.

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using FastPort.Framing;
 using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
+using FastPort.Routing;
 using FastPort.Sessions;
 using StackExchange.Redis;
 
@@ -9,7 +10,7 @@ namespace FastPort.Redis.Relaying;
 
 /// <summary>
 /// The way to one other node. What gathers while a batch is on its way to Redis is the next batch. The receiver says which batches it has
-/// seen; relays are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all fields; nothing else
+/// seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all fields; nothing else
 /// is called under it but the table of pending relays, whose lock is the innermost.
 /// </summary>
 internal sealed class NodeLink : IThreadPoolWorkItem
@@ -26,12 +27,14 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     private BatchBuffer _gathering = new();
     private BatchBuffer _sending = new();
     private ulong _number = 1;
-    private int _relays;
-    private int _oneWays;
+    private BatchContent _content;
     private int _unseenBytes;
     private bool _isSending;
     private bool _isClosed;
     private TaskCompletionSource? _room;
+
+    // Only for the thread that receives batches.
+    private ulong _lastReceived;
 
     public NodeLink(RelayTransport transport, ulong instance)
     {
@@ -49,12 +52,14 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         {
             lock (_gate)
             {
-                return _unseenBytes + (_relays == 0 ? 0 : _gathering.Length);
+                return WindowUsed;
             }
         }
     }
 
-    private bool IsFull => _unseenBytes + (_relays == 0 ? 0 : _gathering.Length) >= WindowBytes;
+    private int WindowUsed => _unseenBytes + (_content.NeedsSeen ? _gathering.Length : 0);
+
+    private bool IsFull => WindowUsed >= WindowBytes;
 
     /// <summary>Adds a relay.</summary>
     /// <param name="correlation">Its correlation; 0 if it is one-way.</param>
@@ -96,12 +101,8 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 throw;
             }
 
-            _relays++;
-            if (correlation == 0)
-            {
-                _oneWays++;
-            }
-            else if (origin == _transport.Self)
+            _content += new BatchContent(Relays: 1, OneWays: correlation == 0 ? 1 : 0, Publications: 0, Interests: 0);
+            if (correlation != 0 && origin == _transport.Self)
             {
                 _transport.Pending.Sent(correlation, this, _number);
             }
@@ -109,6 +110,64 @@ internal sealed class NodeLink : IThreadPoolWorkItem
             Begin();
             return SendStatus.Queued;
         }
+    }
+
+    /// <summary>Adds a publication. False if the window is full, or the node has left.</summary>
+    public bool TryPublish<TBody>(ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        lock (_gate)
+        {
+            if (_isClosed || IsFull)
+            {
+                return false;
+            }
+
+            int size = body.Size;
+            int before = _gathering.Length;
+            Span<byte> payload = _gathering.Add(EntryKind.Publish, PublishEntry.FixedSize + topic.Length + size);
+            try
+            {
+                PublishEntry.WriteHead(payload, audience, type, topic);
+                body.Write(payload[(PublishEntry.FixedSize + topic.Length)..]);
+            }
+            catch
+            {
+                _gathering.CutTo(before);
+                throw;
+            }
+
+            _content += new BatchContent(Relays: 0, OneWays: 0, Publications: 1, Interests: 0);
+            Begin();
+            return true;
+        }
+    }
+
+    /// <summary>Adds an entry about wanted topics, even if the window is full. False if the node has left.</summary>
+    public bool TryTell(EntryKind kind, ReadOnlySpan<byte> prefix)
+    {
+        lock (_gate)
+        {
+            if (_isClosed)
+            {
+                return false;
+            }
+
+            prefix.CopyTo(Add(kind, prefix.Length));
+            _content += new BatchContent(Relays: 0, OneWays: 0, Publications: 0, Interests: 1);
+            return true;
+        }
+    }
+
+    /// <summary>
+    /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has begun to count anew. Only for the
+    /// thread that receives batches.
+    /// </summary>
+    public bool Receives(ulong number)
+    {
+        bool isNext = _lastReceived == 0 || number == _lastReceived + 1;
+        _lastReceived = number;
+        return isNext;
     }
 
     public void Confirm(ulong correlation, SendStatus status)
@@ -169,7 +228,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    /// <summary>Completes when relays are accepted again, or the node has left.</summary>
+    /// <summary>Completes when relays and publications are accepted again, or the node has left.</summary>
     public Task WhenRoomAsync()
     {
         lock (_gate)
@@ -185,14 +244,14 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     {
         ulong first = 0;
         ulong last = 0;
-        int oneWays = 0;
+        var lost = default(BatchContent);
         lock (_gate)
         {
             while (_unseen.TryPeek(out SentBatch batch) && batch.SentAt < sentBefore)
             {
                 first = first == 0 ? batch.Number : first;
                 last = batch.Number;
-                oneWays += batch.OneWays;
+                lost += batch.Content;
                 _unseenBytes -= batch.Bytes;
                 _unseen.Dequeue();
             }
@@ -202,7 +261,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
 
         if (last != 0)
         {
-            _transport.Lost(this, first, last, oneWays);
+            _transport.Lost(this, first, last, lost);
         }
     }
 
@@ -210,27 +269,31 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     public void Close()
     {
         BatchBuffer? rest = null;
-        int oneWays;
+        var lost = default(BatchContent);
         lock (_gate)
         {
             _isClosed = true;
-            oneWays = _unseen.Sum(static batch => batch.OneWays);
+            foreach (SentBatch batch in _unseen)
+            {
+                lost += batch.Content;
+            }
+
             _unseen.Clear();
             _unseenBytes = 0;
-            if (_relays != 0 && !_isSending)
+            if (_content.NeedsSeen && !_isSending)
             {
                 rest = _gathering;
                 _gathering = new BatchBuffer();
             }
 
-            _relays = _oneWays = 0;
+            _content = default;
             TellRoom();
         }
 
-        _transport.Lost(this, 0, ulong.MaxValue, oneWays);
+        _transport.Lost(this, 0, ulong.MaxValue, lost);
         if (rest is not null)
         {
-            _transport.Undelivered(rest.Memory.Span);
+            _transport.Undelivered(this, rest.Memory.Span);
         }
     }
 
@@ -277,9 +340,9 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 }
 
                 (_gathering, _sending) = (_sending, _gathering);
-                batch = new SentBatch(_number++, _sending.Length, _relays, _oneWays, _transport.Now);
-                _relays = _oneWays = 0;
-                if (batch.Relays != 0)
+                batch = new SentBatch(_number++, _sending.Length, _content, _transport.Now);
+                _content = default;
+                if (batch.Content.NeedsSeen)
                 {
                     _unseen.Enqueue(batch);
                     _unseenBytes += batch.Bytes;
@@ -287,7 +350,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
             }
 
             _sending.Seal(_transport.Self, batch.Number);
-            _transport.Counters.BatchSent(batch.Relays, batch.Bytes);
+            _transport.Counters.BatchSent(batch.Content, batch.Bytes);
             long receivers;
             try
             {
@@ -297,14 +360,14 @@ internal sealed class NodeLink : IThreadPoolWorkItem
             {
                 // Redis may have received it or not.
                 Forget(batch.Number);
-                _transport.Lost(this, batch.Number, batch.Number, batch.OneWays);
+                _transport.Lost(this, batch.Number, batch.Number, batch.Content);
                 continue;
             }
 
             if (receivers == 0)
             {
                 Forget(batch.Number);
-                _transport.Undelivered(_sending.Memory.Span);
+                _transport.Undelivered(this, _sending.Memory.Span);
             }
         }
     }
@@ -331,5 +394,5 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    private readonly record struct SentBatch(ulong Number, int Bytes, int Relays, int OneWays, long SentAt);
+    private readonly record struct SentBatch(ulong Number, int Bytes, BatchContent Content, long SentAt);
 }
