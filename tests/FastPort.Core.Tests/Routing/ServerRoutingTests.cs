@@ -314,6 +314,9 @@ public sealed class ServerRoutingTests
             return status == SendStatus.NotFound ? other.TrySendTo(System.Text.Encoding.UTF8.GetString(routingId), type, in body) : status;
         }
 
+        public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => new(TrySend(routingId, type, in body));
+
         public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => local.WhenWritableAsync(routingId);
 
         public int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
