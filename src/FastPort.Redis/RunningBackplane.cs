@@ -55,8 +55,14 @@ internal sealed class RunningBackplane : IAsyncDisposable
             BackplaneLog.NodeJoined(logger, member.Name);
             Topics.NodeJoined(member.Instance);
         };
-        redis.ConnectionRestored += (_, _) => Topics.TellAndAskAll();
         Members.Renewed += Renewed;
+        redis.ConnectionFailed += (_, _) => Members.ConnectionLost();
+        redis.ConnectionRestored += (_, _) =>
+        {
+            Members.ConnectionRestored();
+            Transport.ConnectionRestored();
+            Topics.TellAndAskAll();
+        };
     }
 
     public Membership Members { get; }

@@ -50,7 +50,7 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
     {
         var own = new OwnClaim(claim, Encoding.UTF8.GetBytes(claim.RoutingId));
         _claims[claim] = own;
-        if (!members.IsValid)
+        if (!members.MayClaim)
         {
             return RoutingIdGrant.Unavailable;
         }

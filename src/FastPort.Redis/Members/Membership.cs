@@ -16,10 +16,12 @@ internal sealed class Membership : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly RedisKey[] _keys;
     private readonly SemaphoreSlim _renewing = new(1, 1);
+    private readonly SemaphoreSlim _restored = new(0);
     private readonly CancellationTokenSource _stop = new();
     private FrozenDictionary<ulong, Member> _members = FrozenDictionary<ulong, Member>.Empty;
     private string _version = string.Empty;
     private long _validUntil;
+    private long _claimsFrom;
     private Task _running = Task.CompletedTask;
     private Task _claimingAgain = Task.CompletedTask;
 
@@ -43,6 +45,12 @@ internal sealed class Membership : IAsyncDisposable
 
     /// <summary>Whether this node has its lease. What needs no ids, such as topics, needs no more.</summary>
     public bool HasLease => _time.GetTimestamp() < Volatile.Read(ref _validUntil);
+
+    /// <summary>
+    /// Whether new ids may be claimed. After Redis was found without this node, others may not have claimed their ids again yet, so this
+    /// node waits for as long as they need to find out.
+    /// </summary>
+    public bool MayClaim => IsValid && _time.GetTimestamp() >= Volatile.Read(ref _claimsFrom);
 
     /// <summary>The nodes that have leases, this one included, by their instances.</summary>
     public FrozenDictionary<ulong, Member> Members => Volatile.Read(ref _members);
@@ -82,6 +90,14 @@ internal sealed class Membership : IAsyncDisposable
         _running = RunAsync();
     }
 
+    /// <summary>
+    /// The connection to Redis was lost: nothing is known until the next renewal, as Redis may have been started again without its data.
+    /// </summary>
+    public void ConnectionLost() => Volatile.Write(ref _validUntil, _time.GetTimestamp());
+
+    /// <summary>The connection to Redis is there again: renews at once.</summary>
+    public void ConnectionRestored() => _restored.Release();
+
     /// <summary>Whether a node has its lease: looked up at Redis if this node does not know it.</summary>
     public async ValueTask<bool> IsAliveAsync(ulong instance)
     {
@@ -110,17 +126,18 @@ internal sealed class Membership : IAsyncDisposable
 
         _stop.Dispose();
         _renewing.Dispose();
+        _restored.Dispose();
     }
 
     private async Task RunAsync()
     {
-        using var timer = new PeriodicTimer(_lease / 3, _time);
         bool failed = false;
         while (!_stop.IsCancellationRequested)
         {
             try
             {
-                await timer.WaitForNextTickAsync(_stop.Token).ConfigureAwait(false);
+                // Ends early when the connection is there again.
+                await _restored.WaitAsync(_lease / 3, _stop.Token).ConfigureAwait(false);
                 await RenewOnceAsync(string.Empty).ConfigureAwait(false);
                 if (failed)
                 {
@@ -166,6 +183,7 @@ internal sealed class Membership : IAsyncDisposable
 
             if (uniqueName.Length == 0 && (result == 0 || _claimingAgain.IsFaulted))
             {
+                Volatile.Write(ref _claimsFrom, asked + Ticks(_lease / 2));
                 Volatile.Write(ref _claimingAgain, ClaimAgainAfterAsync(_claimingAgain));
             }
 

@@ -10,8 +10,8 @@ namespace FastPort.Redis.Relaying;
 
 /// <summary>
 /// The way to one other node. What gathers while a batch is on its way to Redis is the next batch. The receiver says which batches it has
-/// seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all fields; nothing else
-/// is called under it but the table of pending relays, whose lock is the innermost.
+/// seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all
+/// fields; nothing else is called under it but the table of pending relays, whose lock is the innermost.
 /// </summary>
 internal sealed class NodeLink : IThreadPoolWorkItem
 {
@@ -23,12 +23,11 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     private readonly Lock _gate = new();
     private readonly RelayTransport _transport;
     private readonly RedisChannel _channel;
-    private readonly Queue<SentBatch> _unseen = new();
+    private readonly UnseenBatches _unseen = new();
     private BatchBuffer _gathering = new();
     private BatchBuffer _sending = new();
     private ulong _number = 1;
     private BatchContent _content;
-    private int _unseenBytes;
     private bool _isSending;
     private bool _isClosed;
     private TaskCompletionSource? _room;
@@ -57,7 +56,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    private int WindowUsed => _unseenBytes + (_content.NeedsSeen ? _gathering.Length : 0);
+    private int WindowUsed => _unseen.Bytes + (_content.NeedsSeen ? _gathering.Length : 0);
 
     private bool IsFull => WindowUsed >= WindowBytes;
 
@@ -218,13 +217,20 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     {
         lock (_gate)
         {
-            while (_unseen.TryPeek(out SentBatch batch) && batch.Number <= number)
-            {
-                _unseenBytes -= batch.Bytes;
-                _unseen.Dequeue();
-            }
-
+            _unseen.Seen(number);
             TellRoom();
+        }
+    }
+
+    /// <summary>Sends what is left after a failure.</summary>
+    public void TryAgain()
+    {
+        lock (_gate)
+        {
+            if (!_gathering.IsEmpty)
+            {
+                Begin();
+            }
         }
     }
 
@@ -242,20 +248,11 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     /// <summary>Gives up the batches that were sent before a time and have not been seen.</summary>
     public void GiveUp(long sentBefore)
     {
-        ulong first = 0;
-        ulong last = 0;
-        var lost = default(BatchContent);
+        ulong first, last;
+        BatchContent lost;
         lock (_gate)
         {
-            while (_unseen.TryPeek(out SentBatch batch) && batch.SentAt < sentBefore)
-            {
-                first = first == 0 ? batch.Number : first;
-                last = batch.Number;
-                lost += batch.Content;
-                _unseenBytes -= batch.Bytes;
-                _unseen.Dequeue();
-            }
-
+            lost = _unseen.GiveUp(sentBefore, out first, out last);
             TellRoom();
         }
 
@@ -269,17 +266,11 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     public void Close()
     {
         BatchBuffer? rest = null;
-        var lost = default(BatchContent);
+        BatchContent lost;
         lock (_gate)
         {
             _isClosed = true;
-            foreach (SentBatch batch in _unseen)
-            {
-                lost += batch.Content;
-            }
-
-            _unseen.Clear();
-            _unseenBytes = 0;
+            lost = _unseen.GiveUp(long.MaxValue, out _, out _);
             if (_content.NeedsSeen && !_isSending)
             {
                 rest = _gathering;
@@ -344,8 +335,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 _content = default;
                 if (batch.Content.NeedsSeen)
                 {
-                    _unseen.Enqueue(batch);
-                    _unseenBytes += batch.Bytes;
+                    _unseen.Add(batch);
                 }
             }
 
@@ -361,7 +351,8 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 // Redis may have received it or not.
                 Forget(batch.Number);
                 _transport.Lost(this, batch.Number, batch.Number, batch.Content);
-                continue;
+                SendAgainLater();
+                return;
             }
 
             if (receivers == 0)
@@ -372,27 +363,32 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
+    // What says what became of relays may arrive twice: senders wait for it. Relays and publications may not, and of topics all is told
+    // again. Tried again by the transport's timer or the next entry.
+    private void SendAgainLater()
+    {
+        lock (_gate)
+        {
+            BatchReader reader = BatchReader.OpenOwn(_sending.Memory.Span);
+            while (reader.Read())
+            {
+                if (!reader.Kind.NeedsSeen())
+                {
+                    reader.Payload.CopyTo(_gathering.Add(reader.Kind, reader.Payload.Length));
+                }
+            }
+
+            _isSending = false;
+        }
+    }
+
     // A batch that nobody will see.
     private void Forget(ulong number)
     {
         lock (_gate)
         {
-            for (int left = _unseen.Count; left > 0; left--)
-            {
-                SentBatch batch = _unseen.Dequeue();
-                if (batch.Number == number)
-                {
-                    _unseenBytes -= batch.Bytes;
-                }
-                else
-                {
-                    _unseen.Enqueue(batch);
-                }
-            }
-
+            _unseen.Remove(number);
             TellRoom();
         }
     }
-
-    private readonly record struct SentBatch(ulong Number, int Bytes, BatchContent Content, long SentAt);
 }

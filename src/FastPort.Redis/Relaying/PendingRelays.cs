@@ -95,6 +95,21 @@ internal sealed class PendingRelays
         }
     }
 
+    /// <summary>Gives all up at this time at the latest.</summary>
+    public void Shorten(long deadline)
+    {
+        lock (_gate)
+        {
+            foreach (PendingRelay? pending in _table.AsSpan(0, (int)_used))
+            {
+                if (pending is not null)
+                {
+                    pending.Deadline = Math.Min(pending.Deadline, deadline);
+                }
+            }
+        }
+    }
+
     /// <summary>Takes back an object whose result was read.</summary>
     public void Return(PendingRelay pending)
     {

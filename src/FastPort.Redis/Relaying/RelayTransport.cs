@@ -147,6 +147,11 @@ internal sealed class RelayTransport : IAsyncDisposable
         LostTopics(link, publications, interests);
     }
 
+    /// <summary>
+    /// The connection to Redis is there again: confirmations that were on their way may be lost, so nobody waits long for them.
+    /// </summary>
+    public void ConnectionRestored() => Pending.Shorten(Now + Ticks(_lease));
+
     public void NodeLeft(Member member)
     {
         BackplaneLog.NodeLeft(_logger, member.Name);
@@ -192,6 +197,7 @@ internal sealed class RelayTransport : IAsyncDisposable
         foreach (NodeLink link in _links.Values)
         {
             link.GiveUp(now - Ticks(_lease));
+            link.TryAgain();
             if (!_members.Members.ContainsKey(link.Instance) && link.QueuedBytes == 0 && _links.TryRemove(link.Instance, out _))
             {
                 // A link that was made for a location out of date.

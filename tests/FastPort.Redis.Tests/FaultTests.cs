@@ -1,0 +1,202 @@
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Redis.Tests.Support;
+using FastPort.Server.Tests;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Redis.Tests;
+
+/// <summary>
+/// Relays while nodes and Redis fail: every one is answered, what was confirmed was received once, local traffic goes on, and all heals by
+/// itself. The lease is 2 s.
+/// </summary>
+public sealed class FaultTests
+{
+    [RedisFact]
+    public async Task A_node_is_killed_and_its_ids_are_free_after_its_lease()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using NodeProcess a = await NodeProcess.StartAsync(redis.Connection, "a");
+        await using NodeProcess b = await NodeProcess.StartAsync(redis.Connection, "b");
+        await using NodeProcess c = await NodeProcess.StartAsync(redis.Connection, "c");
+        await using var account = new RelayAccount();
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient local = await a.ConnectAsync("local", account.Target("local"));
+        FastPortClient target = await b.ConnectAsync("target", account.Target("target"));
+        account.Send(sender, "target", inFlight: 16);
+        account.Send(sender, "local", inFlight: 2);
+        await account.DeliversAsync("target");
+
+        b.Signal(ServerProcess.SigKill);
+        await account.DeliversAsync("local");
+        await target.DisposeAsync();
+        await using FastPortClient again = await ConnectAgainAsync(c, "target", account.Target("target"));
+
+        await account.DeliversAsync("target");
+        await account.CloseAsync();
+    }
+
+    [RedisFact]
+    public async Task Redis_is_killed_and_started_again_empty()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using NodeProcess a = await NodeProcess.StartAsync(redis.Connection, "a");
+        await using NodeProcess b = await NodeProcess.StartAsync(redis.Connection, "b");
+        await using var account = new RelayAccount();
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient local = await a.ConnectAsync("local", account.Target("local"));
+        await using FastPortClient target = await b.ConnectAsync("target", account.Target("target"));
+        account.Send(sender, "target", inFlight: 16);
+        account.Send(sender, "local", inFlight: 2);
+        await account.DeliversAsync("target");
+
+        await redis.KillAsync();
+        await account.DeliversAsync("local");
+        await redis.StartAgainAsync();
+
+        await account.DeliversAsync("target");
+
+        // The ids were claimed again: nobody else gets them.
+        RequestFailedException? refused = null;
+        while (refused?.Code != Framing.ErrorCode.DuplicateIdentity)
+        {
+            // Until the other nodes have had time to claim theirs, no id is given away.
+            refused = await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("target"));
+        }
+
+        await account.CloseAsync();
+    }
+
+    [RedisFact]
+    public async Task Redis_is_stopped_for_longer_than_the_leases()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using NodeProcess a = await NodeProcess.StartAsync(redis.Connection, "a");
+        await using NodeProcess b = await NodeProcess.StartAsync(redis.Connection, "b");
+        await using var account = new RelayAccount();
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient local = await a.ConnectAsync("local", account.Target("local"));
+        await using FastPortClient target = await b.ConnectAsync("target", account.Target("target"));
+        account.Send(sender, "target", inFlight: 16);
+        account.Send(sender, "local", inFlight: 2);
+        await account.DeliversAsync("target");
+
+        await redis.SignalAsync("STOP");
+
+        // The lease has ended, as relays to other nodes are refused.
+        await Patience.UntilAsync(() => account.Answers.ContainsKey("Unavailable"), "the lease has ended");
+        await account.DeliversAsync("local");
+        await redis.SignalAsync("CONT");
+
+        await account.DeliversAsync("target");
+        await account.CloseAsync();
+    }
+
+    [RedisFact]
+    public async Task A_node_is_cut_off_from_Redis_and_loses_the_ids_that_others_claim_meanwhile()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using var line = new RedisLine(redis);
+        await using NodeProcess a = await NodeProcess.StartAsync(redis.Connection, "a");
+        await using NodeProcess b = await NodeProcess.StartAsync(line.Connection, "b");
+        await using var account = new RelayAccount();
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient localA = await b.ConnectAsync("local-a", account.Target("local-a"));
+        await using FastPortClient localB = await b.ConnectAsync("local-b");
+        await using FastPortClient kept = await b.ConnectAsync("kept", account.Target("kept"));
+        FastPortClient moved = await b.ConnectAsync("moved", account.Target("moved"));
+        var lost = new TaskCompletionSource<CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
+        moved.Disconnected += (_, reason) => lost.TrySetResult(reason);
+        account.Send(sender, "kept", inFlight: 8);
+        account.Send(sender, "moved", inFlight: 8);
+        account.Send(localB, "local-a", inFlight: 2);
+        await account.DeliversAsync("kept");
+        await account.DeliversAsync("moved");
+
+        line.Cut();
+        await account.DeliversAsync("local-a");
+        await using FastPortClient elsewhere = await ConnectAgainAsync(a, "moved", account.Target("moved"));
+        await account.DeliversAsync("moved");
+        line.Mend();
+
+        // The session at b has lost its id to the one at a.
+        Assert.Equal((uint)Framing.ErrorCode.DuplicateIdentity, (await lost.Task.InTimeAsync()).ProtocolCode);
+        await moved.DisposeAsync();
+        await account.DeliversAsync("kept");
+        await account.CloseAsync();
+    }
+
+    [RedisFact]
+    public async Task A_node_that_was_stopped_notices_that_its_ids_are_elsewhere()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using NodeProcess a = await NodeProcess.StartAsync(redis.Connection, "a");
+        await using NodeProcess b = await NodeProcess.StartAsync(redis.Connection, "b");
+        await using var account = new RelayAccount();
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient kept = await b.ConnectAsync("kept", account.Target("kept"));
+        FastPortClient moved = await b.ConnectAsync("moved", account.Target("moved"));
+        var lost = new TaskCompletionSource<CloseReason>(TaskCreationOptions.RunContinuationsAsynchronously);
+        moved.Disconnected += (_, reason) => lost.TrySetResult(reason);
+        account.Send(sender, "kept", inFlight: 8);
+        account.Send(sender, "moved", inFlight: 8);
+        await account.DeliversAsync("kept");
+        await account.DeliversAsync("moved");
+
+        b.Signal(ServerProcess.SigStop);
+        await using FastPortClient elsewhere = await ConnectAgainAsync(a, "moved", account.Target("moved"));
+        await account.DeliversAsync("moved");
+        b.Signal(SigCont);
+
+        Assert.Equal((uint)Framing.ErrorCode.DuplicateIdentity, (await lost.Task.InTimeAsync()).ProtocolCode);
+        await moved.DisposeAsync();
+        await account.DeliversAsync("kept");
+        await account.CloseAsync();
+    }
+
+    [RedisFact]
+    public async Task A_second_node_of_one_name_does_not_start_and_says_why()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+
+        InvalidOperationException failure = await Assert.ThrowsAsync<InvalidOperationException>(() => Node.StartAsync(redis, "a"));
+
+        Assert.Contains("The node name 'a' belongs to a running node", failure.Message, StringComparison.Ordinal);
+        Assert.Equal(["a"], a.Backplane.Nodes);
+    }
+
+    [RedisFact]
+    public async Task A_wrong_password_is_said()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync("--requirepass", "secret");
+
+        InvalidOperationException failure = await Assert.ThrowsAsync<InvalidOperationException>(() => Node.StartAsync(redis, "a"));
+
+        Assert.Contains("FastPort:Backplane:Connection", failure.Message, StringComparison.Ordinal);
+        await using Node b = Node.Create($"{redis.Connection},password=secret", "b");
+        await b.Host.StartAsync(Patience.Token);
+        Assert.True(b.Backplane.IsConnected);
+    }
+
+    private const int SigCont = 18;
+
+    // The id is free when the lease of its node has ended.
+    private static async Task<FastPortClient> ConnectAgainAsync(NodeProcess node, string id, Action<FastPortClient> prepare)
+    {
+        CancellationToken limit = Patience.Token;
+        while (true)
+        {
+            try
+            {
+                return await node.ConnectAsync(id, prepare);
+            }
+            catch (RequestFailedException e) when (e.Code is Framing.ErrorCode.DuplicateIdentity or Framing.ErrorCode.Unavailable)
+            {
+                await Task.Delay(50, limit);
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+using FastPort.Clients;
+using FastPort.Core.Tests.Support;
+using FastPort.Server.Tests;
+
+namespace FastPort.Redis.Tests.Support;
+
+/// <summary>FastPort.Server as a node in a process of its own, with a lease of 2 s.</summary>
+internal sealed class NodeProcess : IAsyncDisposable
+{
+    private readonly ServerProcess _process;
+
+    private NodeProcess(ServerProcess process, string endpoint)
+    {
+        _process = process;
+        Endpoint = endpoint;
+    }
+
+    public string Endpoint { get; }
+
+    /// <summary>What it has printed, its log included.</summary>
+    public string Output => _process.Output + _process.Errors;
+
+    public static ServerProcess Run(string redis, string name, params (string Key, string Value)[] settings) =>
+        ServerProcess.StartProgram(
+            AppContext.BaseDirectory.Replace("FastPort.Redis.Tests", "FastPort.Server", StringComparison.Ordinal)
+                .Replace($"{Path.DirectorySeparatorChar}tests{Path.DirectorySeparatorChar}", $"{Path.DirectorySeparatorChar}src{Path.DirectorySeparatorChar}", StringComparison.Ordinal),
+            "FastPort.Server.dll",
+            ["--listen", "tcp://127.0.0.1:0"],
+            [
+                ("FastPort__Routing__Relay", "true"),
+                ("FastPort__Routing__Topics", "true"),
+                ("FastPort__Routing__Peers", "true"),
+                ("FastPort__Backplane__Connection", redis),
+                ("FastPort__Backplane__Node", name),
+                ("FastPort__Backplane__Lease", "00:00:02"),
+                ("LatencyStats__EnableConsoleOutput", "false"),
+                ("LatencyStats__EnableFileOutput", "false"),
+                .. settings,
+            ]);
+
+    public static async Task<NodeProcess> StartAsync(string redis, string name, params (string Key, string Value)[] settings)
+    {
+        ServerProcess process = Run(redis, name, settings);
+        try
+        {
+            return new NodeProcess(process, await process.ListeningAsync());
+        }
+        catch
+        {
+            await process.DisposeAsync();
+            throw;
+        }
+    }
+
+    public void Signal(int signal) => _process.Signal(signal);
+
+    /// <summary>A client with a routing id, connected.</summary>
+    public async Task<FastPortClient> ConnectAsync(string routingId, Action<FastPortClient>? prepare = null)
+    {
+        var client = new FastPortClient(new FastPortClientOptions
+        {
+            Endpoint = Endpoint,
+            RoutingId = routingId,
+            RequestTimeout = Patience.Limit,
+        });
+        prepare?.Invoke(client);
+        try
+        {
+            await client.ConnectAsync(Patience.Token);
+            return client;
+        }
+        catch
+        {
+            await client.DisposeAsync();
+            throw;
+        }
+    }
+
+    public ValueTask DisposeAsync() => _process.DisposeAsync();
+}
