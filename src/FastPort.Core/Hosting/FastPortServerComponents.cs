@@ -35,4 +35,10 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
     /// Defaults to null: nobody is told.
     /// </summary>
     public ITopicInterests? TopicInterests { get; set; }
+
+    /// <summary>
+    /// Creates the directory of sessions from the default one, which knows those of this server; for example to ask other servers too.
+    /// Called once, when the server is created. Defaults to null: the default directory.
+    /// </summary>
+    public Func<IPeers, IPeers>? Peers { get; set; }
 }
