@@ -1,3 +1,4 @@
+using FastPort.Redis.Peers;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Topics;
 using FastPort.Routing;
@@ -16,6 +17,7 @@ public sealed class RedisBackplane : IRoutingIdClaims
     private readonly TimeProvider _time;
     private readonly ILoggerFactory _loggers;
     private IMessageRouter? _local;
+    private IPeers? _localPeers;
     private RunningBackplane? _running;
 
     internal RedisBackplane(RedisBackplaneOptions options, TimeProvider time, ILoggerFactory loggers)
@@ -58,10 +60,18 @@ public sealed class RedisBackplane : IRoutingIdClaims
         return new BackplaneRouter(this, local);
     }
 
+    /// <summary>The directory of sessions over the server's own one.</summary>
+    internal IPeers Attach(IPeers local)
+    {
+        _localPeers = local;
+        return new BackplanePeers(this, local);
+    }
+
     internal async Task StartAsync(TimeSpan relayTimeout, CancellationToken cancellationToken) =>
         Volatile.Write(
             ref _running,
-            await RunningBackplane.StartAsync(_options, _local!, Interests, relayTimeout, _time, _loggers, cancellationToken).ConfigureAwait(false));
+            await RunningBackplane.StartAsync(
+                _options, _local!, _localPeers!, Interests, relayTimeout, _time, _loggers, cancellationToken).ConfigureAwait(false));
 
     internal async Task StopAsync()
     {

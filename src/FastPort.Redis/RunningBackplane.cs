@@ -1,5 +1,6 @@
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
+using FastPort.Redis.Peers;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Topics;
 using FastPort.Routing;
@@ -20,6 +21,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         RedisBackplaneOptions options,
         ConnectionMultiplexer redis,
         IMessageRouter local,
+        IPeers peers,
         OwnInterests interests,
         TimeSpan relayTimeout,
         TimeProvider time,
@@ -36,6 +38,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
             InterestsLost = instance => Topics!.Lost(instance),
         };
         Topics = new TopicExchange(interests, Transport, Members);
+        Questions = new PeerQuestions(Transport, peers, options.Node, time);
         Directory = new ClaimDirectory(database, options.KeyPrefix, Members, time)
         {
             ChallengeAsync = Transport.ChallengeAsync,
@@ -43,7 +46,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
         Lookups = new LocationLookups(Directory, Transport, local, options.QueueBytes, logger);
         var targets = new TargetQueues(Transport, local, time, options.QueueBytes);
-        _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, Topics, local, logger);
+        _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, Topics, Questions, local, logger);
         Members.Left += member =>
         {
             Lookups.ForgetNode(member.Instance);
@@ -75,11 +78,14 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     public TopicExchange Topics { get; }
 
+    public PeerQuestions Questions { get; }
+
     /// <summary>Connects, subscribes to this node's channel, and joins the nodes.</summary>
     /// <exception cref="InvalidOperationException">Redis cannot be used, or another node has the name; the message says why.</exception>
     public static async Task<RunningBackplane> StartAsync(
         RedisBackplaneOptions options,
         IMessageRouter local,
+        IPeers peers,
         OwnInterests interests,
         TimeSpan relayTimeout,
         TimeProvider time,
@@ -103,7 +109,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         try
         {
             redis = await ConnectionMultiplexer.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
-            running = new RunningBackplane(options, redis, local, interests, relayTimeout, time, logger);
+            running = new RunningBackplane(options, redis, local, peers, interests, relayTimeout, time, logger);
             RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
             ChannelMessageQueue queue = await SubscribeAsync(redis.GetSubscriber(), channel, connection.ConnectTimeout, cancellationToken)
                 .ConfigureAwait(false);

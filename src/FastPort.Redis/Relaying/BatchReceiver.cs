@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
+using FastPort.Redis.Peers;
 using FastPort.Redis.Topics;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
@@ -22,6 +23,7 @@ internal sealed class BatchReceiver(
     TargetQueues targets,
     Membership members,
     TopicExchange topics,
+    PeerQuestions questions,
     IMessageRouter local,
     ILogger logger)
 {
@@ -122,6 +124,10 @@ internal sealed class BatchReceiver(
             case EntryKind.Publish when PublishEntry.TryRead(payload, out PublishEntry publication):
                 Deliver(publication);
                 return true;
+            case EntryKind.PeerQuestion when payload.Length >= 8:
+                return questions.TryReceive(sender, BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
+            case EntryKind.PeerAnswer when payload.Length >= 8:
+                return questions.TryComplete(BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
             default:
                 return kind.IsInterest() && topics.TryReceive(sender.Instance, kind, payload);
         }

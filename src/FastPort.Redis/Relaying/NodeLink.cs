@@ -199,16 +199,16 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    /// <param name="kind">TakenOver or Moved.</param>
-    /// <param name="token">The token of the claim that is out of date.</param>
-    /// <param name="id">The id.</param>
-    public void Tell(EntryKind kind, long token, ReadOnlySpan<byte> id)
+    /// <param name="kind">TakenOver or Moved; PeerQuestion or PeerAnswer.</param>
+    /// <param name="number">The token of the claim that is out of date, or the correlation.</param>
+    /// <param name="rest">The id, or what is asked or answered.</param>
+    public void Tell(EntryKind kind, long number, ReadOnlySpan<byte> rest)
     {
         lock (_gate)
         {
-            Span<byte> payload = Add(kind, 8 + id.Length);
-            BinaryPrimitives.WriteInt64LittleEndian(payload, token);
-            id.CopyTo(payload[8..]);
+            Span<byte> payload = Add(kind, 8 + rest.Length);
+            BinaryPrimitives.WriteInt64LittleEndian(payload, number);
+            rest.CopyTo(payload[8..]);
         }
     }
 

@@ -38,6 +38,12 @@ internal enum EntryKind : byte
 
     /// <summary>The sender asks for all prefixes that the receiver wants; empty.</summary>
     AskInterests = 12,
+
+    /// <summary>A question about sessions of the receiver: correlation (8), <see cref="Peers.PeerQuestion"/> in JSON.</summary>
+    PeerQuestion = 13,
+
+    /// <summary>The answer: correlation (8), sessions in JSON.</summary>
+    PeerAnswer = 14,
 }
 
 /// <summary>What an entry's kind means for its batch.</summary>
