@@ -20,7 +20,8 @@ public sealed class InterestTableTests
     }
 
     // Few letters, so that prefixes share beginnings and lie within each other.
-    private static readonly Gen<string> Texts = Gen.Elements("a", "b", "/", "ü").ArrayOf().Select(static parts => string.Concat(parts.Take(6)));
+    private static readonly Gen<string> Texts = Gen.Elements("a", "b", "/", "ü").ArrayOf()
+        .Select(static parts => string.Concat(parts.Take(6)));
 
     private static readonly Gen<(Step Step, ulong Node, string Prefix)[]> Steps =
         (from step in Gen.Frequency(
@@ -55,8 +56,8 @@ public sealed class InterestTableTests
                 foreach (string topic in topics.Concat(model.Values.SelectMany(static one => one.Wanted)))
                 {
                     Assert.Equal(
-                        model.Where(one => one.Value.Wanted.Any(p => topic.StartsWith(p, StringComparison.Ordinal))).Select(static one => one.Key)
-                            .Order(),
+                        model.Where(one => one.Value.Wanted.Any(p => topic.StartsWith(p, StringComparison.Ordinal)))
+                            .Select(static one => one.Key).Order(),
                         Match(table, topic).Order());
                 }
             }));

@@ -38,7 +38,9 @@ public sealed class PeerTests
         while (page.Count != 0);
         IReadOnlyList<PeerInfo> ofProgram = await b.Server.Routing.ListPeersAsync("id-1", 4, "id-15");
 
-        Assert.Equal(Enumerable.Range(0, 20).Select(i => ($"id-{i:00}", nodes[i % 3].Backplane.Node)), all.Select(static p => (p.RoutingId, p.Node)));
+        Assert.Equal(
+            Enumerable.Range(0, 20).Select(i => ($"id-{i:00}", nodes[i % 3].Backplane.Node)),
+            all.Select(static p => (p.RoutingId, p.Node)));
         Assert.Equal(["id-16", "id-17", "id-18", "id-19"], ofProgram.Select(static p => p.RoutingId));
         await Task.WhenAll(clients.Select(static one => one.CloseAsync()));
     }

@@ -150,7 +150,8 @@ public sealed class TopicTests
         Subscription received = await Subscription.MakeAsync(subscriber, "x");
         await a.KnowsInterestsAsync(1);
 
-        await Task.WhenAll(Enumerable.Range(0, Count).Select(i => publisher.PublishAsync("x", Type, BitConverter.GetBytes(i)))).InTimeAsync();
+        await Task.WhenAll(Enumerable.Range(0, Count).Select(i => publisher.PublishAsync("x", Type, BitConverter.GetBytes(i))))
+            .InTimeAsync();
 
         Assert.Equal(0, a.LostPublications());
         for (int i = 0; i < Count; i++)

@@ -90,7 +90,10 @@ internal readonly struct PeerListBody(IReadOnlyList<PeerInfo> peers) : IFrameBod
             (long)numbers[5],
             (long)numbers[6],
             (long)numbers[7],
-            (long)numbers[8]) { Node = node };
+            (long)numbers[8])
+        {
+            Node = node,
+        };
         return !reader.Malformed;
     }
 }

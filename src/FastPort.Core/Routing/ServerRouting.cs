@@ -263,7 +263,8 @@ public sealed class ServerRouting
 
         if (_options.Peers)
         {
-            handlers.MapFramework(new HandlerEntry(ControlType.Peers, nameof(ControlType.Peers), null, context => PeerDirectory.HandleAsync(_allPeers, context)));
+            handlers.MapFramework(new HandlerEntry(
+                ControlType.Peers, nameof(ControlType.Peers), null, context => PeerDirectory.HandleAsync(_allPeers, context)));
         }
 
         return handlers.Entries.Count == 0 ? null : handlers;

@@ -36,7 +36,8 @@ internal sealed class BackplaneMeter : IDisposable
         Counter(
             "fastport.backplane.publications.sent", "{publication}", "Publications sent to other nodes, counted for each node",
             static c => c.PublicationsSent);
-        Counter("fastport.backplane.publications.received", "{publication}", "Publications of other nodes", static c => c.PublicationsReceived);
+        Counter(
+            "fastport.backplane.publications.received", "{publication}", "Publications of other nodes", static c => c.PublicationsReceived);
         Counter(
             "fastport.backplane.publications.lost", "{publication}", "Publications that another node wanted and that are lost, or may be",
             static c => c.LostPublications);

@@ -16,16 +16,17 @@ internal sealed class BackplanePeers(RedisBackplane backplane, IPeers local) : I
 
     public async ValueTask<bool> KickAsync(string routingId, ErrorCode code, string reason, CancellationToken cancellationToken) =>
         await local.KickAsync(routingId, code, reason, cancellationToken).ConfigureAwait(false)
-        || await AskOwnerAsync(
-            new PeerQuestion(PeerAction.Kick, routingId, Code: (uint)code, Reason: reason), cancellationToken).ConfigureAwait(false) is not null;
+        || await AskOwnerAsync(new PeerQuestion(PeerAction.Kick, routingId, Code: (uint)code, Reason: reason), cancellationToken)
+            .ConfigureAwait(false) is not null;
 
     public async ValueTask<IReadOnlyList<PeerInfo>> ListAsync(string prefix, int limit, string after, CancellationToken cancellationToken)
     {
         RunningBackplane? running = backplane.Running;
+        var question = new PeerQuestion(PeerAction.List, prefix, limit, after);
         Task<PeerInfo[]?>[] asked = running is null
             ? []
             : [.. running.Members.Members.Keys.Where(instance => instance != running.Members.Self.Instance).Select(
-                instance => running.Questions.AskAsync(instance, new PeerQuestion(PeerAction.List, prefix, limit, after), cancellationToken))];
+                instance => running.Questions.AskAsync(instance, question, cancellationToken))];
         IReadOnlyList<PeerInfo> own = await local.ListAsync(prefix, limit, after, cancellationToken).ConfigureAwait(false);
         PeerInfo[]?[] others = await Task.WhenAll(asked).ConfigureAwait(false);
 

@@ -18,7 +18,10 @@ internal sealed class PeerQuestions(RelayTransport transport, IPeers local, stri
     private readonly ConcurrentDictionary<long, TaskCompletionSource<PeerInfo[]>> _waiting = new();
     private long _lastCorrelation;
 
-    /// <summary>Asks a node. Null if it does not answer within two seconds.</summary>
+    /// <summary>
+    /// Asks a node. Null if it does not answer within two seconds: it was not reached then, or the answer was lost, so a session that was to
+    /// be closed may be.
+    /// </summary>
     public async Task<PeerInfo[]?> AskAsync(ulong instance, PeerQuestion question, CancellationToken cancellationToken)
     {
         long correlation = Interlocked.Increment(ref _lastCorrelation);
@@ -45,7 +48,8 @@ internal sealed class PeerQuestions(RelayTransport transport, IPeers local, stri
     {
         try
         {
-            if (JsonSerializer.Deserialize(json, PeerJson.Default.PeerQuestion) is not { Id: not null, After: not null, Reason: not null } question)
+            if (JsonSerializer.Deserialize(json, PeerJson.Default.PeerQuestion)
+                is not { Id: not null, After: not null, Reason: not null } question)
             {
                 return false;
             }
@@ -97,9 +101,13 @@ internal sealed class PeerQuestions(RelayTransport transport, IPeers local, stri
         else
         {
             PeerInfo? found = await local.FindAsync(question.Id, CancellationToken.None).ConfigureAwait(false);
-            bool isThere = found is not null
-                && (question.Action != PeerAction.Kick
-                    || await local.KickAsync(question.Id, (ErrorCode)question.Code, question.Reason, CancellationToken.None).ConfigureAwait(false));
+            bool isThere = found is not null;
+            if (isThere && question.Action == PeerAction.Kick)
+            {
+                isThere = await local.KickAsync(question.Id, (ErrorCode)question.Code, question.Reason, CancellationToken.None)
+                    .ConfigureAwait(false);
+            }
+
             peers = isThere ? [found!] : [];
         }
 

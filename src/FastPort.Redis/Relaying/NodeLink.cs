@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using FastPort.Framing;
-using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
 using FastPort.Sessions;
@@ -159,8 +158,8 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     }
 
     /// <summary>
-    /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has begun to count anew. Only for the
-    /// thread that receives batches.
+    /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has begun to count anew. Only for
+    /// the thread that receives batches.
     /// </summary>
     public bool Receives(ulong number)
     {
