@@ -37,4 +37,8 @@ internal static partial class BackplaneLog
 
     [LoggerMessage(6009, LogLevel.Error, "Looking up a routing id failed: {Problem}")]
     public static partial void LookupFailed(ILogger logger, string problem);
+
+    [LoggerMessage(
+        6010, LogLevel.Warning, "{Count} publications to node '{Node}' are lost, or may be: it has not confirmed their batches")]
+    public static partial void PublicationsLost(ILogger logger, int count, string node);
 }

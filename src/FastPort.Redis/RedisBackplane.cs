@@ -1,4 +1,6 @@
+using FastPort.Redis.Peers;
 using FastPort.Redis.Relaying;
+using FastPort.Redis.Topics;
 using FastPort.Routing;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
@@ -6,8 +8,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Redis;
 
 /// <summary>
-/// Makes a server one of several nodes: a routing id belongs to one session of all nodes, and relays reach it wherever it is. Registered by
-/// <c>AddRedisBackplane</c>, which starts and stops it with the host. Thread-safe.
+/// Makes a server one of several nodes: a routing id belongs to one session of all nodes, relays reach it wherever it is, and publications
+/// reach the subscribers of all nodes. Registered by <c>AddRedisBackplane</c>, which starts and stops it with the host. Thread-safe.
 /// </summary>
 public sealed class RedisBackplane : IRoutingIdClaims
 {
@@ -15,6 +17,7 @@ public sealed class RedisBackplane : IRoutingIdClaims
     private readonly TimeProvider _time;
     private readonly ILoggerFactory _loggers;
     private IMessageRouter? _local;
+    private IPeers? _localPeers;
     private RunningBackplane? _running;
 
     internal RedisBackplane(RedisBackplaneOptions options, TimeProvider time, ILoggerFactory loggers)
@@ -40,6 +43,9 @@ public sealed class RedisBackplane : IRoutingIdClaims
     /// <summary>The parts that are connected; null before the start and after the stop.</summary>
     internal RunningBackplane? Running => Volatile.Read(ref _running);
 
+    /// <summary>What the server's sessions are subscribed to.</summary>
+    internal OwnInterests Interests { get; } = new();
+
     /// <inheritdoc/>
     ValueTask<RoutingIdGrant> IRoutingIdClaims.ClaimAsync(RoutingIdClaim claim, CancellationToken cancellationToken) =>
         Running is { } running ? running.Directory.ClaimAsync(claim, cancellationToken) : new(RoutingIdGrant.Unavailable);
@@ -54,10 +60,18 @@ public sealed class RedisBackplane : IRoutingIdClaims
         return new BackplaneRouter(this, local);
     }
 
+    /// <summary>The directory of sessions over the server's own one.</summary>
+    internal IPeers Attach(IPeers local)
+    {
+        _localPeers = local;
+        return new BackplanePeers(this, local);
+    }
+
     internal async Task StartAsync(TimeSpan relayTimeout, CancellationToken cancellationToken) =>
         Volatile.Write(
             ref _running,
-            await RunningBackplane.StartAsync(_options, _local!, relayTimeout, _time, _loggers, cancellationToken).ConfigureAwait(false));
+            await RunningBackplane.StartAsync(
+                _options, _local!, _localPeers!, Interests, relayTimeout, _time, _loggers, cancellationToken).ConfigureAwait(false));
 
     internal async Task StopAsync()
     {

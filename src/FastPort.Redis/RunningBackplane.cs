@@ -1,6 +1,8 @@
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
+using FastPort.Redis.Peers;
 using FastPort.Redis.Relaying;
+using FastPort.Redis.Topics;
 using FastPort.Routing;
 using Microsoft.Extensions.Logging;
 using StackExchange.Redis;
@@ -24,6 +26,8 @@ internal sealed class RunningBackplane : IAsyncDisposable
         RedisBackplaneOptions options,
         ConnectionMultiplexer redis,
         IMessageRouter local,
+        IPeers peers,
+        OwnInterests interests,
         TimeSpan relayTimeout,
         TimeProvider time,
         ILogger logger)
@@ -38,7 +42,10 @@ internal sealed class RunningBackplane : IAsyncDisposable
         {
             CountsReceivers = redis.GetServers().All(static server => server.ServerType != ServerType.Cluster),
             LookUp = (id, relay) => Lookups!.Send(id, relay),
+            InterestsLost = instance => Topics!.Lost(instance),
         };
+        Topics = new TopicExchange(interests, Transport, Members);
+        Questions = new PeerQuestions(Transport, peers, options.Node, time);
         Directory = new ClaimDirectory(database, options.KeyPrefix, Members, time)
         {
             ChallengeAsync = Transport.ChallengeAsync,
@@ -46,19 +53,25 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
         Lookups = new LocationLookups(Directory, Transport, local, options.QueueBytes, logger);
         var targets = new TargetQueues(Transport, local, time, options.QueueBytes);
-        _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, local, logger);
+        _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, Topics, Questions, local, logger);
         Members.Left += member =>
         {
             Lookups.ForgetNode(member.Instance);
+            Topics.NodeLeft(member.Instance);
             Transport.NodeLeft(member);
         };
-        Members.Joined += member => BackplaneLog.NodeJoined(logger, member.Name);
+        Members.Joined += member =>
+        {
+            BackplaneLog.NodeJoined(logger, member.Name);
+            Topics.NodeJoined(member.Instance);
+        };
         Members.Renewed += Renewed;
         redis.ConnectionFailed += (_, _) => Members.ConnectionLost();
         redis.ConnectionRestored += (_, _) =>
         {
             Members.ConnectionRestored();
             Transport.ConnectionRestored();
+            Topics.TellAndAskAll();
         };
     }
 
@@ -70,11 +83,17 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     public LocationLookups Lookups { get; }
 
+    public TopicExchange Topics { get; }
+
+    public PeerQuestions Questions { get; }
+
     /// <summary>Connects, subscribes to this node's channel, and joins the nodes.</summary>
     /// <exception cref="BackplaneException">Redis cannot be used, or another node has the name; the message says why.</exception>
     public static async Task<RunningBackplane> StartAsync(
         RedisBackplaneOptions options,
         IMessageRouter local,
+        IPeers peers,
+        OwnInterests interests,
         TimeSpan relayTimeout,
         TimeProvider time,
         ILoggerFactory loggers,
@@ -97,7 +116,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         try
         {
             redis = await ConnectionMultiplexer.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
-            running = new RunningBackplane(options, redis, local, relayTimeout, time, logger);
+            running = new RunningBackplane(options, redis, local, peers, interests, relayTimeout, time, logger);
             RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
             ChannelMessageQueue queue = await SubscribeAsync(redis.GetSubscriber(), channel, connection.ConnectTimeout, cancellationToken)
                 .ConfigureAwait(false);
@@ -133,6 +152,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         await PassOnAsync().ConfigureAwait(false);
         await Directory.DisposeAsync().ConfigureAwait(false);
         await Members.DisposeAsync().ConfigureAwait(false);
+        Topics.Dispose();
         await Transport.DisposeAsync().ConfigureAwait(false);
         await _redis.DisposeAsync().ConfigureAwait(false);
     }
@@ -175,6 +195,8 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     private async Task ClaimAgainAsync()
     {
+        // Others have forgotten what is wanted here, and have not told what has changed there.
+        Topics.TellAndAskAll();
         int before = Directory.Count;
         int lost = await Directory.ClaimAgainAsync().ConfigureAwait(false);
         BackplaneLog.ClaimedAgain(_logger, before - lost, lost);

@@ -57,7 +57,8 @@ public sealed partial class FastPortServer : ISessionHost, IAsyncDisposable
             CloseServed = CloseBanned,
         };
         Handlers = handlers ?? new MessageHandlers();
-        Routing = new ServerRouting(options.Routing, _identities, _components.Router, Counters);
+        Routing = new ServerRouting(
+            options.Routing, _identities, _components.Router, Counters, _components.TopicInterests, _components.Peers);
         _frameworkHandlers = Routing.CreateHandlers();
     }
 

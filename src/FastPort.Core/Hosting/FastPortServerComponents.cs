@@ -29,4 +29,16 @@ public sealed class FastPortServerComponents : ConnectionServerComponents
     /// null: the ids of this server are its own.
     /// </summary>
     public IRoutingIdClaims? RoutingIdClaims { get; set; }
+
+    /// <summary>
+    /// Told which topics the sessions of this server are subscribed to, together with a <see cref="Router"/> that forwards publications.
+    /// Defaults to null: nobody is told.
+    /// </summary>
+    public ITopicInterests? TopicInterests { get; set; }
+
+    /// <summary>
+    /// Creates the directory of sessions from the default one, which knows those of this server; for example to ask other servers too.
+    /// Called once, when the server is created. Defaults to null: the default directory.
+    /// </summary>
+    public Func<IPeers, IPeers>? Peers { get; set; }
 }

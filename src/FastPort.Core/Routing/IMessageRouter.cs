@@ -58,7 +58,10 @@ public interface IMessageRouter
     /// 0 for a new publication. If it is not 0 after the call, call again with it and the same message, until it is 0. A router that
     /// forwards messages elsewhere does so if it is 0 at the call, and passes it on to the inner router.
     /// </param>
-    /// <returns>The number of sessions that this call has queued the message for.</returns>
+    /// <returns>
+    /// The number of sessions of this server that this call has queued the message for. A router that forwards messages does not count the
+    /// sessions of other servers; which of these want a topic, it learns from their <see cref="ITopicInterests"/>.
+    /// </returns>
     int Publish<TBody>(scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
         where TBody : IFrameBody, allows ref struct;
 }

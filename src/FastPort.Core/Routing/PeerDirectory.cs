@@ -7,7 +7,7 @@ namespace FastPort.Routing;
 /// <summary>
 /// Lists the sessions that have routing ids, in ordinal order of the ids, page by page. Each page visits all of them. Thread-safe.
 /// </summary>
-internal sealed class PeerDirectory(IdentityRegistry identities)
+internal sealed class PeerDirectory(IdentityRegistry identities) : IPeers
 {
     /// <summary>Peers per page if the query has no limit.</summary>
     public const int DefaultPage = 100;
@@ -18,16 +18,16 @@ internal sealed class PeerDirectory(IdentityRegistry identities)
     private static readonly Comparer<string> LastFirst = Comparer<string>.Create(static (x, y) => string.CompareOrdinal(y, x));
 
     /// <summary>Answers Peers. A queued handler: visiting many sessions would block a loop.</summary>
-    public ValueTask HandleAsync(RequestContext context)
+    public static async ValueTask HandleAsync(IPeers peers, RequestContext context)
     {
         if (!PeersQueryBody.TryRead(context.Body.Span, out PeersQueryBody query))
         {
             context.Fail(ErrorCode.MalformedBody, "The body is not a valid PeersQuery message.");
-            return ValueTask.CompletedTask;
+            return;
         }
 
         int limit = query.Limit == 0 ? DefaultPage : (int)Math.Min(query.Limit, LargestPage);
-        List<PeerInfo> page = List(query.Prefix, limit, query.After);
+        IReadOnlyList<PeerInfo> page = await peers.ListAsync(query.Prefix, limit, query.After, context.Aborted).ConfigureAwait(false);
         int fitting = 0;
         for (long size = 0; fitting < page.Count; fitting++)
         {
@@ -38,9 +38,21 @@ internal sealed class PeerDirectory(IdentityRegistry identities)
             }
         }
 
-        context.Reply(new PeerListBody(page[..fitting]));
-        return ValueTask.CompletedTask;
+        context.Reply(new PeerListBody([.. page.Take(fitting)]));
     }
+
+    ValueTask<PeerInfo?> IPeers.FindAsync(string routingId, CancellationToken cancellationToken) =>
+        new(identities.Find(routingId)?.Session is { } session ? PeerInfo.Of(session) : null);
+
+    ValueTask<bool> IPeers.KickAsync(string routingId, ErrorCode code, string reason, CancellationToken cancellationToken)
+    {
+        Session? session = identities.Find(routingId)?.Session;
+        session?.Kick(code, reason);
+        return new(session is not null);
+    }
+
+    ValueTask<IReadOnlyList<PeerInfo>> IPeers.ListAsync(string prefix, int limit, string after, CancellationToken cancellationToken) =>
+        new(List(prefix, limit, after));
 
     /// <summary>The first peers whose id has the prefix and follows the given id.</summary>
     public List<PeerInfo> List(string prefix, int limit, string after)

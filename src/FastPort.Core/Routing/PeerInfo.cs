@@ -21,6 +21,9 @@ public sealed record PeerInfo(
     long BytesIn,
     long BytesOut)
 {
+    /// <summary>The name of the session's server among several; empty if it is the only one.</summary>
+    public string Node { get; init; } = string.Empty;
+
     internal static PeerInfo Of(Session session) => new(
         session.Id,
         session.RoutingId,

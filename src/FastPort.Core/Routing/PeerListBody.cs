@@ -23,6 +23,7 @@ internal readonly struct PeerListBody(IReadOnlyList<PeerInfo> peers) : IFrameBod
             at += ProtoBody.WriteField(destination[at..], 6, (ulong)peer.MessagesOut);
             at += ProtoBody.WriteField(destination[at..], 7, (ulong)peer.BytesIn);
             at += ProtoBody.WriteField(destination[at..], 8, (ulong)peer.BytesOut);
+            at += ProtoBody.WriteField(destination[at..], 9, peer.Node);
             destination = destination[at..];
         }
     }
@@ -51,11 +52,12 @@ internal readonly struct PeerListBody(IReadOnlyList<PeerInfo> peers) : IFrameBod
         ProtoBody.FieldSize((ulong)peer.SessionId) + ProtoBody.FieldSize(peer.RoutingId) + ProtoBody.FieldSize(peer.ClientName)
         + ProtoBody.FieldSize((ulong)peer.ConnectedAt.ToUnixTimeMilliseconds())
         + ProtoBody.FieldSize((ulong)peer.MessagesIn) + ProtoBody.FieldSize((ulong)peer.MessagesOut)
-        + ProtoBody.FieldSize((ulong)peer.BytesIn) + ProtoBody.FieldSize((ulong)peer.BytesOut);
+        + ProtoBody.FieldSize((ulong)peer.BytesIn) + ProtoBody.FieldSize((ulong)peer.BytesOut)
+        + ProtoBody.FieldSize(peer.Node);
 
     private static bool TryReadPeer(ReadOnlySpan<byte> body, out PeerInfo peer)
     {
-        string routingId = string.Empty, clientName = string.Empty;
+        string routingId = string.Empty, clientName = string.Empty, node = string.Empty;
         Span<ulong> numbers = stackalloc ulong[9];
         numbers.Clear();
         var reader = new ProtoBodyReader(body);
@@ -68,6 +70,9 @@ internal readonly struct PeerListBody(IReadOnlyList<PeerInfo> peers) : IFrameBod
                     break;
                 case 3:
                     clientName = reader.ReadString();
+                    break;
+                case 9:
+                    node = reader.ReadString();
                     break;
                 case < 9:
                     numbers[(int)reader.Field] = reader.Value;
@@ -85,7 +90,10 @@ internal readonly struct PeerListBody(IReadOnlyList<PeerInfo> peers) : IFrameBod
             (long)numbers[5],
             (long)numbers[6],
             (long)numbers[7],
-            (long)numbers[8]);
+            (long)numbers[8])
+        {
+            Node = node,
+        };
         return !reader.Malformed;
     }
 }

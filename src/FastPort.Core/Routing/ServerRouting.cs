@@ -18,21 +18,28 @@ public sealed class ServerRouting
     private readonly TopicIndex _topics;
     private readonly IMessageRouter _router;
     private readonly PeerDirectory _peers;
+    private readonly IPeers _allPeers;
     private readonly ServerCounters _counters;
 
     internal ServerRouting(
-        RoutingOptions options, IdentityRegistry identities, Func<IMessageRouter, IMessageRouter>? replaceRouter, ServerCounters counters)
+        RoutingOptions options,
+        IdentityRegistry identities,
+        Func<IMessageRouter, IMessageRouter>? replaceRouter,
+        ServerCounters counters,
+        ITopicInterests? interests = null,
+        Func<IPeers, IPeers>? replacePeers = null)
     {
         _options = options;
         _identities = identities;
         _counters = counters;
-        _topics = new TopicIndex(options, counters);
+        _topics = new TopicIndex(options, counters, interests);
         _peers = new PeerDirectory(identities);
+        _allPeers = replacePeers?.Invoke(_peers) ?? _peers;
         var local = new LocalRouter(identities, _topics);
         _router = replaceRouter is null ? local : replaceRouter(local);
     }
 
-    /// <summary>The session with this routing id; null if there is none.</summary>
+    /// <summary>The session of this server with this routing id; null if there is none.</summary>
     /// <param name="routingId">The id.</param>
     public Session? Find(string routingId)
     {
@@ -99,7 +106,8 @@ public sealed class ServerRouting
     }
 
     /// <summary>
-    /// Says Goodbye to the session with a routing id and closes it; see <see cref="Session.Kick"/>. False if no session has the id.
+    /// Says Goodbye to the session of this server with a routing id and closes it; see <see cref="Session.Kick"/>. False if no session has
+    /// the id.
     /// </summary>
     /// <param name="routingId">The id.</param>
     /// <param name="code">Code for the peer.</param>
@@ -111,7 +119,48 @@ public sealed class ServerRouting
         return session is not null;
     }
 
-    /// <summary>The sessions with routing ids and their traffic, in ordinal order of the ids. Visits all sessions.</summary>
+    /// <summary>As <see cref="Find"/>, with a backplane on all servers.</summary>
+    /// <param name="routingId">The id.</param>
+    /// <param name="cancellationToken">Cancels the wait for other servers.</param>
+    /// <returns>The session; null if there is none, or its server cannot be asked.</returns>
+    public ValueTask<PeerInfo?> FindAsync(string routingId, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(routingId);
+        return _allPeers.FindAsync(routingId, cancellationToken);
+    }
+
+    /// <summary>As <see cref="Kick"/>, with a backplane on all servers. False also if the session's server cannot be asked.</summary>
+    /// <param name="routingId">The id.</param>
+    /// <param name="code">Code for the peer.</param>
+    /// <param name="reason">Sentence for the peer and the log. It must not contain internals.</param>
+    /// <param name="cancellationToken">Cancels the wait for other servers.</param>
+    public ValueTask<bool> KickAsync(string routingId, ErrorCode code, string reason, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(routingId);
+        ArgumentNullException.ThrowIfNull(reason);
+        return _allPeers.KickAsync(routingId, code, reason, cancellationToken);
+    }
+
+    /// <summary>
+    /// As <see cref="ListPeers"/>, with a backplane on all servers, a page at a time. Servers that cannot be asked are left out.
+    /// </summary>
+    /// <param name="prefix">Only ids that begin with it. Defaults to all.</param>
+    /// <param name="limit">Maximum number of sessions; 1 to 1,000. Defaults to 100.</param>
+    /// <param name="after">Only ids that follow it: the last one of the previous page. Defaults to the beginning.</param>
+    /// <param name="cancellationToken">Cancels the wait for other servers.</param>
+    public ValueTask<IReadOnlyList<PeerInfo>> ListPeersAsync(
+        string prefix = "", int limit = PeerDirectory.DefaultPage, string after = "", CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        ArgumentNullException.ThrowIfNull(after);
+        ArgumentOutOfRangeException.ThrowIfLessThan(limit, 1);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(limit, PeerDirectory.LargestPage);
+        return _allPeers.ListAsync(prefix, limit, after, cancellationToken);
+    }
+
+    /// <summary>
+    /// The sessions of this server with routing ids and their traffic, in ordinal order of the ids. Visits all sessions.
+    /// </summary>
     /// <param name="prefix">Only ids that begin with it. Defaults to all.</param>
     /// <param name="limit">Maximum number of sessions; 1 or more. Defaults to all.</param>
     /// <param name="after">Only ids that follow it: the last one of the previous page. Defaults to the beginning.</param>
@@ -132,7 +181,10 @@ public sealed class ServerRouting
     /// <param name="topic">The topic; at most <see cref="RoutingOptions.MaxTopicBytes"/> long.</param>
     /// <param name="type">The application's message type.</param>
     /// <param name="body">The body, encoded once.</param>
-    /// <returns>The number of send queues that accepted the message.</returns>
+    /// <returns>
+    /// The number of send queues of this server that accepted the message. With a backplane it reaches sessions of other servers too, which
+    /// are not counted.
+    /// </returns>
     /// <exception cref="ArgumentException">The topic is too long, or the message exceeds the largest frame.</exception>
     public int Publish<TBody>(string topic, uint type, TBody body)
         where TBody : IFrameBody => PublishCore(topic, new RoutedBody<TBody>(topic, type, body, RoutingIdentity.ServerFromField));
@@ -211,7 +263,8 @@ public sealed class ServerRouting
 
         if (_options.Peers)
         {
-            handlers.MapFramework(new HandlerEntry(ControlType.Peers, nameof(ControlType.Peers), null, _peers.HandleAsync));
+            handlers.MapFramework(new HandlerEntry(
+                ControlType.Peers, nameof(ControlType.Peers), null, context => PeerDirectory.HandleAsync(_allPeers, context)));
         }
 
         return handlers.Entries.Count == 0 ? null : handlers;

@@ -30,9 +30,11 @@ internal enum TopicChange
 /// <summary>
 /// The subscribers of each prefix; subscriptions by the server's program are kept apart from those by peers. <see cref="_gate"/> serializes
 /// changes; publishing reads without a lock. A session that ends is unsubscribed from all its prefixes. If it has many, the thread pool
-/// does so, some at a time, so that neither its loop nor other threads wait long for the gate.
+/// does so, some at a time, so that neither its loop nor other threads wait long for the gate. Others are told under the gate which
+/// prefixes have subscribers, so that they learn it in the order of the changes.
 /// </summary>
-internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters) : ISessionHolder, IThreadPoolWorkItem
+internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters, ITopicInterests? interests = null)
+    : ISessionHolder, IThreadPoolWorkItem
 {
     /// <summary>Maximum number of nested prefixes of one session: a publication matches the session at most this number of times.</summary>
     public const int MaxNested = 8;
@@ -272,7 +274,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         return depth > MaxNested || depth + own.DepthBelow(prefix, MaxNested) > MaxNested;
     }
 
-    private static void Join(PrefixTrie<MemberSet<Subscriber>> all, Subscriber subscriber, ReadOnlySpan<byte> prefix)
+    private void Join(PrefixTrie<MemberSet<Subscriber>> all, Subscriber subscriber, ReadOnlySpan<byte> prefix)
     {
         MemberSet<Subscriber>? set = all.Find(prefix);
         if (set is null)
@@ -281,6 +283,10 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
             set = new MemberSet<Subscriber>();
             set.Add(subscriber);
             all.Set(prefix, set);
+            if (interests is not null && IsOnlyIn(all, prefix))
+            {
+                interests.Wanted(prefix);
+            }
         }
         else
         {
@@ -288,7 +294,7 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         }
     }
 
-    private static void Leave(
+    private void Leave(
         PrefixTrie<MemberSet<Subscriber>> all, PrefixTrie<byte[]> own, Subscriber subscriber, ReadOnlySpan<byte> prefix)
     {
         own.Remove(prefix);
@@ -298,8 +304,16 @@ internal sealed class TopicIndex(RoutingOptions options, ServerCounters counters
         if (set.Count == 0)
         {
             all.Remove(prefix);
+            if (interests is not null && IsOnlyIn(all, prefix))
+            {
+                interests.Unwanted(prefix);
+            }
         }
     }
+
+    // Whether the other side has no subscription to the prefix.
+    private bool IsOnlyIn(PrefixTrie<MemberSet<Subscriber>> side, ReadOnlySpan<byte> prefix) =>
+        (side == _byPeers ? _byServer : _byPeers).Find(prefix) is null;
 
     /// <summary>Enumerates the subscribers of each prefix: those of peers' subscriptions first.</summary>
     internal ref struct Matches(PrefixTrie<MemberSet<Subscriber>>.Matches byPeers, PrefixTrie<MemberSet<Subscriber>>.Matches byServer)

@@ -23,12 +23,24 @@ internal sealed class BackplaneMeter : IDisposable
         Gauge(
             "fastport.backplane.queued", "By", "Bytes of relays on their way to other nodes",
             () => backplane.Running?.Transport.Links.Sum(static link => (long)link.QueuedBytes) ?? 0);
+        Gauge("fastport.backplane.topics.own", "{prefix}", "Prefixes of topics wanted here", () => backplane.Interests.Count);
+        Gauge(
+            "fastport.backplane.topics.others", "{prefix}", "Prefixes of topics wanted by other nodes, counted for each node",
+            () => backplane.Running?.Topics.Others.Count ?? 0);
         Counter("fastport.backplane.batches", "{batch}", "Batches sent", static c => c.Batches);
         Counter("fastport.backplane.batch_bytes", "By", "Bytes of batches sent", static c => c.BatchBytes);
         Counter("fastport.backplane.relays.sent", "{relay}", "Relays sent to other nodes", static c => c.Sent);
         Counter("fastport.backplane.relays.received", "{relay}", "Relays of other nodes", static c => c.Received);
         Counter("fastport.backplane.relays.forwarded", "{relay}", "Relays passed on, as their target had moved", static c => c.Forwarded);
         Counter("fastport.backplane.relays.lost", "{relay}", "One-way relays that are lost, or may be", static c => c.LostOneWays);
+        Counter(
+            "fastport.backplane.publications.sent", "{publication}", "Publications sent to other nodes, counted for each node",
+            static c => c.PublicationsSent);
+        Counter(
+            "fastport.backplane.publications.received", "{publication}", "Publications of other nodes", static c => c.PublicationsReceived);
+        Counter(
+            "fastport.backplane.publications.lost", "{publication}", "Publications that another node wanted and that are lost, or may be",
+            static c => c.LostPublications);
         Counter("fastport.backplane.lookups", "{lookup}", "Lookups of routing ids at Redis", static c => c.Lookups);
         Counter("fastport.backplane.ignored", "{message}", "Batches and entries that were not understood", static c => c.Unknown);
 

@@ -60,7 +60,9 @@ public static class RedisBackplaneRegistration
         {
             RedisBackplane backplane = NamedServices.Get<RedisBackplane>(provider, name);
             components.Router = backplane.Attach;
+            components.Peers = backplane.Attach;
             components.RoutingIdClaims = backplane;
+            components.TopicInterests = backplane.Interests;
         });
     }
 }

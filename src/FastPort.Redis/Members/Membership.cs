@@ -41,8 +41,10 @@ internal sealed class Membership : IAsyncDisposable
     /// <summary>
     /// Whether this node has its lease and, after a lease that ended, has claimed its ids again. Without it, its ids may belong to others.
     /// </summary>
-    public bool IsValid =>
-        _time.GetTimestamp() < Volatile.Read(ref _validUntil) && Volatile.Read(ref _claimingAgain).IsCompletedSuccessfully;
+    public bool IsValid => HasLease && Volatile.Read(ref _claimingAgain).IsCompletedSuccessfully;
+
+    /// <summary>Whether this node has its lease. What needs no ids, such as topics, needs no more.</summary>
+    public bool HasLease => _time.GetTimestamp() < Volatile.Read(ref _validUntil);
 
     /// <summary>
     /// Whether new ids may be claimed. After Redis was found without this node, others may not have claimed their ids again yet, so this

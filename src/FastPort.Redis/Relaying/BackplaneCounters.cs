@@ -11,6 +11,9 @@ internal sealed class BackplaneCounters
     private long _lostOneWays;
     private long _unknown;
     private long _lookups;
+    private long _publicationsSent;
+    private long _publicationsReceived;
+    private long _publicationsLost;
 
     public long Batches => Volatile.Read(ref _batches);
 
@@ -34,14 +37,28 @@ internal sealed class BackplaneCounters
     /// <summary>Questions to Redis where an id is.</summary>
     public long Lookups => Volatile.Read(ref _lookups);
 
-    public void BatchSent(int relays, int bytes)
+    /// <summary>Publications sent to other nodes, each counted once for each node.</summary>
+    public long PublicationsSent => Volatile.Read(ref _publicationsSent);
+
+    /// <summary>Publications of other nodes.</summary>
+    public long PublicationsReceived => Volatile.Read(ref _publicationsReceived);
+
+    /// <summary>Publications that have not reached another node which wants them, or of which that is unknown.</summary>
+    public long LostPublications => Volatile.Read(ref _publicationsLost);
+
+    public void BatchSent(in BatchContent content, int bytes)
     {
         Interlocked.Increment(ref _batches);
         Interlocked.Add(ref _batchBytes, bytes);
-        Interlocked.Add(ref _sent, relays);
+        Interlocked.Add(ref _sent, content.Relays);
+        Interlocked.Add(ref _publicationsSent, content.Publications);
     }
 
     public void RelaysReceived(int relays) => Interlocked.Add(ref _received, relays);
+
+    public void PublicationsArrived(int publications) => Interlocked.Add(ref _publicationsReceived, publications);
+
+    public void PublicationsLost(int count) => Interlocked.Add(ref _publicationsLost, count);
 
     public void RelayForwarded() => Interlocked.Increment(ref _forwarded);
 

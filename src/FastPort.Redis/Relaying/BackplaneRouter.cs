@@ -60,7 +60,16 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
 
     public int Publish<TBody>(
         scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
-        where TBody : IFrameBody, allows ref struct => local.Publish(topic, audience, type, in body, ref next);
+        where TBody : IFrameBody, allows ref struct
+    {
+        // Later calls for the same publication are for more sessions of this server.
+        if (next == 0)
+        {
+            backplane.Running?.Topics.Publish(topic, audience, type, in body);
+        }
+
+        return local.Publish(topic, audience, type, in body, ref next);
+    }
 
     private SendStatus Forward<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body, PendingRelay? pending)
         where TBody : IFrameBody, allows ref struct

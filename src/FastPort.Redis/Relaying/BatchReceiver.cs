@@ -2,6 +2,8 @@ using System.Buffers.Binary;
 using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
+using FastPort.Redis.Peers;
+using FastPort.Redis.Topics;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
 using FastPort.Sessions;
@@ -20,12 +22,19 @@ internal sealed class BatchReceiver(
     ClaimDirectory directory,
     TargetQueues targets,
     Membership members,
+    TopicExchange topics,
+    PeerQuestions questions,
     IMessageRouter local,
     ILogger logger)
 {
     // What targets and senders of so many entries receive is flushed together.
     private const int EntriesOfGroup = 256;
 
+    // Relays of the present group that wait for its flush to be confirmed, and what the present batch had.
+    private readonly List<(ulong Correlation, ulong Origin)> _delivered = [];
+    private int _relays;
+    private int _publications;
+    private bool _needsSeen;
     private long _lastRelaysAt = transport.Now;
 
     /// <summary>When relays came last; in ticks of <see cref="RelayTransport.Now"/>.</summary>
@@ -68,13 +77,22 @@ internal sealed class BatchReceiver(
     {
         // Opened before.
         _ = BatchReader.TryOpen(message, out BatchReader reader);
-        int relays = 0;
+        if (!sender.Receives(reader.Number))
+        {
+            topics.HaveMissed(sender.Instance);
+        }
+
+        _relays = _publications = 0;
+        _needsSeen = false;
         while (!reader.IsAtEnd)
         {
             using (FlushGroup.Begin())
             {
-                relays += HandleSome(ref reader, sender);
+                HandleSome(ref reader, sender);
             }
+
+            // After the flush: what was confirmed reaches its target even if this process is killed now.
+            ConfirmDelivered();
         }
 
         if (reader.IsTruncated)
@@ -82,32 +100,37 @@ internal sealed class BatchReceiver(
             Refuse($"a batch of {message.Length} bytes from node '{transport.NameOf(sender.Instance)}' ends within an entry");
         }
 
-        if (relays != 0)
+        if (_needsSeen)
         {
             Volatile.Write(ref _lastRelaysAt, transport.Now);
-            transport.Counters.RelaysReceived(relays);
+            transport.Counters.RelaysReceived(_relays);
+            transport.Counters.PublicationsArrived(_publications);
             sender.TellSeen(reader.Number);
         }
     }
 
-    // Returns the number of relays.
-    private int HandleSome(ref BatchReader reader, NodeLink sender)
+    private void HandleSome(ref BatchReader reader, NodeLink sender)
     {
-        int relays = 0;
         for (int entries = 0; entries < EntriesOfGroup && reader.Read(); entries++)
         {
-            if (reader.Kind == EntryKind.Relay)
-            {
-                relays++;
-            }
-
+            _relays += reader.Kind == EntryKind.Relay ? 1 : 0;
+            _publications += reader.Kind == EntryKind.Publish ? 1 : 0;
+            _needsSeen |= reader.Kind.NeedsSeen();
             if (!TryHandle(reader.Kind, reader.Payload, sender))
             {
                 Refuse($"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node '{transport.NameOf(sender.Instance)}'");
             }
         }
+    }
 
-        return relays;
+    private void ConfirmDelivered()
+    {
+        foreach ((ulong correlation, ulong origin) in _delivered)
+        {
+            transport.Settle(correlation, origin, default, SendStatus.Queued);
+        }
+
+        _delivered.Clear();
     }
 
     private bool TryHandle(EntryKind kind, ReadOnlySpan<byte> payload, NodeLink sender)
@@ -134,8 +157,15 @@ internal sealed class BatchReceiver(
             case EntryKind.Moved when payload.Length > 8:
                 lookups.Forget(payload[8..], BinaryPrimitives.ReadInt64LittleEndian(payload));
                 return true;
+            case EntryKind.Publish when PublishEntry.TryRead(payload, out PublishEntry publication):
+                Deliver(publication);
+                return true;
+            case EntryKind.PeerQuestion when payload.Length >= 8:
+                return questions.TryReceive(sender, BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
+            case EntryKind.PeerAnswer when payload.Length >= 8:
+                return questions.TryComplete(BinaryPrimitives.ReadInt64LittleEndian(payload), payload[8..]);
             default:
-                return false;
+                return kind.IsInterest() && topics.TryReceive(sender.Instance, kind, payload);
         }
     }
 
@@ -167,10 +197,26 @@ internal sealed class BatchReceiver(
         {
             targets.Add(relay);
         }
-        else
+        else if (status != SendStatus.Queued)
         {
             transport.Settle(relay.Correlation, relay.Origin, relay.Id, status);
         }
+        else if (relay.Correlation != 0)
+        {
+            _delivered.Add((relay.Correlation, relay.Origin));
+        }
+    }
+
+    // One encoding for all sessions here. In parts, if they are very many; this thread serves no connections, so it goes on at once.
+    private void Deliver(in PublishEntry publication)
+    {
+        var body = new RawBody(publication.Body);
+        int next = 0;
+        do
+        {
+            local.Publish(publication.Topic, publication.Audience, publication.Type, in body, ref next);
+        }
+        while (next != 0);
     }
 
     // A later version may have more of them.

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using FastPort.Framing;
 using FastPort.Redis.Wire;
+using FastPort.Routing;
 using FastPort.Sessions;
 using StackExchange.Redis;
 
@@ -8,8 +9,8 @@ namespace FastPort.Redis.Relaying;
 
 /// <summary>
 /// The way to one other node. What gathers while a batch is on its way to Redis is the next batch. The receiver says which batches it has
-/// seen; relays are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all fields; nothing else
-/// is called under it.
+/// seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all
+/// fields; nothing else is called under it.
 /// </summary>
 internal sealed class NodeLink : IThreadPoolWorkItem
 {
@@ -21,16 +22,17 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     private readonly Lock _gate = new();
     private readonly RelayTransport _transport;
     private readonly RedisChannel _channel;
-    private readonly Queue<SentBatch> _unseen = new();
+    private readonly UnseenBatches _unseen = new();
     private BatchBuffer _gathering = new();
     private BatchBuffer _sending = new();
     private ulong _number = 1;
-    private int _relays;
-    private int _oneWays;
-    private int _unseenBytes;
+    private BatchContent _content;
     private bool _isSending;
     private bool _isClosed;
     private TaskCompletionSource? _room;
+
+    // Only for the thread that receives batches.
+    private ulong _lastReceived;
 
     public NodeLink(RelayTransport transport, ulong instance)
     {
@@ -48,12 +50,14 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         {
             lock (_gate)
             {
-                return _unseenBytes + (_relays == 0 ? 0 : _gathering.Length);
+                return WindowUsed;
             }
         }
     }
 
-    private bool IsFull => _unseenBytes + (_relays == 0 ? 0 : _gathering.Length) >= WindowBytes;
+    private int WindowUsed => _unseen.Bytes + (_content.NeedsSeen ? _gathering.Length : 0);
+
+    private bool IsFull => WindowUsed >= WindowBytes;
 
     /// <summary>Adds a relay.</summary>
     /// <param name="pending">What waits for it here; null if it is one-way, or another node waits.</param>
@@ -104,16 +108,69 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 throw;
             }
 
-            _relays++;
-            if (correlation == 0)
-            {
-                _oneWays++;
-            }
-
+            _content += new BatchContent(Relays: 1, OneWays: correlation == 0 ? 1 : 0, Publications: 0, Interests: 0);
             pending?.Sent(this, _number);
             Begin();
             return SendStatus.Queued;
         }
+    }
+
+    /// <summary>Adds a publication. False if the window is full, or the node has left.</summary>
+    public bool TryPublish<TBody>(ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        lock (_gate)
+        {
+            if (_isClosed || IsFull)
+            {
+                return false;
+            }
+
+            int size = body.Size;
+            int before = _gathering.Length;
+            Span<byte> payload = _gathering.Add(EntryKind.Publish, PublishEntry.FixedSize + topic.Length + size);
+            try
+            {
+                PublishEntry.WriteHead(payload, audience, type, topic);
+                body.Write(payload[(PublishEntry.FixedSize + topic.Length)..]);
+            }
+            catch
+            {
+                _gathering.CutTo(before);
+                throw;
+            }
+
+            _content += new BatchContent(Relays: 0, OneWays: 0, Publications: 1, Interests: 0);
+            Begin();
+            return true;
+        }
+    }
+
+    /// <summary>Adds an entry about wanted topics, even if the window is full. False if the node has left.</summary>
+    public bool TryTell(EntryKind kind, ReadOnlySpan<byte> prefix)
+    {
+        lock (_gate)
+        {
+            if (_isClosed)
+            {
+                return false;
+            }
+
+            prefix.CopyTo(Add(kind, prefix.Length));
+            _content += new BatchContent(Relays: 0, OneWays: 0, Publications: 0, Interests: 1);
+            return true;
+        }
+    }
+
+    /// <summary>
+    /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has begun to count anew. Only for
+    /// the thread that receives batches.
+    /// </summary>
+    public bool Receives(ulong number)
+    {
+        bool isNext = _lastReceived == 0 || number == _lastReceived + 1;
+        _lastReceived = number;
+        return isNext;
     }
 
     public void Confirm(ulong correlation, SendStatus status)
@@ -146,16 +203,16 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    /// <param name="kind">TakenOver or Moved.</param>
-    /// <param name="token">The token of the claim that is out of date.</param>
-    /// <param name="id">The id.</param>
-    public void Tell(EntryKind kind, long token, ReadOnlySpan<byte> id)
+    /// <param name="kind">TakenOver or Moved; PeerQuestion or PeerAnswer.</param>
+    /// <param name="number">The token of the claim that is out of date, or the correlation.</param>
+    /// <param name="rest">The id, or what is asked or answered.</param>
+    public void Tell(EntryKind kind, long number, ReadOnlySpan<byte> rest)
     {
         lock (_gate)
         {
-            Span<byte> payload = Add(kind, 8 + id.Length);
-            BinaryPrimitives.WriteInt64LittleEndian(payload, token);
-            id.CopyTo(payload[8..]);
+            Span<byte> payload = Add(kind, 8 + rest.Length);
+            BinaryPrimitives.WriteInt64LittleEndian(payload, number);
+            rest.CopyTo(payload[8..]);
         }
     }
 
@@ -164,12 +221,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     {
         lock (_gate)
         {
-            while (_unseen.TryPeek(out SentBatch batch) && batch.Number <= number)
-            {
-                _unseenBytes -= batch.Bytes;
-                _unseen.Dequeue();
-            }
-
+            _unseen.Seen(number);
             TellRoom();
         }
     }
@@ -186,7 +238,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    /// <summary>Completes when relays are accepted again, or the node has left.</summary>
+    /// <summary>Completes when relays and publications are accepted again, or the node has left.</summary>
     public Task WhenRoomAsync()
     {
         lock (_gate)
@@ -200,26 +252,17 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     /// <summary>Gives up the batches that were sent before a time and have not been seen.</summary>
     public void GiveUp(long sentBefore)
     {
-        ulong first = 0;
-        ulong last = 0;
-        int oneWays = 0;
+        ulong first, last;
+        BatchContent lost;
         lock (_gate)
         {
-            while (_unseen.TryPeek(out SentBatch batch) && batch.SentAt < sentBefore)
-            {
-                first = first == 0 ? batch.Number : first;
-                last = batch.Number;
-                oneWays += batch.OneWays;
-                _unseenBytes -= batch.Bytes;
-                _unseen.Dequeue();
-            }
-
+            lost = _unseen.GiveUp(sentBefore, out first, out last);
             TellRoom();
         }
 
         if (last != 0)
         {
-            _transport.Lost(this, first, last, oneWays);
+            _transport.Lost(this, first, last, lost);
         }
     }
 
@@ -227,27 +270,25 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     public void Close()
     {
         BatchBuffer? rest = null;
-        int oneWays;
+        BatchContent lost;
         lock (_gate)
         {
             _isClosed = true;
-            oneWays = _unseen.Sum(static batch => batch.OneWays);
-            _unseen.Clear();
-            _unseenBytes = 0;
-            if (_relays != 0 && !_isSending)
+            lost = _unseen.GiveUp(long.MaxValue, out _, out _);
+            if (_content.NeedsSeen && !_isSending)
             {
                 rest = _gathering;
                 _gathering = new BatchBuffer();
             }
 
-            _relays = _oneWays = 0;
+            _content = default;
             TellRoom();
         }
 
-        _transport.Lost(this, 0, ulong.MaxValue, oneWays);
+        _transport.Lost(this, 0, ulong.MaxValue, lost);
         if (rest is not null)
         {
-            _transport.Undelivered(rest.Memory.Span);
+            _transport.Undelivered(this, rest.Memory.Span);
         }
     }
 
@@ -294,17 +335,16 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 }
 
                 (_gathering, _sending) = (_sending, _gathering);
-                batch = new SentBatch(_number++, _sending.Length, _relays, _oneWays, _transport.Now);
-                _relays = _oneWays = 0;
-                if (batch.Relays != 0)
+                batch = new SentBatch(_number++, _sending.Length, _content, _transport.Now);
+                _content = default;
+                if (batch.Content.NeedsSeen)
                 {
-                    _unseen.Enqueue(batch);
-                    _unseenBytes += batch.Bytes;
+                    _unseen.Add(batch);
                 }
             }
 
             _sending.Seal(_transport.Self, batch.Number);
-            _transport.Counters.BatchSent(batch.Relays, batch.Bytes);
+            _transport.Counters.BatchSent(batch.Content, batch.Bytes);
             long receivers;
             try
             {
@@ -314,7 +354,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
             {
                 // Redis may have received it or not.
                 Forget(batch.Number);
-                _transport.Lost(this, batch.Number, batch.Number, batch.OneWays);
+                _transport.Lost(this, batch.Number, batch.Number, batch.Content);
                 SendAgainLater();
                 return;
             }
@@ -322,12 +362,13 @@ internal sealed class NodeLink : IThreadPoolWorkItem
             if (receivers == 0 && _transport.CountsReceivers)
             {
                 Forget(batch.Number);
-                _transport.Undelivered(_sending.Memory.Span);
+                _transport.Undelivered(this, _sending.Memory.Span);
             }
         }
     }
 
-    // What is not a relay may arrive twice: senders wait for their confirmations. Tried again by the transport's timer or the next entry.
+    // What says what became of relays may arrive twice: senders wait for it. Relays and publications may not, and of topics all is told
+    // again. Tried again by the transport's timer or the next entry.
     private void SendAgainLater()
     {
         lock (_gate)
@@ -335,7 +376,7 @@ internal sealed class NodeLink : IThreadPoolWorkItem
             BatchReader reader = BatchReader.OpenOwn(_sending.Memory.Span);
             while (reader.Read())
             {
-                if (reader.Kind != EntryKind.Relay)
+                if (!reader.Kind.NeedsSeen())
                 {
                     reader.Payload.CopyTo(_gathering.Add(reader.Kind, reader.Payload.Length));
                 }
@@ -350,22 +391,8 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     {
         lock (_gate)
         {
-            for (int left = _unseen.Count; left > 0; left--)
-            {
-                SentBatch batch = _unseen.Dequeue();
-                if (batch.Number == number)
-                {
-                    _unseenBytes -= batch.Bytes;
-                }
-                else
-                {
-                    _unseen.Enqueue(batch);
-                }
-            }
-
+            _unseen.Remove(number);
             TellRoom();
         }
     }
-
-    private readonly record struct SentBatch(ulong Number, int Bytes, int Relays, int OneWays, long SentAt);
 }

@@ -58,6 +58,12 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
     public required Action<byte[], WaitingRelay> LookUp { get; init; }
 
+    /// <summary>What a node was told about wanted topics is lost, or may be. Set before the first batch.</summary>
+    public required Action<ulong> InterestsLost { get; init; }
+
+    /// <summary>Raised ten times a second, after batches that were not seen in time have been given up.</summary>
+    public event Action? Checked;
+
     public IEnumerable<NodeLink> Links => _links.Values;
 
     public RedisChannel ChannelOf(ulong instance) => RedisChannel.Literal($"{_prefix}:node:{Member.Format(instance)}");
@@ -112,20 +118,24 @@ internal sealed class RelayTransport : IAsyncDisposable
     }
 
     /// <summary>Batches of a link are lost, or may be.</summary>
-    public void Lost(NodeLink link, ulong first, ulong last, int oneWays)
+    public void Lost(NodeLink link, ulong first, ulong last, in BatchContent content)
     {
-        if (oneWays != 0)
+        if (content.OneWays != 0)
         {
-            Counters.OneWaysLost(oneWays);
-            BackplaneLog.OneWaysLost(_logger, oneWays, NameOf(link.Instance));
+            Counters.OneWaysLost(content.OneWays);
+            BackplaneLog.OneWaysLost(_logger, content.OneWays, NameOf(link.Instance));
         }
 
+        LostTopics(link, content.Publications, content.Interests);
         Pending.Complete(pending => pending.IsIn(link, first, last), SendStatus.Unconfirmed);
     }
 
     /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
-    public void Undelivered(ReadOnlySpan<byte> batch)
+    public void Undelivered(NodeLink link, ReadOnlySpan<byte> batch)
     {
+        int publications = 0;
+        int interests = 0;
+
         // The header of a batch that was not sent yet is empty.
         var reader = BatchReader.OpenOwn(batch);
         while (reader.Read())
@@ -137,7 +147,12 @@ internal sealed class RelayTransport : IAsyncDisposable
                     Pending = entry.Origin == Self ? Pending.Find(entry.Correlation) : null,
                 });
             }
+
+            publications += reader.Kind == EntryKind.Publish ? 1 : 0;
+            interests += reader.Kind.IsInterest() ? 1 : 0;
         }
+
+        LostTopics(link, publications, interests);
     }
 
     /// <summary>
@@ -165,6 +180,20 @@ internal sealed class RelayTransport : IAsyncDisposable
 
     public long Ticks(TimeSpan time) => (long)(time.TotalSeconds * _time.TimestampFrequency);
 
+    private void LostTopics(NodeLink link, int publications, int interests)
+    {
+        if (publications != 0)
+        {
+            Counters.PublicationsLost(publications);
+            BackplaneLog.PublicationsLost(_logger, publications, NameOf(link.Instance));
+        }
+
+        if (interests != 0)
+        {
+            InterestsLost(link.Instance);
+        }
+    }
+
     private void Check()
     {
         long now = Now;
@@ -183,5 +212,7 @@ internal sealed class RelayTransport : IAsyncDisposable
                 link.Close();
             }
         }
+
+        Checked?.Invoke();
     }
 }

@@ -20,4 +20,38 @@ internal enum EntryKind : byte
 
     /// <summary>The sender of this entry has not the id that a relay was for: token (8), id.</summary>
     Moved = 6,
+
+    /// <summary>A message for the subscribers of a topic: see <see cref="PublishEntry"/>.</summary>
+    Publish = 7,
+
+    /// <summary>Somebody at the sender is subscribed to this prefix.</summary>
+    Wanted = 8,
+
+    /// <summary>Nobody at the sender is subscribed to this prefix any more.</summary>
+    Unwanted = 9,
+
+    /// <summary>All prefixes that the sender wants follow; empty.</summary>
+    InterestsBegin = 10,
+
+    /// <summary>What was not named since <see cref="InterestsBegin"/>, the sender does not want; empty.</summary>
+    InterestsEnd = 11,
+
+    /// <summary>The sender asks for all prefixes that the receiver wants; empty.</summary>
+    AskInterests = 12,
+
+    /// <summary>A question about sessions of the receiver: correlation (8), <see cref="Peers.PeerQuestion"/> in JSON.</summary>
+    PeerQuestion = 13,
+
+    /// <summary>The answer: correlation (8), sessions in JSON.</summary>
+    PeerAnswer = 14,
+}
+
+/// <summary>What an entry's kind means for its batch.</summary>
+internal static class EntryKinds
+{
+    /// <summary>Whether it says what topics its sender or its receiver wants.</summary>
+    public static bool IsInterest(this EntryKind kind) => kind is >= EntryKind.Wanted and <= EntryKind.AskInterests;
+
+    /// <summary>Whether the receiver says that it has seen the batch; both sides must agree on that.</summary>
+    public static bool NeedsSeen(this EntryKind kind) => kind is EntryKind.Relay or EntryKind.Publish || kind.IsInterest();
 }

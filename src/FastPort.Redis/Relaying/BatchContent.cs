@@ -1,0 +1,17 @@
+using FastPort.Redis.Wire;
+
+namespace FastPort.Redis.Relaying;
+
+/// <summary>What is in a batch, or in several, of what must not get lost unnoticed.</summary>
+/// <param name="Relays">Relays, one-way or not.</param>
+/// <param name="OneWays">One-way relays.</param>
+/// <param name="Publications">Publications.</param>
+/// <param name="Interests">Entries about wanted topics.</param>
+internal readonly record struct BatchContent(int Relays, int OneWays, int Publications, int Interests)
+{
+    /// <summary>Whether the receiver says that it has seen the batch: see <see cref="EntryKinds.NeedsSeen"/>.</summary>
+    public bool NeedsSeen => (Relays | Publications | Interests) != 0;
+
+    public static BatchContent operator +(BatchContent x, BatchContent y) => new(
+        x.Relays + y.Relays, x.OneWays + y.OneWays, x.Publications + y.Publications, x.Interests + y.Interests);
+}

@@ -1,0 +1,167 @@
+using FastPort.Redis.Relaying;
+using FastPort.Redis.Wire;
+
+namespace FastPort.Redis.Topics;
+
+/// <summary>
+/// Tells one other node what this one wants: all of it when asked and after a loss, then what changes. A prefix that has changed is told as
+/// it stands when its turn comes, so however often it changes it waits once. What does not find room in the link's window waits here. The
+/// gate of <see cref="OwnInterests"/> guards all fields.
+/// </summary>
+internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, ulong instance) : IThreadPoolWorkItem
+{
+    // Added to the link at a time, while subscriptions wait for the gate.
+    private const int BytesAtOnce = 16 * 1024;
+
+    private readonly Queue<byte[]> _changes = new();
+    private readonly HashSet<byte[]> _changed = new(IdComparer.Instance);
+    private byte[][]? _all;
+    private int _told;
+    private bool _mustTellAll;
+    private bool _mustAsk;
+    private bool _isSending;
+    private bool _isLost;
+    private bool _isEnded;
+
+    /// <summary>A prefix has become wanted or unwanted. The caller has the gate.</summary>
+    public void Changed(byte[] prefix)
+    {
+        if (!_isLost && !_mustTellAll && _changed.Add(prefix))
+        {
+            _changes.Enqueue(prefix);
+            Begin();
+        }
+    }
+
+    /// <summary>Tells the node everything, asks it for everything, or both.</summary>
+    public void Send(bool all, bool ask)
+    {
+        lock (own.Gate)
+        {
+            _mustTellAll |= all;
+            _mustAsk |= ask;
+            Begin();
+        }
+    }
+
+    /// <summary>Something of this feed is lost, or may be: all is told and asked again by <see cref="Retry"/>.</summary>
+    public void Lost()
+    {
+        lock (own.Gate)
+        {
+            _isLost = true;
+        }
+    }
+
+    /// <summary>Begins again after a loss. Called now and then, so that a Redis that is away is not asked all the time.</summary>
+    public void Retry()
+    {
+        lock (own.Gate)
+        {
+            if (_isLost)
+            {
+                _isLost = false;
+                _mustTellAll = _mustAsk = true;
+                Begin();
+            }
+        }
+    }
+
+    /// <summary>The node has left. The caller has the gate.</summary>
+    public void End() => _isEnded = true;
+
+    // Fire and forget: nothing in SendAsync fails.
+    void IThreadPoolWorkItem.Execute() => _ = SendAsync();
+
+    private void Begin()
+    {
+        if (!_isSending && !_isEnded && !_isLost)
+        {
+            _isSending = true;
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        }
+    }
+
+    private async Task SendAsync()
+    {
+        do
+        {
+            await transport.LinkTo(instance).WhenRoomAsync().ConfigureAwait(false);
+        }
+        while (SendSome());
+    }
+
+    // False if nothing is left to do.
+    private bool SendSome()
+    {
+        lock (own.Gate)
+        {
+            NodeLink link = transport.LinkTo(instance);
+            for (int room = BytesAtOnce; room > 0;)
+            {
+                if (_isEnded || _isLost || !TryTakeNext(out EntryKind kind, out byte[] prefix))
+                {
+                    _isSending = false;
+                    return false;
+                }
+
+                // A link that has ended belongs to a node that has left, and may have come again.
+                _isLost = !link.TryTell(kind, prefix);
+                room -= BatchBuffer.EntryHeadSize + prefix.Length;
+            }
+
+            return true;
+        }
+    }
+
+    private bool TryTakeNext(out EntryKind kind, out byte[] prefix)
+    {
+        prefix = [];
+        if (_mustAsk)
+        {
+            _mustAsk = false;
+            kind = EntryKind.AskInterests;
+            return true;
+        }
+
+        if (_mustTellAll)
+        {
+            // What waits to be told is part of it.
+            _mustTellAll = false;
+            _all = own.ToArray();
+            _told = 0;
+            _changes.Clear();
+            _changed.Clear();
+            kind = EntryKind.InterestsBegin;
+            return true;
+        }
+
+        kind = EntryKind.Wanted;
+        while (_all is not null && _told < _all.Length)
+        {
+            prefix = _all[_told++];
+            if (own.Has(prefix))
+            {
+                return true;
+            }
+        }
+
+        if (_all is not null)
+        {
+            _all = null;
+            prefix = [];
+            kind = EntryKind.InterestsEnd;
+            return true;
+        }
+
+        if (_changes.TryDequeue(out byte[]? changed))
+        {
+            _changed.Remove(changed);
+            prefix = changed;
+            kind = own.Has(changed) ? EntryKind.Wanted : EntryKind.Unwanted;
+            return true;
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,200 @@
+using FastPort.Redis.Wire;
+using FastPort.Routing;
+
+namespace FastPort.Redis.Topics;
+
+/// <summary>
+/// Which topics the other nodes want. <see cref="_gate"/> guards all changes; <see cref="Match"/> takes no lock.
+/// </summary>
+/// <param name="maxPrefixes">Prefixes of one node that are kept. Defaults to a million.</param>
+internal sealed class InterestTable(int maxPrefixes = 1_000_000)
+{
+    /// <summary>Nodes whose interests are kept; a publication has a mark for each on its stack.</summary>
+    public const int MaxNodes = 4096;
+
+    /// <summary>Words that hold a mark for each node.</summary>
+    public const int MarkWords = MaxNodes / 64;
+
+    private readonly Lock _gate = new();
+    private readonly PrefixTrie<InterestedNode[]> _trie = new();
+    private readonly Dictionary<ulong, InterestedNode> _nodes = [];
+    private readonly Stack<int> _freePlaces = new();
+    private int _places;
+
+    /// <summary>Number of prefixes that other nodes want, each counted once for each node.</summary>
+    public int Count
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _nodes.Values.Sum(static node => node.Prefixes.Count);
+            }
+        }
+    }
+
+    /// <summary>A node has joined. Does nothing if it has before.</summary>
+    /// <param name="instance">The node.</param>
+    /// <param name="isMember">Asked under the lock, so that no node stays that has left meanwhile.</param>
+    public void AddNode(ulong instance, Func<ulong, bool> isMember)
+    {
+        lock (_gate)
+        {
+            if (!_nodes.ContainsKey(instance) && _nodes.Count < MaxNodes && isMember(instance))
+            {
+                _nodes[instance] = new InterestedNode(instance, _freePlaces.TryPop(out int free) ? free : _places++);
+            }
+        }
+    }
+
+    /// <summary>A node has left: all its interests are forgotten.</summary>
+    public void RemoveNode(ulong instance)
+    {
+        lock (_gate)
+        {
+            if (!_nodes.Remove(instance, out InterestedNode? node))
+            {
+                return;
+            }
+
+            foreach (byte[] prefix in node.Prefixes.Keys)
+            {
+                Leave(prefix, node);
+            }
+
+            _freePlaces.Push(node.Place);
+        }
+    }
+
+    /// <summary>A node wants a prefix. False if it is not kept: the node is unknown or has too many, or the prefix is too long.</summary>
+    public bool TryAdd(ulong instance, ReadOnlySpan<byte> prefix)
+    {
+        lock (_gate)
+        {
+            if (!_nodes.TryGetValue(instance, out InterestedNode? node))
+            {
+                return false;
+            }
+
+            if (node.Prefixes.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(prefix, out byte[]? known, out _))
+            {
+                node.Prefixes[known] = node.Telling;
+                return true;
+            }
+
+            if (prefix.Length > PublishEntry.MaxTopicBytes || node.Prefixes.Count >= maxPrefixes)
+            {
+                return false;
+            }
+
+            node.Prefixes.Add(prefix.ToArray(), node.Telling);
+            _trie.Set(prefix, [.. _trie.Find(prefix) ?? [], node]);
+            return true;
+        }
+    }
+
+    /// <summary>A node wants a prefix no longer.</summary>
+    public void Remove(ulong instance, ReadOnlySpan<byte> prefix)
+    {
+        lock (_gate)
+        {
+            if (_nodes.TryGetValue(instance, out InterestedNode? node)
+                && node.Prefixes.GetAlternateLookup<ReadOnlySpan<byte>>().Remove(prefix))
+            {
+                Leave(prefix, node);
+            }
+        }
+    }
+
+    /// <summary>A node begins to tell all that it wants. What it wanted before stays until the end, so that nothing is missed.</summary>
+    public void Begin(ulong instance)
+    {
+        lock (_gate)
+        {
+            if (_nodes.TryGetValue(instance, out InterestedNode? node))
+            {
+                node.Telling++;
+            }
+        }
+    }
+
+    /// <summary>A node has told all that it wants since <see cref="Begin"/>: the rest is forgotten.</summary>
+    public void End(ulong instance)
+    {
+        lock (_gate)
+        {
+            if (!_nodes.TryGetValue(instance, out InterestedNode? node))
+            {
+                return;
+            }
+
+            // A dictionary may lose keys while it is enumerated.
+            foreach ((byte[] prefix, int told) in node.Prefixes)
+            {
+                if (told != node.Telling)
+                {
+                    node.Prefixes.Remove(prefix);
+                    Leave(prefix, node);
+                }
+            }
+        }
+    }
+
+    /// <summary>The nodes that want a topic, once each. Any thread.</summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="marks">Empty marks, <see cref="MarkWords"/> of them.</param>
+    public Matches Match(ReadOnlySpan<byte> topic, Span<ulong> marks) => new(_trie.Match(topic), marks);
+
+    // Readers may be using the former array.
+    private void Leave(ReadOnlySpan<byte> prefix, InterestedNode node)
+    {
+        InterestedNode[] nodes = _trie.Find(prefix)!;
+        if (nodes.Length == 1)
+        {
+            _trie.Remove(prefix);
+        }
+        else
+        {
+            _trie.Set(prefix, Array.FindAll(nodes, one => one != node));
+        }
+    }
+
+    /// <summary>Enumerates the nodes of each prefix that have no mark yet, and marks them.</summary>
+    internal ref struct Matches(PrefixTrie<InterestedNode[]>.Matches prefixes, Span<ulong> marks)
+    {
+        private readonly Span<ulong> _marks = marks;
+        private PrefixTrie<InterestedNode[]>.Matches _prefixes = prefixes;
+        private InterestedNode[] _nodes = [];
+        private int _next;
+
+        /// <summary>The node's instance.</summary>
+        public ulong Current { get; private set; }
+
+        public bool MoveNext()
+        {
+            while (true)
+            {
+                while (_next < _nodes.Length)
+                {
+                    InterestedNode node = _nodes[_next++];
+                    ref ulong word = ref _marks[node.Place / 64];
+                    ulong mark = 1UL << (node.Place % 64);
+                    if ((word & mark) == 0)
+                    {
+                        word |= mark;
+                        Current = node.Instance;
+                        return true;
+                    }
+                }
+
+                if (!_prefixes.MoveNext())
+                {
+                    return false;
+                }
+
+                _nodes = _prefixes.Current;
+                _next = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+using FastPort.Redis.Wire;
+
+namespace FastPort.Redis.Topics;
+
+/// <summary>A node that may want topics. <see cref="InterestTable"/> guards what changes.</summary>
+/// <param name="instance">The node.</param>
+/// <param name="place">A small number that is unique among the nodes.</param>
+internal sealed class InterestedNode(ulong instance, int place)
+{
+    public ulong Instance { get; } = instance;
+
+    public int Place { get; } = place;
+
+    /// <summary>The prefixes that it wants, with the value of <see cref="Telling"/> when it said so last.</summary>
+    public Dictionary<byte[], int> Prefixes { get; } = new(IdComparer.Instance);
+
+    /// <summary>How often the node has begun to tell all that it wants.</summary>
+    public int Telling { get; set; }
+}

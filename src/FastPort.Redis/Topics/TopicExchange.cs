@@ -1,0 +1,128 @@
+using FastPort.Framing;
+using FastPort.Redis.Members;
+using FastPort.Redis.Relaying;
+using FastPort.Redis.Wire;
+using FastPort.Routing;
+
+namespace FastPort.Redis.Topics;
+
+/// <summary>
+/// Exchanges with the other nodes which topics are wanted, and sends publications to those that want them. Thread-safe.
+/// <para>
+/// A node asks another for all that it wants when that one joins, when it has missed batches of it, and when its own lease or connection
+/// had ended. The other tells what changes from then on, and all again when batches that told it are not seen. So a loss at either side
+/// is made good, whoever notices it.
+/// </para>
+/// </summary>
+internal sealed class TopicExchange : IDisposable
+{
+    private readonly OwnInterests _own;
+    private readonly RelayTransport _transport;
+    private readonly Membership _members;
+    private readonly Func<ulong, bool> _isMember;
+    private readonly Func<ulong, InterestFeed?> _createFeed;
+
+    public TopicExchange(OwnInterests own, RelayTransport transport, Membership members)
+    {
+        _own = own;
+        _transport = transport;
+        _members = members;
+        _isMember = instance => members.Members.ContainsKey(instance);
+        _createFeed = instance => _isMember(instance) ? new InterestFeed(own, transport, instance) : null;
+        transport.Checked += Retry;
+    }
+
+    /// <summary>What the other nodes want.</summary>
+    public InterestTable Others { get; } = new();
+
+    /// <summary>Sends a publication to each node that wants it and has room in its window.</summary>
+    public void Publish<TBody>(ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
+        where TBody : IFrameBody, allows ref struct
+    {
+        Span<ulong> marks = stackalloc ulong[InterestTable.MarkWords];
+        marks.Clear();
+        InterestTable.Matches nodes = Others.Match(topic, marks);
+        while (nodes.MoveNext())
+        {
+            // Without the lease others ignore what this node sends.
+            if (!_members.HasLease || !_transport.LinkTo(nodes.Current).TryPublish(topic, audience, type, in body))
+            {
+                _transport.Counters.PublicationsLost(1);
+            }
+        }
+    }
+
+    public void NodeJoined(ulong instance)
+    {
+        Others.AddNode(instance, _isMember);
+        FeedTo(instance)?.Send(all: false, ask: true);
+    }
+
+    public void NodeLeft(ulong instance)
+    {
+        Others.RemoveNode(instance);
+        _own.EndFeed(instance);
+    }
+
+    /// <summary>What this node has told a node is lost, or may be.</summary>
+    public void Lost(ulong instance) => FeedTo(instance)?.Lost();
+
+    /// <summary>Batches of a node have not arrived here.</summary>
+    public void HaveMissed(ulong instance) => FeedTo(instance)?.Send(all: false, ask: true);
+
+    /// <summary>Batches may have been lost at all links, in both directions.</summary>
+    public void TellAndAskAll()
+    {
+        foreach (InterestFeed feed in _own.Feeds())
+        {
+            feed.Send(all: true, ask: true);
+        }
+    }
+
+    /// <summary>Handles an entry about wanted topics; false if it is not understood or not kept.</summary>
+    public bool TryReceive(ulong sender, EntryKind kind, ReadOnlySpan<byte> payload)
+    {
+        // The receiver may be faster than the news that the node has joined.
+        Others.AddNode(sender, _isMember);
+        switch (kind)
+        {
+            case EntryKind.Wanted:
+                return Others.TryAdd(sender, payload);
+            case EntryKind.Unwanted:
+                Others.Remove(sender, payload);
+                return true;
+            case EntryKind.InterestsBegin:
+                Others.Begin(sender);
+                return true;
+            case EntryKind.InterestsEnd:
+                Others.End(sender);
+                return true;
+            case EntryKind.AskInterests:
+                FeedTo(sender)?.Send(all: true, ask: false);
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    public void Dispose()
+    {
+        _transport.Checked -= Retry;
+        _own.EndFeeds();
+    }
+
+    private InterestFeed? FeedTo(ulong instance) => _own.FeedTo(instance, _createFeed);
+
+    private void Retry()
+    {
+        if (!_members.HasLease)
+        {
+            return;
+        }
+
+        foreach (InterestFeed feed in _own.Feeds())
+        {
+            feed.Retry();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+using System.Diagnostics;
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Framing;
+using FastPort.Redis.Tests.Support;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Xunit;
+
+namespace FastPort.Redis.Tests;
+
+/// <summary>Sessions of all nodes, found, listed and closed from one.</summary>
+public sealed class PeerTests
+{
+    [RedisFact]
+    public async Task Pages_cover_the_sessions_of_all_nodes_in_order()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using Node c = await Node.StartAsync(redis, "c");
+        await a.KnowsAsync(3);
+        List<FastPortClient> clients = [];
+        Node[] nodes = [a, b, c];
+        for (int i = 0; i < 20; i++)
+        {
+            clients.Add(await nodes[i % 3].ConnectAsync($"id-{i:00}"));
+        }
+
+        List<PeerInfo> all = [];
+        IReadOnlyList<PeerInfo> page;
+        do
+        {
+            page = await clients[0].ListPeersAsync("id-", 7, all.Count == 0 ? "" : all[^1].RoutingId);
+            all.AddRange(page);
+        }
+        while (page.Count != 0);
+        IReadOnlyList<PeerInfo> ofProgram = await b.Server.Routing.ListPeersAsync("id-1", 4, "id-15");
+
+        Assert.Equal(
+            Enumerable.Range(0, 20).Select(i => ($"id-{i:00}", nodes[i % 3].Backplane.Node)),
+            all.Select(static p => (p.RoutingId, p.Node)));
+        Assert.Equal(["id-16", "id-17", "id-18", "id-19"], ofProgram.Select(static p => p.RoutingId));
+        await Task.WhenAll(clients.Select(static one => one.CloseAsync()));
+    }
+
+    [RedisFact]
+    public async Task The_program_finds_and_closes_a_session_of_another_node()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient client = await b.ConnectAsync("machine-7");
+        Session session = b.Server.FindSession("machine-7")!;
+
+        PeerInfo? found = await a.Server.Routing.FindAsync("machine-7");
+        PeerInfo? own = await b.Server.Routing.FindAsync("machine-7");
+        bool closed = await a.Server.Routing.KickAsync("machine-7", ErrorCode.Forbidden, "Out.");
+
+        Assert.Equal(("machine-7", "b", session.Id), (found?.RoutingId, found?.Node, found?.SessionId));
+        Assert.Equal("b", own?.Node);
+        Assert.True(closed);
+        CloseReason reason = await session.Closed.InTimeAsync();
+        Assert.Contains("Out.", reason.ToString(), StringComparison.Ordinal);
+        Assert.Null(await a.Server.Routing.FindAsync("nobody"));
+        Assert.False(await a.Server.Routing.KickAsync("nobody", ErrorCode.Forbidden, "Out."));
+    }
+
+    [RedisFact]
+    public async Task A_node_that_does_not_answer_is_left_out()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:Backplane:Lease", "00:00:20"));
+        await using Node b = await Node.StartAsync(redis, "b", ("FastPort:Backplane:Lease", "00:00:20"));
+        await using FastPortClient atA = await a.ConnectAsync("at-a");
+        await using FastPortClient atB = await b.ConnectAsync("at-b");
+        await b.Server.Routing.FindAsync("at-a");
+        await Patience.UntilAsync(() => a.Backplane.Nodes.Count == 2, "the nodes know each other");
+
+        await redis.SignalAsync("STOP");
+        long began = Stopwatch.GetTimestamp();
+        IReadOnlyList<PeerInfo> peers = await a.Server.Routing.ListPeersAsync();
+        TimeSpan took = Stopwatch.GetElapsedTime(began);
+        await redis.SignalAsync("CONT");
+
+        Assert.Equal(["at-a"], peers.Select(static p => p.RoutingId));
+        Assert.True(took < TimeSpan.FromSeconds(10), $"It took {took}.");
+    }
+}
