@@ -1,9 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
-using System.Text;
 using FastPort.Clients;
 using FastPort.Framing;
-using FastPort.Protocol;
 using FastPort.Sessions;
 
 namespace FastPortPeer.Nodes;

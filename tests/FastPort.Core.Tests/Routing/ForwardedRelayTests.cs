@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Routing;

@@ -1,3 +1,4 @@
+using FastPort.Core.Tests.Support;
 using FastPort.Redis.Relaying;
 using FastPort.Sessions;
 using Xunit;
@@ -32,18 +33,20 @@ public sealed class PendingRelaysTests
     }
 
     [Fact]
-    public void What_the_condition_selects_is_completed_and_nothing_else()
+    public async Task What_the_condition_selects_is_completed_and_nothing_else()
     {
         var pending = new PendingRelays();
         PendingRelay early = pending.Add(deadline: 5);
         PendingRelay late = pending.Add(deadline: 9);
+        Task<SendStatus> first = early.AsTask().AsTask();
+        Task<SendStatus> second = late.AsTask().AsTask();
         pending.Complete(static one => one.Deadline <= 5, SendStatus.Unconfirmed);
 
-        Assert.Equal(SendStatus.Unconfirmed, early.AsTask().Result);
-        Assert.False(late.AsTask().IsCompleted);
+        Assert.Equal(SendStatus.Unconfirmed, await first.InTimeAsync());
+        Assert.False(second.IsCompleted);
         pending.Shorten(5);
         pending.Complete(static one => one.Deadline <= 5, SendStatus.Unconfirmed);
-        Assert.True(late.AsTask().IsCompleted);
+        Assert.Equal(SendStatus.Unconfirmed, await second.InTimeAsync());
     }
 
     [Theory]

@@ -1,7 +1,6 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
-using FastPort.Sessions;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
