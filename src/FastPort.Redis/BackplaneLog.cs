@@ -16,20 +16,24 @@ internal static partial class BackplaneLog
     public static partial void NodeLeft(ILogger logger, string node);
 
     [LoggerMessage(
-        6003, LogLevel.Error, "The lease cannot be renewed at Redis: {Problem}. Sessions of this node still reach each other; relays to other "
-        + "nodes and Hellos with routing ids are answered Unavailable")]
+        6003, LogLevel.Error,
+        "The lease cannot be renewed at Redis: {Problem}. Sessions of this node still reach each other; relays to other nodes and "
+        + " Hellos with routing ids are answered Unavailable")]
     public static partial void RenewalFailed(ILogger logger, string problem);
 
     [LoggerMessage(6004, LogLevel.Information, "The lease is renewed again")]
     public static partial void Renewed(ILogger logger);
 
-    [LoggerMessage(6005, LogLevel.Warning, "This node's lease had ended; {Kept} of its routing ids were claimed again, {Lost} belong to other nodes now")]
+    [LoggerMessage(
+        6005, LogLevel.Warning,
+        "This node's lease had ended; {Kept} of its routing ids were claimed again, {Lost} belong to other nodes now")]
     public static partial void ClaimedAgain(ILogger logger, int kept, int lost);
 
     [LoggerMessage(6006, LogLevel.Warning, "A one-way relay to '{Target}' is lost: {Status}")]
     public static partial void OneWayLost(ILogger logger, string target, SendStatus status);
 
-    [LoggerMessage(6007, LogLevel.Warning, "{Count} one-way relays to node '{Node}' are lost, or may be: it has not confirmed their batches")]
+    [LoggerMessage(
+        6007, LogLevel.Warning, "{Count} one-way relays to node '{Node}' are lost, or may be: it has not confirmed their batches")]
     public static partial void OneWaysLost(ILogger logger, int count, string node);
 
     [LoggerMessage(6008, LogLevel.Warning, "A message on this node's channel is ignored: {Problem}")]

@@ -54,7 +54,8 @@ public sealed class RedisBackplaneOptions : IDescribedOptions
     }
 
     private static bool IsName(string? text) =>
-        text is { Length: > 0 and <= 64 } && text.All(static c => char.IsAsciiLetterOrDigit(c) || "-_.:".Contains(c, StringComparison.Ordinal));
+        text is { Length: > 0 and <= 64 }
+        && text.All(static c => char.IsAsciiLetterOrDigit(c) || "-_.:".Contains(c, StringComparison.Ordinal));
 
     private static bool IsConnection(string? text)
     {

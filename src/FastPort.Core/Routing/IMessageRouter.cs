@@ -33,8 +33,8 @@ public interface IMessageRouter
     /// <param name="body">The frame's body; valid until the call returns.</param>
     /// <returns>
     /// As <see cref="TrySend"/>. Completed later: Queued when the target's server has queued the message, or Dropped, TooLarge, NotFound,
-    /// Unavailable or Unconfirmed, or Full if its queue had no room for <see cref="RoutingOptions.RelayTimeout"/>; in bounded time. Defaults
-    /// to the result of <see cref="TrySend"/>.
+    /// Unavailable or Unconfirmed, or Full if its queue had no room for <see cref="RoutingOptions.RelayTimeout"/>; in bounded time.
+    /// Defaults to the result of <see cref="TrySend"/>.
     /// </returns>
     ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
         where TBody : IFrameBody, allows ref struct => new(TrySend(routingId, type, in body));

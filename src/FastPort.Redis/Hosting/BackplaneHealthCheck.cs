@@ -10,5 +10,6 @@ internal sealed class BackplaneHealthCheck(RedisBackplane backplane) : IHealthCh
             ? HealthCheckResult.Healthy($"Node '{backplane.Node}' of {backplane.Nodes.Count}.")
             : new HealthCheckResult(
                 context.Registration.FailureStatus,
-                $"Node '{backplane.Node}' has no lease at Redis: relays to other nodes and Hellos with routing ids are answered Unavailable."));
+                $"Node '{backplane.Node}' has no lease at Redis: relays to other nodes and Hellos with routing ids are answered "
+                + "Unavailable."));
 }

@@ -48,7 +48,8 @@ internal sealed class BackplaneMeter : IDisposable
             _meter.CreateObservableGauge(name, read, unit, description);
 
         void Counter(string name, string unit, string description, Func<Relaying.BackplaneCounters, long> read) =>
-            _meter.CreateObservableCounter(name, () => backplane.Running is { } running ? read(running.Transport.Counters) : 0, unit, description);
+            _meter.CreateObservableCounter(
+                name, () => backplane.Running is { } running ? read(running.Transport.Counters) : 0, unit, description);
     }
 
     public void Dispose() => _meter.Dispose();

@@ -13,8 +13,8 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class RedisBackplaneRegistration
 {
     /// <summary>
-    /// Joins the server to the nodes of configuration section <c>FastPort:Backplane</c> (<see cref="RedisBackplaneOptions"/>). The host does
-    /// not start if Redis cannot be used or another node has this one's name; the exception says why.
+    /// Joins the server to the nodes of configuration section <c>FastPort:Backplane</c> (<see cref="RedisBackplaneOptions"/>). The host
+    /// does not start if Redis cannot be used or another node has this one's name; the exception says why.
     /// </summary>
     /// <param name="builder">The server.</param>
     /// <param name="configuration">The host's configuration (its root), or the section, of any name.</param>

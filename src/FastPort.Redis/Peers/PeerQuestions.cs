@@ -19,8 +19,8 @@ internal sealed class PeerQuestions(RelayTransport transport, IPeers local, stri
     private long _lastCorrelation;
 
     /// <summary>
-    /// Asks a node. Null if it does not answer within two seconds: it was not reached then, or the answer was lost, so a session that was to
-    /// be closed may be.
+    /// Asks a node. Null if it does not answer within two seconds: it was not reached then, or the answer was lost, so a session that was
+    /// to be closed may be.
     /// </summary>
     public async Task<PeerInfo[]?> AskAsync(ulong instance, PeerQuestion question, CancellationToken cancellationToken)
     {

@@ -118,7 +118,9 @@ internal sealed class BatchReceiver(
             _needsSeen |= reader.Kind.NeedsSeen();
             if (!TryHandle(reader.Kind, reader.Payload, sender))
             {
-                Refuse($"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node '{transport.NameOf(sender.Instance)}'");
+                Refuse(
+                    $"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node "
+                    + $"'{transport.NameOf(sender.Instance)}'");
             }
         }
     }

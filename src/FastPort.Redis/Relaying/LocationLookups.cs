@@ -148,7 +148,8 @@ internal sealed class LocationLookups(
         SendStatus status = location.Instance == transport.Self
             ? local.TrySend(id, relay.Type, new RawBody(relay.Body))
             : transport.LinkTo(location.Instance).TryRelay(
-                relay.Pending, relay.Correlation, relay.Origin, location.Token, relay.Type, relay.Hops, id, new RawBody(relay.Body), force: true);
+                relay.Pending, relay.Correlation, relay.Origin, location.Token, relay.Type, relay.Hops, id, new RawBody(relay.Body),
+                force: true);
         if (status != SendStatus.Queued || location.Instance == transport.Self)
         {
             transport.Settle(relay.Correlation, relay.Origin, id, status);

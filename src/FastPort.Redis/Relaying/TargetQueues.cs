@@ -61,7 +61,8 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
         while (next is { } relay)
         {
             SendStatus status = local.TrySend(id, relay.Type, new RawBody(relay.Body));
-            if (status == SendStatus.Full && (relay.Correlation == 0 || transport.Now - relay.Since < transport.Ticks(transport.RelayTimeout)))
+            if (status == SendStatus.Full
+                && (relay.Correlation == 0 || transport.Now - relay.Since < transport.Ticks(transport.RelayTimeout)))
             {
                 Task writable = local.WhenWritableAsync(id);
                 if (relay.Correlation != 0)

@@ -45,7 +45,8 @@ internal sealed class Node : IAsyncDisposable
 
     public static Node Create(string connection, string name, params (string Key, string Value)[] settings)
     {
-        HostApplicationBuilder builder = Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
+        HostApplicationBuilder builder =
+            Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
         var log = new RecordingLog();
         builder.Services.AddSingleton<ILoggerFactory>(log);
         builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>

@@ -22,8 +22,8 @@ internal sealed class NodeProcess : IAsyncDisposable
 
     public static ServerProcess Run(string redis, string name, params (string Key, string Value)[] settings) =>
         ServerProcess.StartProgram(
-            AppContext.BaseDirectory.Replace("FastPort.Redis.Tests", "FastPort.Server", StringComparison.Ordinal)
-                .Replace($"{Path.DirectorySeparatorChar}tests{Path.DirectorySeparatorChar}", $"{Path.DirectorySeparatorChar}src{Path.DirectorySeparatorChar}", StringComparison.Ordinal),
+            AppContext.BaseDirectory.Replace(
+                Path.Combine("tests", "FastPort.Redis.Tests"), Path.Combine("src", "FastPort.Server"), StringComparison.Ordinal),
             "FastPort.Server.dll",
             ["--listen", "tcp://127.0.0.1:0"],
             [

@@ -33,7 +33,9 @@ internal sealed class RelayAccount : IAsyncDisposable
 
     /// <summary>Prepares a client as a target.</summary>
     public Action<FastPortClient> Target(string id) => client => client.OnRelayed(
-        Type, (scoped in message) => _received.AddOrUpdate((id, BitConverter.ToInt64(message.Body.ToArray())), 1, static (_, count) => count + 1));
+        Type,
+        (scoped in message) => _received.AddOrUpdate(
+            (id, BitConverter.ToInt64(message.Body.ToArray())), 1, static (_, count) => count + 1));
 
     /// <summary>Begins to send to a target, so many at once.</summary>
     public void Send(FastPortClient client, string target, int inFlight)
