@@ -161,11 +161,12 @@ internal static class ComparisonCommand
             CommandFor(
                 ScenarioCatalog.Observed.Name, ScenarioCatalog.Observed.Description, [ScenarioCatalog.Observed],
                 ScenarioDefaults.Observed));
+        root.Add(CommandFor(ScenarioCatalog.Nodes.Name, ScenarioCatalog.Nodes.Description, [ScenarioCatalog.Nodes]));
         root.Add(
             CommandFor(
                 "all",
-                "Every scenario but the soak, the attacks, hostile, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge and "
-                + "observed.",
+                "Every scenario but the soak, the attacks, hostile, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge, "
+                + "observed and nodes.",
                 ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;

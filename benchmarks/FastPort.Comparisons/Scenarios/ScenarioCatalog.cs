@@ -28,6 +28,9 @@ internal static class ScenarioCatalog
     /// <summary>Compares FastPort with itself, so <c>all</c> leaves it out.</summary>
     public static IScenario Observed { get; } = new ObservedScenario();
 
+    /// <summary>Needs Redis, and asks about several servers, so <c>all</c> leaves it out.</summary>
+    public static IScenario Nodes { get; } = new NodesScenario();
+
     /// <summary>Compares FastPort with itself, and needs to be told with which, so <c>all</c> leaves it out.</summary>
     public static IScenario Pairs { get; } = new PairsScenario();
 

@@ -7,10 +7,15 @@ namespace FastPortPeer.Nodes;
 /// <summary>A load whose messages follow each other: each ends with a confirmation, which begins the next.</summary>
 internal abstract class NodeLoad
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(15);
+
     private static readonly JsonSerializerOptions Format = new() { PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower };
 
     private LatencyHistogram _roundTrips = new();
+    private TaskCompletionSource _idle = new();
     private long _messages;
+    private int _inFlight;
+    private volatile bool _isRunning;
 
     /// <summary>Answers lines "run LEAD-IN SECONDS" with what was measured, until the input ends.</summary>
     /// <param name="processes">The processes whose CPU time and memory are the servers'.</param>
@@ -20,6 +25,10 @@ internal abstract class NodeLoad
         await foreach (string line in InputLines.Start().ReadAllAsync())
         {
             string[] words = line.Split(' ');
+            _idle = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _isRunning = true;
+            Volatile.Write(ref _inFlight, Count);
+            Begin();
             await Task.Delay(Seconds(words[1]));
             TimeSpan serverCpu = Cpu();
             TimeSpan ownCpu = ProcessFigures.OwnCpu;
@@ -32,7 +41,14 @@ internal abstract class NodeLoad
             messages = Volatile.Read(ref _messages) - messages;
             ownCpu = ProcessFigures.OwnCpu - ownCpu;
             serverCpu = Cpu() - serverCpu;
+            _isRunning = false;
+            await Task.WhenAny(_idle.Task, Task.Delay(Patience));
             Throw();
+            if (!_idle.Task.IsCompleted)
+            {
+                throw new PeerException($"{Volatile.Read(ref _inFlight)} messages were not confirmed within {Patience.TotalSeconds} s.");
+            }
+
             LatencySnapshot times = roundTrips.Snapshot();
             Console.WriteLine(JsonSerializer.Serialize(
                 new
@@ -57,12 +73,29 @@ internal abstract class NodeLoad
         TimeSpan Cpu() => processes.Aggregate(TimeSpan.Zero, static (sum, id) => sum + ProcessFigures.Cpu(id));
     }
 
-    /// <summary>A message was confirmed.</summary>
+    /// <summary>Messages in flight.</summary>
+    protected abstract int Count { get; }
+
+    /// <summary>Sends the first messages of a run; none is under way.</summary>
+    protected abstract void Begin();
+
+    /// <summary>A message was confirmed. Returns whether the next one is to be sent.</summary>
     /// <param name="sentAt">When it was sent, as a timestamp.</param>
-    public void Confirmed(long sentAt)
+    public bool Confirmed(long sentAt)
     {
         Interlocked.Increment(ref _messages);
         Volatile.Read(ref _roundTrips).Record((long)Stopwatch.GetElapsedTime(sentAt).TotalNanoseconds);
+        if (_isRunning)
+        {
+            return true;
+        }
+
+        if (Interlocked.Decrement(ref _inFlight) == 0)
+        {
+            _idle.TrySetResult();
+        }
+
+        return false;
     }
 
     /// <summary>Throws if the load has failed.</summary>

@@ -10,41 +10,36 @@ internal sealed class PublicationLoad : NodeLoad, IAsyncDisposable
 {
     private static readonly RedisChannel Channel = RedisChannel.Literal("publications");
 
+    private readonly Queue<long> _sent = new();
     private ConnectionMultiplexer? _publishing;
     private ConnectionMultiplexer? _subscribed;
+    private ISubscriber? _publisher;
+    private byte[] _message = [];
+    private int _count;
+
+    protected override int Count => _count;
 
     public async Task StartAsync(string redis, int inFlight, int size)
     {
         _publishing = await ConnectionMultiplexer.ConnectAsync(redis);
         _subscribed = await ConnectionMultiplexer.ConnectAsync(redis);
-        ISubscriber publisher = _publishing.GetSubscriber();
-        byte[] message = new byte[size];
-        var sent = new Queue<long>();
+        _publisher = _publishing.GetSubscriber();
+        _message = new byte[size];
+        _count = inFlight;
         ChannelMessageQueue received = await _subscribed.GetSubscriber().SubscribeAsync(Channel);
         received.OnMessage(_ =>
         {
             long sentAt;
-            lock (sent)
+            lock (_sent)
             {
-                sentAt = sent.Dequeue();
+                sentAt = _sent.Dequeue();
             }
 
-            Confirmed(sentAt);
-            Publish();
+            if (Confirmed(sentAt))
+            {
+                Publish();
+            }
         });
-        for (int i = 0; i < inFlight; i++)
-        {
-            Publish();
-        }
-
-        void Publish()
-        {
-            lock (sent)
-            {
-                sent.Enqueue(Stopwatch.GetTimestamp());
-                publisher.Publish(Channel, message, CommandFlags.FireAndForget);
-            }
-        }
     }
 
     public async ValueTask DisposeAsync()
@@ -53,7 +48,25 @@ internal sealed class PublicationLoad : NodeLoad, IAsyncDisposable
         await (_subscribed?.DisposeAsync() ?? default);
     }
 
+    protected override void Begin()
+    {
+        for (int i = 0; i < _count; i++)
+        {
+            Publish();
+        }
+    }
+
     protected override void Throw()
     {
+        // What is lost is missed at the end of the run.
+    }
+
+    private void Publish()
+    {
+        lock (_sent)
+        {
+            _sent.Enqueue(Stopwatch.GetTimestamp());
+            _publisher!.Publish(Channel, _message, CommandFlags.FireAndForget);
+        }
     }
 }

@@ -13,23 +13,24 @@ internal sealed class RelayLoad : NodeLoad, IAsyncDisposable
     private const uint MessageType = 0x4242;
 
     private readonly List<FastPortClient> _clients = [];
+    private readonly List<Trip> _trips = [];
     private string? _failed;
     private long _received;
 
-    /// <summary>Connects senders and targets and begins to send.</summary>
+    protected override int Count => _trips.Count;
+
+    /// <summary>Connects senders and targets.</summary>
     public async Task StartAsync(string from, string to, int senders, int inFlight, int size)
     {
         for (int i = 0; i < senders; i++)
         {
-            FastPortClient target = await ConnectAsync(to, Name("target", i));
+            await ConnectAsync(to, Name("target", i));
             FastPortClient sender = await ConnectAsync(from, Name("sender", i));
             byte[] relay = Encode(Name("target", i), new byte[size]);
             for (int k = 0; k < inFlight; k++)
             {
-                new Trip(this, sender.Session!, relay).Send();
+                _trips.Add(new Trip(this, sender.Session!, relay));
             }
-
-            _ = target;
         }
     }
 
@@ -40,6 +41,8 @@ internal sealed class RelayLoad : NodeLoad, IAsyncDisposable
             await client.DisposeAsync();
         }
     }
+
+    protected override void Begin() => _trips.ForEach(static trip => trip.Send());
 
     protected override void Throw()
     {
@@ -102,8 +105,10 @@ internal sealed class RelayLoad : NodeLoad, IAsyncDisposable
                 load._failed = $"A relay was answered with {reply.ReadError()}.";
             }
 
-            load.Confirmed(_sentAt);
-            Send();
+            if (load.Confirmed(_sentAt))
+            {
+                Send();
+            }
         }
 
         protected override void OnFailed(RequestFailure failure, string message) => load._failed = $"{failure}: {message}";

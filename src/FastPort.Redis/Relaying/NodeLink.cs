@@ -382,6 +382,8 @@ internal sealed class NodeLink : IThreadPoolWorkItem
                 }
             }
 
+            // The client of Redis may still hold the bytes of the batch.
+            _sending = new BatchBuffer();
             _isSending = false;
         }
     }

@@ -1,0 +1,95 @@
+using FastPort.Comparisons.Candidates;
+using FastPort.Comparisons.Processes;
+using FastPort.Comparisons.Scenarios;
+
+namespace FastPort.Comparisons.Measuring;
+
+/// <summary>
+/// Redis, servers and a load, a process each, which share both cores: the scheduler places them, as it does for everybody in the workload.
+/// </summary>
+internal sealed class NodesContestant(NodesSetup setup, ScenarioContext context) : IContestant
+{
+    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan Grace = TimeSpan.FromSeconds(30);
+    private static readonly Dictionary<string, string> NoEnvironment = new(StringComparer.Ordinal);
+
+    private readonly List<ServerProcess> _nodes = [];
+    private RedisServer? _redis;
+    private Conversation? _load;
+
+    public string Name => setup.Name;
+
+    public string? Missing() => RedisServer.Missing() ?? context.Candidates.FastPort.Missing();
+
+    public async Task StartAsync(CancellationToken cancellation)
+    {
+        IReadOnlyList<int> cores = context.Bench.Pinning.Both;
+        _redis = await RedisServer.StartAsync(context.Bench, cancellation);
+        for (int i = 0; i < setup.Nodes; i++)
+        {
+            Candidate node = context.Candidates.FastPort with { Name = $"node {Invariant.Text(i)}", Cores = cores };
+            node = node.With("FastPort__Routing__Relay", "true");
+            if (setup.HasBackplane)
+            {
+                node = node.With("FastPort__Backplane__Connection", _redis.Connection)
+                    .With("FastPort__Backplane__Node", $"node-{Invariant.Text(i)}");
+            }
+
+            _nodes.Add(await ServerProcess.StartAsync(node, context.Bench, cancellation));
+        }
+
+        string assembly = context.Bench.Programs.Find("benchmarks", "FastPortPeer");
+        string[] where = _nodes.Count == 0
+            ? ["publications", "--redis", _redis.Connection, "--in-flight", Invariant.Text(setup.Senders * setup.InFlight)]
+            : ["relays", "--from", _nodes[0].Endpoint, "--to", _nodes[^1].Endpoint, "--senders", Invariant.Text(setup.Senders),
+                "--in-flight", Invariant.Text(setup.InFlight)];
+        int[] servers = [.. _nodes.Select(static node => node.Id), .. setup.CountsRedis ? (int[])[_redis.Id] : []];
+        _load = Conversation.Start(
+            $"{Name}'s load",
+            context.Bench.Pinning.On(
+                cores,
+                [ProgramLocator.DotNetHost, assembly, .. where, "--size", Invariant.Text(setup.Size),
+                    .. servers.SelectMany(static id => (string[])["--server-pid", Invariant.Text(id)])]),
+            NoEnvironment,
+            context.Bench);
+        string line = await _load.HearAsync(StartLimit, cancellation);
+        if (line != "ready")
+        {
+            throw new ComparisonException($"{Name}'s load said '{line}' instead of 'ready'");
+        }
+
+        await RunAsync(0, context.Options.WarmupSeconds, cancellation);
+    }
+
+    public async Task<Figures> MeasureAsync(CancellationToken cancellation) =>
+        Figures.Of(await RunAsync(context.Options.LeadInSeconds, context.Options.Seconds, cancellation));
+
+    public void Dispose()
+    {
+        _load?.Dispose();
+        _nodes.ForEach(static node => node.Dispose());
+        _nodes.Clear();
+        _redis?.Dispose();
+    }
+
+    private async Task<LoadResult> RunAsync(double leadIn, double seconds, CancellationToken cancellation)
+    {
+        await _load!.SayAsync($"run {Invariant.Text(leadIn)} {Invariant.Text(seconds)}");
+        return LoadResult.Read(await _load.HearAsync(TimeSpan.FromSeconds(leadIn + seconds) + Grace, cancellation));
+    }
+}
+
+/// <summary>Who takes part, and with how many messages.</summary>
+/// <param name="Name">Name in the tables.</param>
+/// <param name="Nodes">Servers: two for relays between them, one for local ones, none for publications alone.</param>
+/// <param name="Senders">Senders.</param>
+/// <param name="InFlight">Messages in flight of each.</param>
+/// <param name="Size">Bytes of a message.</param>
+internal sealed record NodesSetup(string Name, int Nodes, int Senders, int InFlight, int Size)
+{
+    /// <summary>Whether the servers are nodes. Defaults to true.</summary>
+    public bool HasBackplane { get; init; } = true;
+
+    /// <summary>Whether the CPU time of Redis counts as the servers'. Defaults to true.</summary>
+    public bool CountsRedis { get; init; } = true;
+}
