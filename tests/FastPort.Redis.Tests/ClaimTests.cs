@@ -45,16 +45,41 @@ public sealed class ClaimTests
     [RedisFact]
     public async Task Of_many_that_claim_an_id_at_once_at_two_nodes_one_has_it()
     {
-        const int Ids = 200;
+        const int Ids = 1000;
         await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:MaxConnections", "2000"));
-        await using Node b = await Node.StartAsync(redis, "b", ("FastPort:MaxConnections", "2000"));
+        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:MaxConnections", "5000"));
+        await using Node b = await Node.StartAsync(redis, "b", ("FastPort:MaxConnections", "5000"));
 
         FastPortClient?[] clients = await Task.WhenAll(Enumerable.Range(0, Ids).SelectMany(
             i => new[] { TryConnectAsync(a, $"id-{i}"), TryConnectAsync(b, $"id-{i}") })).InTimeAsync();
 
         Assert.All(Enumerable.Range(0, Ids), i => Assert.Single([clients[2 * i], clients[(2 * i) + 1]], static one => one is not null));
         await Task.WhenAll(clients.OfType<FastPortClient>().Select(static one => one.CloseAsync()));
+    }
+
+    [RedisTheory]
+    [InlineData(1)]
+    [InlineData(-1)]
+    public async Task Clocks_of_nodes_may_be_an_hour_apart(int hours)
+    {
+        (string, string) takesOver = ("FastPort:DuplicateIdentity", "TakeOver");
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a", takesOver);
+        await using Node b = Node.Create(redis.Connection, "b", new ShiftedClock(TimeSpan.FromHours(hours)), takesOver);
+        await b.Host.StartAsync(Patience.Token);
+        await a.KnowsAsync(2);
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using FastPortClient first = await a.ConnectAsync("machine-7");
+
+        // There and back: each claim is newer than the one before, whatever the nodes' clocks say.
+        await using FastPortClient second = await b.ConnectAsync("machine-7");
+        await Patience.UntilAsync(() => a.Server.FindSession("machine-7") is null, "the id has left node a");
+        await sender.RelayAsync("machine-7", 1, new byte[] { 1 });
+        await using FastPortClient third = await a.ConnectAsync("machine-7");
+        await Patience.UntilAsync(() => b.Server.FindSession("machine-7") is null, "the id has left node b");
+        await sender.RelayAsync("machine-7", 1, new byte[] { 2 });
+
+        Assert.True(a.Backplane.IsConnected && b.Backplane.IsConnected);
     }
 
     private static async Task<FastPortClient?> TryConnectAsync(Node node, string id)
@@ -67,5 +92,10 @@ public sealed class ClaimTests
         {
             return null;
         }
+    }
+
+    private sealed class ShiftedClock(TimeSpan shift) : TimeProvider
+    {
+        public override DateTimeOffset GetUtcNow() => base.GetUtcNow() + shift;
     }
 }

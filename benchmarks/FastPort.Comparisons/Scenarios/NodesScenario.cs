@@ -3,7 +3,9 @@ using FastPort.Comparisons.Reports;
 
 namespace FastPort.Comparisons.Scenarios;
 
-/// <summary>Relays between two nodes against one publication a message through the same Redis, and what a backplane costs the rest.</summary>
+/// <summary>
+/// Relays between two nodes against one publication a message through the same Redis, and what a backplane costs local ones.
+/// </summary>
 internal sealed class NodesScenario : ContestScenario
 {
     private const int Senders = 16;

@@ -9,9 +9,9 @@ namespace FastPort.Sessions;
 /// </summary>
 public readonly ref struct FlushGroup
 {
-    private readonly List<FrameOutput>? _outputs;
+    private readonly HashSet<FrameOutput>? _outputs;
 
-    private FlushGroup(List<FrameOutput>? outputs) => _outputs = outputs;
+    private FlushGroup(HashSet<FrameOutput>? outputs) => _outputs = outputs;
 
     /// <summary>Begins a group.</summary>
     /// <exception cref="InvalidOperationException">This thread has begun one that has not ended.</exception>

@@ -21,6 +21,9 @@ public sealed class PeersTests
         WireFrame relayed = await a.ReadFrameAsync();
         await a.ExpectEmptyReplyAsync(Relay, 3);
 
+        // What was sent is counted after the peer may have read it.
+        await Patience.UntilAsync(
+            () => server.Opened[0].Connection.BytesSent >= 12 + relayed.Body.Length + 12 + 12, "what was sent is counted");
         WireFrame list = await a.CallAsync(query);
 
         Assert.Equal((Peers, Wire.Reply, 9u), (list.Type, list.Flags, list.Correlation));

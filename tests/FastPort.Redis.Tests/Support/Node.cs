@@ -43,12 +43,17 @@ internal sealed class Node : IAsyncDisposable
         }
     }
 
-    public static Node Create(string connection, string name, params (string Key, string Value)[] settings)
+    public static Node Create(string connection, string name, params (string Key, string Value)[] settings) =>
+        Create(connection, name, TimeProvider.System, settings);
+
+    /// <summary>A node with a clock of its own.</summary>
+    public static Node Create(string connection, string name, TimeProvider time, params (string Key, string Value)[] settings)
     {
         HostApplicationBuilder builder =
             Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings());
         var log = new RecordingLog();
         builder.Services.AddSingleton<ILoggerFactory>(log);
+        builder.Services.AddSingleton(time);
         builder.Configuration.AddInMemoryCollection(new Dictionary<string, string?>
         {
             ["FastPort:Endpoints:0"] = "tcp://127.0.0.1:0",

@@ -20,12 +20,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
     private readonly PendingDecision<AuthenticationResult?>? _verdict =
         settings.Authenticator is null ? null : new(protocol, "authenticator");
-    private readonly PendingDecision<RoutingIdGrant>? _grant = settings.Claims is null ? null : new(protocol, "directory of routing ids");
 
-    // The claim of the Hello in the ring or, after its welcome, of the session; null before and if there is no directory.
-    private RoutingIdClaim? _claim;
-    private IClaimedId? _claimed;
-    private AuthenticationResult? _admitted;
+    // Null if there is no directory.
+    private readonly IdClaiming? _claiming = settings.Claims is null ? null : new IdClaiming(settings.Claims, protocol);
     private int _failures;
 
     public bool IsRequired => settings.IsRequired;
@@ -67,14 +64,9 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        if (_grant?.IsAsked == true)
+        if (_claiming?.IsAsked == true)
         {
-            return _grant.Take(out RoutingIdGrant answer) switch
-            {
-                DecisionState.Awaited => false,
-                DecisionState.Given => WelcomeIfGranted(header, hello, received, answer),
-                _ => WelcomeIfGranted(header, hello, received, RoutingIdGrant.Unavailable),
-            };
+            return WelcomeIfGranted(header, hello, received, _claiming);
         }
 
         AuthenticationResult? result = AuthenticationResult.Accept();
@@ -136,49 +128,34 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        if (identity is null || _grant is null)
+        if (identity is null || _claiming is null)
         {
             Welcome(header, hello, received, identity, result);
             return true;
         }
 
-        _claimed = identity;
-        _admitted = result;
-        _claim = new RoutingIdClaim(session, hello.RoutingId, settings.Duplicates == DuplicateIdentityPolicy.TakeOver);
-        Task<RoutingIdGrant> granted = ClaimAsync(_claim);
-        if (!granted.IsCompleted)
-        {
-            _grant.Await(granted);
-            return false;
-        }
-
-        return WelcomeIfGranted(header, hello, received, granted.Result);
+        _claiming.Begin(identity, hello.RoutingId, settings.Duplicates == DuplicateIdentityPolicy.TakeOver, result);
+        return WelcomeIfGranted(header, hello, received, _claiming);
     }
 
-    private bool WelcomeIfGranted(in FrameHeader header, in HelloBody hello, long received, RoutingIdGrant grant)
+    // False while the directory has not answered.
+    private bool WelcomeIfGranted(in FrameHeader header, in HelloBody hello, long received, IdClaiming claiming)
     {
-        IClaimedId identity = _claimed!;
-        AuthenticationResult admitted = _admitted!;
-        _claimed = null;
-        _admitted = null;
-        if (grant == RoutingIdGrant.Granted)
+        switch (claiming.Take(out IClaimedId identity, out AuthenticationResult admitted))
         {
-            Welcome(header, hello, received, identity, admitted);
-            return true;
-        }
-
-        identity.Free(protocol.Session);
-        settings.Claims!.Release(_claim!);
-        _claim = null;
-        if (grant == RoutingIdGrant.Taken)
-        {
-            FailDuplicate(header, received, hello.RoutingId);
-        }
-        else
-        {
-            Fail(
-                header, received, ErrorCode.Unavailable,
-                $"Whether the routing id '{hello.RoutingId}' is free on all servers cannot be found out now; try again later.");
+            case null:
+                return false;
+            case RoutingIdGrant.Granted:
+                Welcome(header, hello, received, identity, admitted);
+                break;
+            case RoutingIdGrant.Taken:
+                FailDuplicate(header, received, hello.RoutingId);
+                break;
+            default:
+                Fail(
+                    header, received, ErrorCode.Unavailable,
+                    $"Whether the routing id '{hello.RoutingId}' is free on all servers cannot be found out now; try again later.");
+                break;
         }
 
         return true;
@@ -227,13 +204,12 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
     {
         TimeSpan limit = protocol.Settings.Options.AuthorizationTimeout;
         _verdict?.OnTick(nowMilliseconds, protocol.Settings.Options.HandshakeTimeout > TimeSpan.Zero ? TimeSpan.Zero : limit);
-        _grant?.OnTick(nowMilliseconds, limit);
+        _claiming?.OnTick(nowMilliseconds, limit);
     }
 
     public void OnClosed(CloseReason reason)
     {
         _verdict?.OnClosed();
-        _grant?.OnClosed();
         if (protocol.Session.Identity is { } identity)
         {
             lock (identity.Telling)
@@ -248,11 +224,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             identity.Free(protocol.Session);
         }
 
-        _claimed?.Free(protocol.Session);
-        if (_claim is { } claim)
-        {
-            settings.Claims!.Release(claim);
-        }
+        _claiming?.OnClosed();
     }
 
     private bool IsAdmitted(string name, in FrameHeader header, long received)
@@ -337,23 +309,6 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         result = asked.Result;
         return DecisionState.Given;
-    }
-
-    private async Task<RoutingIdGrant> ClaimAsync(RoutingIdClaim claim)
-    {
-        try
-        {
-            return await settings.Claims!.ClaimAsync(claim, _grant!.Token).ConfigureAwait(false);
-        }
-        catch (Exception e)
-        {
-            if (e is not OperationCanceledException)
-            {
-                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "directory of routing ids", e);
-            }
-
-            return RoutingIdGrant.Unavailable;
-        }
     }
 
     // Null if the authenticator has failed.

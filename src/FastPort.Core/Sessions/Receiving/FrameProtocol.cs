@@ -27,6 +27,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     private readonly SessionShutdown _shutdown;
     private readonly TrafficMeter _traffic;
     private readonly ControlMessages _control;
+    private DeferredRequests? _deferred;
     private long _messagesReceived;
     private long _stampedBytes = -1;
     private long _stamp;
@@ -50,7 +51,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         SessionSeries = settings.SessionStats?.ForSession((ulong)Session.Id);
         _shutdown = new SessionShutdown(this, connection);
         Replies = new Replies(Output, settings.Telemetry);
-        Deferred = new DeferredRequests(this);
         Requests = new OutgoingRequests(this, connection, Output, _shutdown);
         Dispatcher = settings.CreateDispatcher(this);
         _control = new ControlMessages(this, Replies, _shutdown, Dispatcher);
@@ -67,7 +67,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
 
     public SessionDispatcher Dispatcher { get; }
 
-    public DeferredRequests Deferred { get; }
+    /// <summary>The session's deferred requests. First used on the loop.</summary>
+    public DeferredRequests Deferred => _deferred ??= new DeferredRequests(this);
 
     /// <summary>The session's ordered end and the count of its work under way.</summary>
     public SessionShutdown Shutdown => _shutdown;

@@ -5,16 +5,13 @@ internal sealed partial class FrameOutput
 {
     // The outputs of this thread's group that are to be flushed; null if it has none.
     [ThreadStatic]
-    private static List<FrameOutput>? _group;
+    private static HashSet<FrameOutput>? _group;
 
-    // A list is kept for the thread's next group.
+    // A set is kept for the thread's next group.
     [ThreadStatic]
-    private static List<FrameOutput>? _spareGroup;
+    private static HashSet<FrameOutput>? _spareGroup;
 
-    // The group that has this output in its list. Another thread's group may replace it: then this one lists the output once more.
-    private List<FrameOutput>? _listedIn;
-
-    public static List<FrameOutput> BeginGroup()
+    public static HashSet<FrameOutput> BeginGroup()
     {
         if (_group is not null)
         {
@@ -26,7 +23,7 @@ internal sealed partial class FrameOutput
         return _group;
     }
 
-    public static void EndGroup(List<FrameOutput>? group)
+    public static void EndGroup(HashSet<FrameOutput>? group)
     {
         if (group is null || !ReferenceEquals(group, _group))
         {
@@ -36,20 +33,10 @@ internal sealed partial class FrameOutput
         _group = null;
         foreach (FrameOutput output in group)
         {
-            Volatile.Write(ref output._listedIn, null);
             output._connection.Flush();
         }
 
         group.Clear();
         _spareGroup = group;
-    }
-
-    private void FlushWithGroup(List<FrameOutput> group)
-    {
-        if (!ReferenceEquals(Volatile.Read(ref _listedIn), group))
-        {
-            Volatile.Write(ref _listedIn, group);
-            group.Add(this);
-        }
     }
 }

@@ -359,7 +359,7 @@ internal sealed partial class FrameOutput
         {
             if (_group is { } group)
             {
-                FlushWithGroup(group);
+                group.Add(this);
             }
             else
             {

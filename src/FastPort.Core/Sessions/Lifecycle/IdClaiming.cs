@@ -1,0 +1,91 @@
+using FastPort.Sessions.Logging;
+using FastPort.Sessions.Receiving;
+
+namespace FastPort.Sessions.Lifecycle;
+
+/// <summary>
+/// The claim of a session's routing id among several servers. Until the directory answers, reading is paused and the Hello frame stays in
+/// the ring. On the loop.
+/// </summary>
+internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol)
+{
+    private const string Component = "directory of routing ids";
+
+    private readonly PendingDecision<RoutingIdGrant> _grant = new(protocol, Component);
+
+    // The claim of the Hello in the ring or, after its welcome, of the session; null before.
+    private RoutingIdClaim? _claim;
+
+    // Of the Hello in the ring: this server's own claim, and the authenticator's answer. Null after it was answered.
+    private IClaimedId? _local;
+    private AuthenticationResult? _admitted;
+
+    /// <summary>Whether an answer is due.</summary>
+    public bool IsAsked => _grant.IsAsked;
+
+    /// <summary>Claims an id that no other session of this server has.</summary>
+    public void Begin(IClaimedId local, string routingId, bool takesOver, AuthenticationResult admitted)
+    {
+        _local = local;
+        _admitted = admitted;
+        _claim = new RoutingIdClaim(protocol.Session, routingId, takesOver);
+        _grant.Await(ClaimAsync(_claim));
+    }
+
+    /// <summary>The directory's answer; null while it is due. If the id is not granted, it has been given up.</summary>
+    public RoutingIdGrant? Take(out IClaimedId local, out AuthenticationResult admitted)
+    {
+        local = _local!;
+        admitted = _admitted!;
+        DecisionState state = _grant.Take(out RoutingIdGrant grant);
+        if (state == DecisionState.Awaited)
+        {
+            return null;
+        }
+
+        _local = null;
+        _admitted = null;
+        if (state == DecisionState.GivenUp)
+        {
+            grant = RoutingIdGrant.Unavailable;
+        }
+
+        if (grant != RoutingIdGrant.Granted)
+        {
+            local.Free(protocol.Session);
+            claims.Release(_claim!);
+            _claim = null;
+        }
+
+        return grant;
+    }
+
+    public void OnTick(long nowMilliseconds, TimeSpan limit) => _grant.OnTick(nowMilliseconds, limit);
+
+    public void OnClosed()
+    {
+        _grant.OnClosed();
+        _local?.Free(protocol.Session);
+        if (_claim is { } claim)
+        {
+            claims.Release(claim);
+        }
+    }
+
+    private async Task<RoutingIdGrant> ClaimAsync(RoutingIdClaim claim)
+    {
+        try
+        {
+            return await claims.ClaimAsync(claim, _grant.Token).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            if (e is not OperationCanceledException)
+            {
+                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, Component, e);
+            }
+
+            return RoutingIdGrant.Unavailable;
+        }
+    }
+}
