@@ -32,6 +32,7 @@ public sealed class ReportCommandTests : IDisposable
             .. ScenarioCatalog.All.Append(ScenarioCatalog.Soak).Append(ScenarioCatalog.Attack).Append(ScenarioCatalog.Pairs)
                 .Append(ScenarioCatalog.ReadWrite).Append(ScenarioCatalog.Package).Append(ScenarioCatalog.Speed)
                 .Append(ScenarioCatalog.Bridge).Append(ScenarioCatalog.Observed).Append(ScenarioCatalog.Hostile)
+                .Append(ScenarioCatalog.Nodes)
                 .Select((scenario, i) => Scenario(scenario.Name, i + 1))];
         ComparisonReport report = Measured.Report(scenarios);
         string[] copies = [.. documents.Select(document => Path.Combine(_directory.Path, document))];

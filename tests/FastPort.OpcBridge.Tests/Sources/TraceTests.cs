@@ -77,6 +77,9 @@ public sealed class TraceTests : IAsyncLifetime
         await watch.UntilAsync("plant/speed", TagStatus.Good, 1500.5);
         Activity subscribed = await _activities.OneAsync(ActivityKind.Server, "SubscribeTags");
         test.Stop();
+
+        // The subscription's first values are acknowledged after they were shown.
+        await Patience.UntilSteadyAsync(() => _activities.Ended.Count, "what belongs to the subscription has ended");
         _activities.Clear();
 
         Activity.Current = null;
