@@ -29,8 +29,8 @@ internal static partial class BackplaneLog
         "This node's lease had ended; {Kept} of its routing ids were claimed again, {Lost} belong to other nodes now")]
     public static partial void ClaimedAgain(ILogger logger, int kept, int lost);
 
-    [LoggerMessage(6006, LogLevel.Warning, "A one-way relay to '{Target}' is lost: {Status}")]
-    public static partial void OneWayLost(ILogger logger, string target, SendStatus status);
+    [LoggerMessage(6006, LogLevel.Warning, "{Count} one-way relays are lost, the first one to '{Target}': {Status}")]
+    public static partial void OneWaysLost(ILogger logger, int count, string target, SendStatus status);
 
     [LoggerMessage(
         6007, LogLevel.Warning, "{Count} one-way relays to node '{Node}' are lost, or may be: it has not confirmed their batches")]
@@ -45,4 +45,7 @@ internal static partial class BackplaneLog
     [LoggerMessage(
         6010, LogLevel.Warning, "{Count} publications to node '{Node}' are lost, or may be: it has not confirmed their batches")]
     public static partial void PublicationsLost(ILogger logger, int count, string node);
+
+    [LoggerMessage(6011, LogLevel.Warning, "Routing id '{RoutingId}' cannot be claimed at Redis, and its Hello is refused: {Problem}")]
+    public static partial void ClaimFailed(ILogger logger, string routingId, string problem);
 }

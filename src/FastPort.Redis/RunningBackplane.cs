@@ -46,7 +46,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
         Topics = new TopicExchange(interests, Transport, Members);
         Questions = new PeerQuestions(Transport, peers, options.Node, time);
-        Directory = new ClaimDirectory(database, options.KeyPrefix, Members, time)
+        Directory = new ClaimDirectory(database, options.KeyPrefix, Members, time, logger)
         {
             ChallengeAsync = Transport.ChallengeAsync,
             TellTakenOver = (former, id) => Transport.LinkTo(former.Instance).Tell(Wire.EntryKind.TakenOver, former.Token, id),

@@ -55,6 +55,7 @@ public sealed class ForeignMessageTests
         await stranger.GetDatabase().StringSetAsync("fastport:id:machine-7", "something else");
 
         await Assert.ThrowsAsync<FastPort.Sessions.RequestFailedException>(() => a.ConnectAsync("machine-7"));
+        Assert.Contains("'something else'; remove the key", Assert.Single(a.Log.WithId(6011)).Text, StringComparison.Ordinal);
 
         await using FastPortClient other = await a.ConnectAsync("machine-8");
     }

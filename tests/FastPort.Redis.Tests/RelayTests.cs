@@ -44,6 +44,25 @@ public sealed class RelayTests
     }
 
     [RedisFact]
+    public async Task One_way_relays_to_nobody_share_a_line_of_the_log_that_the_peer_cannot_break()
+    {
+        const int Count = 500;
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        for (int i = 0; i < Count; i++)
+        {
+            await sender.RelayOneWayAsync("no\nbody", Type, new Bytes([1]));
+        }
+
+        await Patience.UntilAsync(() => a.Backplane.Running!.Transport.Counters.LostOneWays == Count, "all are counted");
+        await Patience.UntilAsync(() => a.Log.WithId(6006).Count != 0, "the log names the target");
+
+        Assert.All(a.Log.WithId(6006), static line => Assert.Contains("to 'no?body'", line.Text, StringComparison.Ordinal));
+        Assert.True(a.Log.WithId(6006).Count < 10, $"{a.Log.WithId(6006).Count} lines");
+    }
+
+    [RedisFact]
     public async Task Many_relays_arrive_in_order_and_once_each()
     {
         const int Count = 5000;

@@ -15,34 +15,15 @@ namespace FastPort.Dispatch;
 internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader header, long received)
 {
     private readonly FrameHeader _header = header;
-    private Activity? _activity;
-    private bool _isComplete;
 
-    /// <summary>The request's activity goes on until the answer.</summary>
-    public void Continue(Activity activity)
-    {
-        lock (this)
-        {
-            if (!_isComplete)
-            {
-                _activity = activity;
-                return;
-            }
-        }
-
-        activity.Stop();
-    }
+    // The request's activity, which ends with the answer.
+    private readonly Activity? _activity = Traces.IsOn ? Activity.Current : null;
 
     /// <summary>Writes the answer. If the session has ended meanwhile, nobody waits for it.</summary>
     protected void Complete()
     {
         Answer();
         protocol.Output.FlushUnlessDeferred();
-        lock (this)
-        {
-            _isComplete = true;
-        }
-
         _activity?.Stop();
         protocol.Deferred.End();
     }

@@ -327,11 +327,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         {
             again.Activity = activity;
         }
-        else if (request.DeferredTo is { } later)
-        {
-            later.Continue(activity);
-        }
-        else
+        else if (request.DeferredTo is null)
         {
             if (request.Failure != ErrorCode.None)
             {

@@ -3,6 +3,7 @@ using System.Text;
 using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
 using FastPort.Sessions;
+using Microsoft.Extensions.Logging;
 using StackExchange.Redis;
 
 namespace FastPort.Redis.Directory;
@@ -12,7 +13,7 @@ namespace FastPort.Redis.Directory;
 /// lease of their own; they only live for a limited time after their node's death, and are set again in batches before it is over.
 /// <see cref="_gate"/> guards the claims' states and the changes of the tables; lookups of own ids take no lock.
 /// </summary>
-internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership members, TimeProvider time)
+internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership members, TimeProvider time, ILogger logger)
     : IRoutingIdClaims, IAsyncDisposable
 {
     // How long the keys of a node that was killed stay in Redis.
@@ -71,6 +72,7 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         }
         catch (Exception e) when (e is RedisException or TimeoutException)
         {
+            BackplaneLog.ClaimFailed(logger, claim.RoutingId, e.Message);
             return RoutingIdGrant.Unavailable;
         }
         finally

@@ -58,7 +58,7 @@ internal sealed class BatchReceiver(
             {
                 isKnown = await members.IsAliveAsync(sender).ConfigureAwait(false);
             }
-            catch (Exception e) when (e is RedisException or TimeoutException)
+            catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
             {
                 isKnown = false;
             }

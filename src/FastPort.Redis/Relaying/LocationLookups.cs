@@ -103,7 +103,7 @@ internal sealed class LocationLookups(
             transport.Counters.LookedUp();
             found = await directory.LookUpAsync(id).ConfigureAwait(false);
         }
-        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException)
+        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
         {
             BackplaneLog.LookupFailed(logger, e.Message);
             failed = SendStatus.Unavailable;

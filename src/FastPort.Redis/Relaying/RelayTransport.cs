@@ -15,6 +15,12 @@ internal sealed class RelayTransport : IAsyncDisposable
 {
     private static readonly TimeSpan CheckInterval = TimeSpan.FromMilliseconds(100);
 
+    // Peers can lose as many one-way relays as they like: they share a line of the log.
+    private static readonly TimeSpan LostInterval = TimeSpan.FromSeconds(1);
+
+    private readonly LostRelays _lost = new();
+    private long _lostToldAt;
+
     private readonly ConcurrentDictionary<ulong, NodeLink> _links = new();
     private readonly IDatabase _redis;
     private readonly string _prefix;
@@ -104,7 +110,7 @@ internal sealed class RelayTransport : IAsyncDisposable
             if (status != SendStatus.Queued)
             {
                 Counters.OneWaysLost(1);
-                BackplaneLog.OneWayLost(_logger, System.Text.Encoding.UTF8.GetString(id), status);
+                _lost.Add(id, status);
             }
         }
         else if (origin != Self)
@@ -174,6 +180,7 @@ internal sealed class RelayTransport : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        _lost.Tell(_logger);
         await _timer.DisposeAsync().ConfigureAwait(false);
         Pending.Complete(static _ => true, SendStatus.Unconfirmed);
     }
@@ -197,6 +204,12 @@ internal sealed class RelayTransport : IAsyncDisposable
     private void Check()
     {
         long now = Now;
+        if (_time.GetElapsedTime(_lostToldAt, now) >= LostInterval)
+        {
+            _lostToldAt = now;
+            _lost.Tell(_logger);
+        }
+
         if (Pending.Count != 0)
         {
             Pending.Complete(pending => pending.Deadline <= now, SendStatus.Unconfirmed);
