@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Text;
 using FastPort.Redis.Members;
-using FastPort.Redis.Wire;
+using FastPort.Routing;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
 using StackExchange.Redis;
@@ -24,10 +24,10 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
 
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<RoutingIdClaim, OwnClaim> _claims = new();
-    private readonly ConcurrentDictionary<byte[], OwnClaim> _own = new(IdComparer.Instance);
+    private readonly ConcurrentDictionary<byte[], OwnClaim> _own = new(Utf8Comparer.Instance);
 
     // Ids that are being claimed, whose answers may be overtaken by what other nodes say about them. Under the lock.
-    private readonly Dictionary<byte[], Asking> _asking = new(IdComparer.Instance);
+    private readonly Dictionary<byte[], Asking> _asking = new(Utf8Comparer.Instance);
     private readonly CancellationTokenSource _stop = new();
     private Task _keeping = Task.CompletedTask;
 

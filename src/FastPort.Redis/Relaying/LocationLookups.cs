@@ -19,8 +19,8 @@ internal sealed class LocationLookups(
     // Locations that are kept; about 100 bytes each, and the id.
     private const int MaxKnown = 1_000_000;
 
-    private readonly ConcurrentDictionary<byte[], Location> _known = new(IdComparer.Instance);
-    private readonly ConcurrentDictionary<byte[], Lookup> _running = new(IdComparer.Instance);
+    private readonly ConcurrentDictionary<byte[], Location> _known = new(Utf8Comparer.Instance);
+    private readonly ConcurrentDictionary<byte[], Lookup> _running = new(Utf8Comparer.Instance);
     private int _knownCount;
     private long _waitingBytes;
 

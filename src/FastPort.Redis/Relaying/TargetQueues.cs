@@ -12,7 +12,7 @@ namespace FastPort.Redis.Relaying;
 /// </summary>
 internal sealed class TargetQueues(RelayTransport transport, IMessageRouter local, TimeProvider time, int maxBytes)
 {
-    private readonly ConcurrentDictionary<byte[], Queue<WaitingRelay>> _targets = new(IdComparer.Instance);
+    private readonly ConcurrentDictionary<byte[], Queue<WaitingRelay>> _targets = new(Utf8Comparer.Instance);
     private long _bytes;
 
     /// <summary>Whether relays wait for a target, which later ones must not overtake.</summary>

@@ -1,5 +1,6 @@
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Wire;
+using FastPort.Routing;
 
 namespace FastPort.Redis.Topics;
 
@@ -14,7 +15,7 @@ internal sealed class InterestFeed(OwnInterests own, RelayTransport transport, u
     private const int BytesAtOnce = 16 * 1024;
 
     private readonly Queue<byte[]> _changes = new();
-    private readonly HashSet<byte[]> _changed = new(IdComparer.Instance);
+    private readonly HashSet<byte[]> _changed = new(Utf8Comparer.Instance);
     private byte[][]? _all;
     private int _told;
     private bool _mustTellAll;

@@ -1,4 +1,4 @@
-using FastPort.Redis.Wire;
+using FastPort.Routing;
 
 namespace FastPort.Redis.Topics;
 
@@ -12,7 +12,7 @@ internal sealed class InterestedNode(ulong instance, int place)
     public int Place { get; } = place;
 
     /// <summary>The prefixes that it wants, with the value of <see cref="Telling"/> when it said so last.</summary>
-    public Dictionary<byte[], int> Prefixes { get; } = new(IdComparer.Instance);
+    public Dictionary<byte[], int> Prefixes { get; } = new(Utf8Comparer.Instance);
 
     /// <summary>How often the node has begun to tell all that it wants.</summary>
     public int Telling { get; set; }

@@ -1,4 +1,3 @@
-using FastPort.Redis.Wire;
 using FastPort.Routing;
 
 namespace FastPort.Redis.Topics;
@@ -10,7 +9,7 @@ namespace FastPort.Redis.Topics;
 /// </summary>
 internal sealed class OwnInterests : ITopicInterests
 {
-    private readonly HashSet<byte[]> _prefixes = new(IdComparer.Instance);
+    private readonly HashSet<byte[]> _prefixes = new(Utf8Comparer.Instance);
     private readonly Dictionary<ulong, InterestFeed> _feeds = [];
 
     public Lock Gate { get; } = new();
