@@ -91,7 +91,7 @@ internal sealed class BatchReceiver(
                 HandleSome(ref reader, sender);
             }
 
-            // After the flush: what was confirmed reaches its target even if this process is killed now.
+            // After the flush: if this process is killed now, what was confirmed is with the kernel as a rule.
             ConfirmDelivered();
         }
 

@@ -54,7 +54,10 @@ internal sealed class RelayAccount : IAsyncDisposable
     }
 
     /// <summary>Ends the senders, and checks that every relay was answered and every confirmed one received once by its target.</summary>
-    public async Task CloseAsync()
+    /// <param name="lostWithNode">
+    /// Confirmed ones that may be missing, because they were in the send queue of a node that was killed. Defaults to none.
+    /// </param>
+    public async Task CloseAsync(int lostWithNode = 0)
     {
         await _stop.CancelAsync();
         await Task.WhenAll(_senders).InTimeAsync();
@@ -69,7 +72,7 @@ internal sealed class RelayAccount : IAsyncDisposable
         {
             string[] targets = [.. receivers[number]];
             Assert.True(targets.Length <= 1, $"{number} was received by {string.Join(", ", targets)}");
-            Assert.True(answer != "ok" || targets.Length == 1, $"{number} was confirmed, but not received; answers: {all}");
+            Assert.True(answer != "ok" || targets.Length == 1 || lostWithNode-- > 0, $"{number} was confirmed, but not received; answers: {all}");
             Assert.False(answer is nameof(ErrorCode.NotFound) or nameof(ErrorCode.Unavailable) && targets.Length != 0,
                 $"{number} was refused with {answer}, but received");
         }
