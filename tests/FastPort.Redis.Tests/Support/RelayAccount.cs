@@ -72,7 +72,8 @@ internal sealed class RelayAccount : IAsyncDisposable
         {
             string[] targets = [.. receivers[number]];
             Assert.True(targets.Length <= 1, $"{number} was received by {string.Join(", ", targets)}");
-            Assert.True(answer != "ok" || targets.Length == 1 || lostWithNode-- > 0, $"{number} was confirmed, but not received; answers: {all}");
+            Assert.True(answer != "ok" || targets.Length == 1 || lostWithNode-- > 0,
+                $"{number} was confirmed, but not received; answers: {all}");
             Assert.False(answer is nameof(ErrorCode.NotFound) or nameof(ErrorCode.Unavailable) && targets.Length != 0,
                 $"{number} was refused with {answer}, but received");
         }
