@@ -165,7 +165,7 @@ internal sealed class TlsOutput(
             stream.Write(next);
 
             _sent.Add(records.Written, next.Length);
-            ring.TakeSent(next.Length, Release);
+            ring.TakeSent(next.Length, connection);
         }
     }
 

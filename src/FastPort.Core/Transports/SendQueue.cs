@@ -32,7 +32,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
     // The following fields are guarded by the gate; the volatile ones are also read without it.
     private readonly Queue<SendRing> _waiting = new();
-    private readonly Stack<SendRing> _spares = new();
+    private SendRing? _spares;
     private SendRing? _last;
     private SizeEstimate _burst;
     private int _ringBytes;
@@ -57,9 +57,6 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
     /// <summary>Whether a write to the queue is in progress; once <see cref="IsEnding"/> is set no write begins.</summary>
     public bool HasWriter => _writes != 0;
-
-    /// <summary>Calls a segment's release; the delegate is allocated once.</summary>
-    public Action<BorrowedSegments.Segment> Release { get; } = connection.Release;
 
     /// <summary>Guards the queue and the flags of the send side.</summary>
     protected Lock Gate { get; } = new();
@@ -154,7 +151,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
         if (!accepted)
         {
-            own.Drop(unlessFinal ? static _ => { } : Release);
+            own.Drop(unlessFinal ? null : connection);
         }
 
         if (!onLoop)
@@ -271,7 +268,8 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
         lock (Gate)
         {
-            _spares.Push(sent);
+            sent.NextSpare = _spares;
+            _spares = sent;
         }
     }
 
@@ -280,7 +278,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     {
         lock (Gate)
         {
-            foreach (SendRing spare in _spares)
+            for (SendRing? spare = _spares; spare is not null; spare = spare.NextSpare)
             {
                 spare.Ring.TryReleaseWhenEmpty();
             }
@@ -305,7 +303,7 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
 
         foreach (SendRing ring in dropped)
         {
-            ring.Drop(Release);
+            ring.Drop(connection);
         }
     }
 
@@ -332,6 +330,15 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
     }
 
     // Under the gate.
-    private SendRing SpareOrNew() =>
-        _spares.TryPop(out SendRing? spare) ? spare : new SendRing(settings.MaxSendBytes, connection.SendPool);
+    private SendRing SpareOrNew()
+    {
+        if (_spares is not { } spare)
+        {
+            return new SendRing(settings.MaxSendBytes, connection.SendPool);
+        }
+
+        _spares = spare.NextSpare;
+        spare.NextSpare = null;
+        return spare;
+    }
 }

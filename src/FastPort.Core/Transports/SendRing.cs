@@ -29,6 +29,9 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// <summary>In a queue: how many of the event loop's bytes are sent before this ring.</summary>
     public long After { get; set; }
 
+    /// <summary>While it is a spare: the spare below it.</summary>
+    public SendRing? NextSpare { get; set; }
+
     /// <summary>The next bytes to send, up to the ring's wrap or the next segment.</summary>
     public ReadOnlyMemory<byte> NextMemory => _borrowed is null
         ? Ring.FirstReadableMemory
@@ -140,8 +143,8 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
     /// Takes bytes as sent. Segments that are no longer needed, empty ones included, are passed to the releaser one by one.
     /// </summary>
     /// <param name="count">Number of bytes sent, 0 or more.</param>
-    /// <param name="release">Calls a segment's release.</param>
-    public void TakeSent(int count, Action<BorrowedSegments.Segment> release)
+    /// <param name="releaser">Receives the segments.</param>
+    public void TakeSent(int count, ISegmentReleaser releaser)
     {
         Sent += count;
         if (_borrowed is null || _borrowed.IsEmpty)
@@ -161,23 +164,23 @@ internal sealed class SendRing(int maximumBytes, ArrayPool<byte> pool)
             }
             else if (_borrowed.Sent(taken, out BorrowedSegments.Segment ended))
             {
-                release(ended);
+                releaser.Release(ended);
             }
         }
 
         while (_borrowed.IsEmptyNext(Ring.ReadPosition) && _borrowed.TryDrop(out BorrowedSegments.Segment empty))
         {
-            release(empty);
+            releaser.Release(empty);
         }
     }
 
     /// <summary>Drops the unsent bytes and returns the array to the pool.</summary>
-    /// <param name="release">Called with each segment.</param>
-    public void Drop(Action<BorrowedSegments.Segment> release)
+    /// <param name="releaser">Receives the segments; null if they belong to the caller again.</param>
+    public void Drop(ISegmentReleaser? releaser)
     {
         while (_borrowed is not null && _borrowed.TryDrop(out BorrowedSegments.Segment dropped))
         {
-            release(dropped);
+            releaser?.Release(dropped);
         }
 
         Ring.Consume(Ring.Length);

@@ -16,7 +16,7 @@ namespace FastPort.Transports;
 /// thread that claims it.
 /// </para>
 /// </summary>
-internal abstract partial class TransportConnection : Connection
+internal abstract partial class TransportConnection : Connection, ISegmentReleaser
 {
     // Null unless memory has a budget.
     private readonly BudgetedPool? _receiveArrays;
@@ -183,7 +183,7 @@ internal abstract partial class TransportConnection : Connection
     }
 
     /// <summary>Calls the release of memory that a writer has lent. Called by the sender, under no lock.</summary>
-    internal void Release(BorrowedSegments.Segment segment)
+    public void Release(BorrowedSegments.Segment segment)
     {
         try
         {

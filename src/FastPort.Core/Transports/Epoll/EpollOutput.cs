@@ -127,7 +127,7 @@ internal sealed class EpollOutput : SendQueue
     public void Drop(SendRing? taken)
     {
         LoopBytes -= LoopRing.Bytes;
-        LoopRing.Drop(Release);
+        LoopRing.Drop(_connection);
         DropWaiting(taken);
     }
 

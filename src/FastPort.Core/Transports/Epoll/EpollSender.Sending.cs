@@ -94,14 +94,14 @@ internal sealed partial class EpollSender
     private bool Send(SendRing ring, long until)
     {
         // Releases empty segments at the start of the ring.
-        ring.TakeSent(0, _release);
+        ring.TakeSent(0, _connection);
         while (ring.Sent < until)
         {
             Volatile.Write(ref _calls, _calls + 1);
             nint count = SendSome(ring, until - ring.Sent);
             if (count >= 0)
             {
-                ring.TakeSent((int)count, _release);
+                ring.TakeSent((int)count, _connection);
                 Interlocked.Exchange(ref _sent, _sent + count);
                 _connection.SentSome();
                 continue;

@@ -22,7 +22,6 @@ internal sealed partial class EpollSender
 
     private readonly EpollConnection _connection;
     private readonly EpollOutput _output;
-    private readonly Action<BorrowedSegments.Segment> _release;
     private int _role;
 
     // Used only by the thread that holds the role.
@@ -49,7 +48,6 @@ internal sealed partial class EpollSender
     {
         _connection = connection;
         _output = output;
-        _release = output.Release;
     }
 
     public long BytesSent => Volatile.Read(ref _sent);

@@ -14,7 +14,6 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
 {
     private const int MinimumCapacity = 1024;
 
-    private readonly Action<BorrowedSegments.Segment> _giveBack = pipe.GiveBack;
     private ArrayPoolCircularBuffer? _unread;
     private ArrayPoolCircularBuffer? _shown;
 
@@ -98,7 +97,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         SendRing reading = pipe.Reading;
         while (!reading.IsEmpty)
         {
-            reading.TakeSent(reading.NextMemory.Length, _giveBack);
+            reading.TakeSent(reading.NextMemory.Length, pipe);
         }
     }
 
@@ -150,7 +149,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         _shown.TryReleaseWhenEmpty();
         SendRing reading = pipe.Reading;
         reading.Ring.Consume(_ownBytes);
-        reading.TakeSent(reading.NextMemory.Length, _giveBack);
+        reading.TakeSent(reading.NextMemory.Length, pipe);
     }
 
     private void Keep(ArrayPoolCircularBuffer unread)
@@ -170,7 +169,7 @@ internal sealed class LinkInput(LinkPipe pipe, ConnectionSettings settings, Arra
         // At least 1 byte, so that a full ring throws when it needs more.
         next = next[..Math.Min(next.Length, Math.Max(ring.MaximumCapacity - ring.Length, 1))];
         ring.Write(next.Span);
-        reading.TakeSent(next.Length, _giveBack);
+        reading.TakeSent(next.Length, pipe);
         Current = ring;
     }
 

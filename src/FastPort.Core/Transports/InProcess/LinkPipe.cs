@@ -14,7 +14,7 @@ namespace FastPort.Transports.InProcess;
 /// <param name="receiver">The end that reads.</param>
 /// <param name="settings">The settings of the sender.</param>
 internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection receiver, ConnectionSettings settings)
-    : SendQueue(sender, settings)
+    : SendQueue(sender, settings), ISegmentReleaser
 {
     private long _sent;
     private long _received;
@@ -148,7 +148,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
     }
 
     /// <summary>Releases a taken segment's memory to its owner. Called by the receiver.</summary>
-    public void GiveBack(BorrowedSegments.Segment segment)
+    public void Release(BorrowedSegments.Segment segment)
     {
         sender.Release(segment);
         Interlocked.Add(ref _sent, segment.Memory.Length);
@@ -185,7 +185,7 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
             sender.LosePeer();
         }
 
-        Reading.Drop(GiveBack);
+        Reading.Drop(this);
         ReleaseSpares();
         DropWaiting(taken: null, countAsSent: _outputDown);
         sender.SentSome();

@@ -205,7 +205,7 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
     {
         if (error == SocketError.Success)
         {
-            _sending!.TakeSent(count, Release);
+            _sending!.TakeSent(count, _connection);
             Interlocked.Add(ref _sent, count);
             _connection.SentSome();
         }
