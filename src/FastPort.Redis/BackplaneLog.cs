@@ -48,4 +48,10 @@ internal static partial class BackplaneLog
 
     [LoggerMessage(6011, LogLevel.Warning, "Routing id '{RoutingId}' cannot be claimed at Redis, and its Hello is refused: {Problem}")]
     public static partial void ClaimFailed(ILogger logger, string routingId, string problem);
+
+    [LoggerMessage(
+        6012, LogLevel.Warning,
+        "Node '{Node}' has joined with version {Version} of the batches, and this node has version {Own}: relays and publications from one "
+        + "to the other fail until both run the same release")]
+    public static partial void IncompatibleNodeJoined(ILogger logger, string node, int version, int own);
 }

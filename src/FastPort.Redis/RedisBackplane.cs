@@ -11,7 +11,7 @@ namespace FastPort.Redis;
 /// Makes a server one of several nodes: a routing id belongs to one session of all nodes, relays reach it wherever it is, and publications
 /// reach the subscribers of all nodes. Registered by <c>AddRedisBackplane</c>, which starts and stops it with the host. Thread-safe.
 /// </summary>
-public sealed class RedisBackplane : IRoutingIdClaims
+public sealed class RedisBackplane : IRoutingIdClaims, INodes
 {
     private readonly RedisBackplaneOptions _options;
     private readonly TimeProvider _time;
@@ -52,6 +52,9 @@ public sealed class RedisBackplane : IRoutingIdClaims
 
     /// <inheritdoc/>
     void IRoutingIdClaims.Release(RoutingIdClaim claim) => Running?.Directory.Release(claim);
+
+    /// <inheritdoc/>
+    IReadOnlyList<NodeInfo> INodes.Read() => Running?.ReadNodes() ?? [];
 
     /// <summary>The router over the server's own one.</summary>
     internal IMessageRouter Attach(IMessageRouter local)

@@ -62,7 +62,15 @@ internal sealed class RunningBackplane : IAsyncDisposable
         };
         Members.Joined += member =>
         {
-            BackplaneLog.NodeJoined(logger, member.Name);
+            if (member.IsCompatible)
+            {
+                BackplaneLog.NodeJoined(logger, member.Name);
+            }
+            else
+            {
+                BackplaneLog.IncompatibleNodeJoined(logger, member.Name, member.Version, Wire.BatchBuffer.Version);
+            }
+
             Topics.NodeJoined(member.Instance);
         };
         Members.Renewed += Renewed;
@@ -147,6 +155,10 @@ internal sealed class RunningBackplane : IAsyncDisposable
         }
     }
 
+    /// <inheritdoc cref="INodes.Read"/>
+    public IReadOnlyList<NodeInfo> ReadNodes() =>
+        [.. Members.Members.Values.OrderBy(static one => one.Name, StringComparer.Ordinal).Select(Describe)];
+
     public async ValueTask DisposeAsync()
     {
         await PassOnAsync().ConfigureAwait(false);
@@ -155,6 +167,25 @@ internal sealed class RunningBackplane : IAsyncDisposable
         Topics.Dispose();
         await Transport.DisposeAsync().ConfigureAwait(false);
         await _redis.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private NodeInfo Describe(Member member)
+    {
+        if (member.Instance == Members.Self.Instance)
+        {
+            return new NodeInfo(member.Name) { IsSelf = true, LeaseLeft = Members.LeaseLeft };
+        }
+
+        LinkFigures link = Transport.FindLink(member.Instance)?.Read() ?? default;
+        return new NodeInfo(member.Name)
+        {
+            IsCompatible = member.IsCompatible,
+            Lag = link.Lag is { } ticks ? _time.GetElapsedTime(0, ticks) : null,
+            QueuedBytes = link.QueuedBytes,
+            RelaysSent = link.Relays,
+            BatchesSent = link.Batches,
+            BatchBytesSent = link.BatchBytes,
+        };
     }
 
     // The server has stopped and its ids are free, but other nodes learn of that from their next relays to them. Those are passed on until

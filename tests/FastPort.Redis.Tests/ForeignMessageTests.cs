@@ -1,8 +1,12 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
+using FastPort.Framing;
 using FastPort.Redis.Members;
 using FastPort.Redis.Tests.Support;
 using FastPort.Redis.Wire;
+using FastPort.Routing;
+using FastPort.Sessions;
+using Microsoft.Extensions.DependencyInjection;
 using StackExchange.Redis;
 using Xunit;
 
@@ -54,10 +58,34 @@ public sealed class ForeignMessageTests
         await using ConnectionMultiplexer stranger = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
         await stranger.GetDatabase().StringSetAsync("fastport:id:machine-7", "something else");
 
-        await Assert.ThrowsAsync<FastPort.Sessions.RequestFailedException>(() => a.ConnectAsync("machine-7"));
+        await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("machine-7"));
         Assert.Contains("'something else'; remove the key", Assert.Single(a.Log.WithId(6011)).Text, StringComparison.Ordinal);
 
         await using FastPortClient other = await a.ConnectAsync("machine-8");
+    }
+
+    [RedisFact]
+    public async Task A_node_of_another_version_is_said_and_relays_to_it_are_refused_at_once()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using ConnectionMultiplexer stranger = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        var newer = new Member("newer", 4711, BatchBuffer.Version + 1);
+        IDatabase database = stranger.GetDatabase();
+        await database.ScriptEvaluateAsync(
+            MembershipScripts.Renew, ["{fastport:nodes}", "{fastport:nodes}:version"], [newer.ToString(), 60_000, "", ""]);
+        await database.StringSetAsync("fastport:id:target", $"{Member.Format(newer.Instance)}:1");
+        await a.KnowsAsync(2);
+
+        RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(
+            () => sender.RelayAsync("target", 1, new byte[] { 1 }));
+
+        Assert.Equal(ErrorCode.Unavailable, refused.Code);
+        Assert.Contains("'newer' has joined with version 2", Assert.Single(a.Log.WithId(6012)).Text, StringComparison.Ordinal);
+        Assert.Equal(
+            [("a", true), ("newer", false)],
+            a.Host.Services.GetRequiredService<INodes>().Read().Select(static one => (one.Name, one.IsCompatible)));
     }
 
     private static byte[] Batch(int version, ulong sender, byte[] entries) =>

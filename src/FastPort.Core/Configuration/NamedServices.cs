@@ -37,6 +37,13 @@ public static class NamedServices
         where TService : class =>
         name.Length == 0 ? provider.GetRequiredService<TService>() : provider.GetRequiredKeyedService<TService>(name);
 
+    /// <summary>The service of a name; null if it was not added.</summary>
+    /// <param name="provider">Where to look.</param>
+    /// <param name="name">The name; empty for none.</param>
+    public static TService? Find<TService>(IServiceProvider provider, string name)
+        where TService : class =>
+        name.Length == 0 ? provider.GetService<TService>() : provider.GetKeyedService<TService>(name);
+
     /// <summary>The options of a name.</summary>
     /// <param name="provider">Where to look.</param>
     /// <param name="name">The name; empty for none.</param>

@@ -9,6 +9,7 @@ using FastPort.Dashboard.Pages;
 using FastPort.Dashboard.Security;
 using FastPort.Dashboard.Sessions;
 using FastPort.Hosting;
+using FastPort.Routing;
 using FastPort.Telemetry;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -108,6 +109,7 @@ public static class DashboardRegistration
             Server(provider),
             new LatencySampler(NamedServices.Get<LatencyStats>(provider, Dashboard(provider).ServerName)),
             new ServerReasons(Server(provider)),
+            new NodeSampler(NamedServices.Find<INodes>(provider, Dashboard(provider).ServerName)),
             provider.GetRequiredService<RecentWarnings>(),
             provider.GetRequiredService<WrongTokens>(),
             provider.GetRequiredService<HostState>(),

@@ -33,6 +33,9 @@ internal sealed record LiveFigures
     /// <summary>Counts of the application.</summary>
     public required IReadOnlyList<LiveCount> Counts { get; init; }
 
+    /// <summary>The nodes that the server is one of; empty if it is none.</summary>
+    public required IReadOnlyList<LiveNode> Nodes { get; init; }
+
     /// <summary>What went wrong, by kind and reason; without the reasons that never occurred.</summary>
     public required IReadOnlyList<LiveReason> Reasons { get; init; }
 
@@ -66,6 +69,18 @@ internal sealed record LiveQuantiles(long Count, double Rate, double P50, double
 
 /// <summary>A count of the application: its sum, its growth per second, and its ratio if it is one.</summary>
 internal sealed record LiveCount(string Owner, string Name, long Count, double? Rate, double? Ratio);
+
+/// <summary>A node. What is left of its lease is known of the server's own only, the rest of the others.</summary>
+internal sealed record LiveNode(
+    string Name,
+    bool IsSelf,
+    double? LeaseSeconds,
+    bool IsCompatible,
+    double? LagMicroseconds,
+    long QueuedBytes,
+    double? Relays,
+    double? Batches,
+    double? BatchBytes);
 
 /// <summary>How often something went wrong for one reason.</summary>
 internal sealed record LiveReason(string Kind, string Reason, long Count);

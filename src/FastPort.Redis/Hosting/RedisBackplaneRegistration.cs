@@ -3,6 +3,7 @@ using FastPort.Configuration;
 using FastPort.Hosting;
 using FastPort.Redis;
 using FastPort.Redis.Hosting;
+using FastPort.Routing;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
@@ -41,6 +42,7 @@ public static class RedisBackplaneRegistration
                 NamedServices.Options<RedisBackplaneOptions>(provider, name),
                 provider.GetRequiredService<TimeProvider>(),
                 NamedServices.LoggerFactory(provider)));
+        NamedServices.AddSingleton<INodes>(builder.Services, name, provider => NamedServices.Get<RedisBackplane>(provider, name));
         builder.Services.AddSingleton<IHostedService>(provider => new RedisBackplaneService(
             NamedServices.Get<RedisBackplane>(provider, name),
             NamedServices.Options<FastPortServerOptions>(provider, name),

@@ -1,4 +1,5 @@
 using System.Globalization;
+using FastPort.Redis.Wire;
 
 namespace FastPort.Redis.Members;
 
@@ -7,6 +8,9 @@ namespace FastPort.Redis.Members;
 /// </summary>
 internal sealed record Member(string Name, ulong Instance, int Version)
 {
+    /// <summary>Whether it reads the batches of this process, and writes such.</summary>
+    public bool IsCompatible => Version == BatchBuffer.Version;
+
     public static Member? Parse(string text)
     {
         string[] parts = text.Split(' ');

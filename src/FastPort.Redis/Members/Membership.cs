@@ -46,6 +46,16 @@ internal sealed class Membership : IAsyncDisposable
     /// <summary>Whether this node has its lease. What needs no ids, such as topics, needs no more.</summary>
     public bool HasLease => _time.GetTimestamp() < Volatile.Read(ref _validUntil);
 
+    /// <summary>What is left of the lease; zero without one.</summary>
+    public TimeSpan LeaseLeft
+    {
+        get
+        {
+            long left = Volatile.Read(ref _validUntil) - _time.GetTimestamp();
+            return left > 0 ? _time.GetElapsedTime(0, left) : TimeSpan.Zero;
+        }
+    }
+
     /// <summary>
     /// Whether new ids may be claimed. After Redis was found without this node, others may not have claimed their ids again yet, so this
     /// node waits for as long as they need to find out.

@@ -1,8 +1,4 @@
-using System.Buffers.Binary;
-using FastPort.Framing;
 using FastPort.Redis.Wire;
-using FastPort.Routing;
-using FastPort.Sessions;
 using StackExchange.Redis;
 
 namespace FastPort.Redis.Relaying;
@@ -12,7 +8,7 @@ namespace FastPort.Redis.Relaying;
 /// seen; relays and publications are accepted while fewer than <see cref="WindowBytes"/> have not been. <see cref="_gate"/> guards all
 /// fields; nothing else is called under it.
 /// </summary>
-internal sealed class NodeLink : IThreadPoolWorkItem
+internal sealed partial class NodeLink
 {
     /// <summary>
     /// Bytes on their way to one node: many times what a round trip needs, and a small part of what Redis holds for a subscriber.
@@ -22,10 +18,14 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     private readonly Lock _gate = new();
     private readonly RelayTransport _transport;
     private readonly RedisChannel _channel;
+    private readonly bool _isCompatible;
     private readonly UnseenBatches _unseen = new();
     private BatchBuffer _gathering = new();
     private BatchBuffer _sending = new();
     private ulong _number = 1;
+    private long _relays;
+    private long _batchBytes;
+    private long? _lag;
     private BatchContent _content;
     private bool _isSending;
     private bool _isClosed;
@@ -34,8 +34,12 @@ internal sealed class NodeLink : IThreadPoolWorkItem
     // Only for the thread that receives batches.
     private ulong _lastReceived;
 
-    public NodeLink(RelayTransport transport, ulong instance)
+    /// <param name="transport">What it is a part of.</param>
+    /// <param name="instance">The node.</param>
+    /// <param name="isCompatible">Whether it reads this node's batches: otherwise relays and publications are refused.</param>
+    public NodeLink(RelayTransport transport, ulong instance, bool isCompatible)
     {
+        _isCompatible = isCompatible;
         _transport = transport;
         Instance = instance;
         _channel = transport.ChannelOf(instance);
@@ -55,112 +59,19 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
+    /// <summary>What was sent so far, and how far the node is behind now.</summary>
+    public LinkFigures Read()
+    {
+        lock (_gate)
+        {
+            long? waits = _transport.Now - _unseen.OldestSentAt;
+            return new LinkFigures(_relays, (long)_number - 1, _batchBytes, WindowUsed, waits > (_lag ?? 0) ? waits : _lag);
+        }
+    }
+
     private int WindowUsed => _unseen.Bytes + (_content.NeedsSeen ? _gathering.Length : 0);
 
     private bool IsFull => WindowUsed >= WindowBytes;
-
-    /// <summary>Adds a relay.</summary>
-    /// <param name="pending">What waits for it here; null if it is one-way, or another node waits.</param>
-    /// <param name="correlation">Its correlation; 0 if it is one-way.</param>
-    /// <param name="origin">The node that waits for the confirmation.</param>
-    /// <param name="token">The token of the target's claim.</param>
-    /// <param name="type">Message type.</param>
-    /// <param name="hops">How often it was passed on.</param>
-    /// <param name="id">The target.</param>
-    /// <param name="body">The message.</param>
-    /// <param name="force">Whether it is added even if the window is full.</param>
-    /// <returns>Queued; Full; NotFound if the node has left.</returns>
-    public SendStatus TryRelay<TBody>(
-        PendingRelay? pending,
-        ulong correlation,
-        ulong origin,
-        long token,
-        ushort type,
-        byte hops,
-        ReadOnlySpan<byte> id,
-        scoped in TBody body,
-        bool force)
-        where TBody : IFrameBody, allows ref struct
-    {
-        lock (_gate)
-        {
-            if (_isClosed)
-            {
-                return SendStatus.NotFound;
-            }
-
-            if (!force && IsFull)
-            {
-                return SendStatus.Full;
-            }
-
-            int size = body.Size;
-            int before = _gathering.Length;
-            Span<byte> payload = _gathering.Add(EntryKind.Relay, RelayEntry.FixedSize + id.Length + size);
-            try
-            {
-                RelayEntry.WriteHead(payload, correlation, origin, token, type, hops, id);
-                body.Write(payload[(RelayEntry.FixedSize + id.Length)..]);
-            }
-            catch
-            {
-                _gathering.CutTo(before);
-                throw;
-            }
-
-            _content += new BatchContent(Relays: 1, OneWays: correlation == 0 ? 1 : 0, Publications: 0, Interests: 0);
-            pending?.Sent(this, _number);
-            Begin();
-            return SendStatus.Queued;
-        }
-    }
-
-    /// <summary>Adds a publication. False if the window is full, or the node has left.</summary>
-    public bool TryPublish<TBody>(ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body)
-        where TBody : IFrameBody, allows ref struct
-    {
-        lock (_gate)
-        {
-            if (_isClosed || IsFull)
-            {
-                return false;
-            }
-
-            int size = body.Size;
-            int before = _gathering.Length;
-            Span<byte> payload = _gathering.Add(EntryKind.Publish, PublishEntry.FixedSize + topic.Length + size);
-            try
-            {
-                PublishEntry.WriteHead(payload, audience, type, topic);
-                body.Write(payload[(PublishEntry.FixedSize + topic.Length)..]);
-            }
-            catch
-            {
-                _gathering.CutTo(before);
-                throw;
-            }
-
-            _content += new BatchContent(Relays: 0, OneWays: 0, Publications: 1, Interests: 0);
-            Begin();
-            return true;
-        }
-    }
-
-    /// <summary>Adds an entry about wanted topics, even if the window is full. False if the node has left.</summary>
-    public bool TryTell(EntryKind kind, ReadOnlySpan<byte> prefix)
-    {
-        lock (_gate)
-        {
-            if (_isClosed)
-            {
-                return false;
-            }
-
-            prefix.CopyTo(Add(kind, prefix.Length));
-            _content += new BatchContent(Relays: 0, OneWays: 0, Publications: 0, Interests: 1);
-            return true;
-        }
-    }
 
     /// <summary>
     /// A batch has arrived from the node. False if it is not the next one: others are lost, or the node has begun to count anew. Only for
@@ -173,68 +84,13 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         return isNext;
     }
 
-    public void Confirm(ulong correlation, SendStatus status)
-    {
-        lock (_gate)
-        {
-            Span<byte> payload = Add(EntryKind.Confirmation, 9);
-            BinaryPrimitives.WriteUInt64LittleEndian(payload, correlation);
-            payload[8] = (byte)status;
-        }
-    }
-
-    public void TellSeen(ulong number)
-    {
-        lock (_gate)
-        {
-            BinaryPrimitives.WriteUInt64LittleEndian(Add(EntryKind.Seen, 8), number);
-        }
-    }
-
-    public void Challenge(PendingRelay pending, long token, ReadOnlySpan<byte> id)
-    {
-        lock (_gate)
-        {
-            Span<byte> payload = Add(EntryKind.Challenge, 16 + id.Length);
-            BinaryPrimitives.WriteUInt64LittleEndian(payload, pending.Correlation);
-            BinaryPrimitives.WriteInt64LittleEndian(payload[8..], token);
-            id.CopyTo(payload[16..]);
-            pending.Sent(this, _number);
-        }
-    }
-
-    /// <param name="kind">TakenOver or Moved; PeerQuestion or PeerAnswer.</param>
-    /// <param name="number">The token of the claim that is out of date, or the correlation.</param>
-    /// <param name="rest">The id, or what is asked or answered.</param>
-    public void Tell(EntryKind kind, long number, ReadOnlySpan<byte> rest)
-    {
-        lock (_gate)
-        {
-            Span<byte> payload = Add(kind, 8 + rest.Length);
-            BinaryPrimitives.WriteInt64LittleEndian(payload, number);
-            rest.CopyTo(payload[8..]);
-        }
-    }
-
     /// <summary>The receiver has seen this batch and all before it.</summary>
     public void Seen(ulong number)
     {
         lock (_gate)
         {
-            _unseen.Seen(number);
+            _lag = _transport.Now - _unseen.Seen(number) ?? _lag;
             TellRoom();
-        }
-    }
-
-    /// <summary>Sends what is left after a failure.</summary>
-    public void TryAgain()
-    {
-        lock (_gate)
-        {
-            if (!_gathering.IsEmpty)
-            {
-                Begin();
-            }
         }
     }
 
@@ -292,109 +148,12 @@ internal sealed class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // Fire and forget: SendAsync handles every failure.
-    void IThreadPoolWorkItem.Execute() => _ = SendAsync();
-
-    private Span<byte> Add(EntryKind kind, int size)
-    {
-        Span<byte> payload = _gathering.Add(kind, size);
-        Begin();
-        return payload;
-    }
-
-    private void Begin()
-    {
-        if (!_isSending)
-        {
-            _isSending = true;
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        }
-    }
-
     private void TellRoom()
     {
         if (_room is { } room && (_isClosed || !IsFull))
         {
             _room = null;
             room.SetResult();
-        }
-    }
-
-    private async Task SendAsync()
-    {
-        while (true)
-        {
-            SentBatch batch;
-            lock (_gate)
-            {
-                _sending.Clear();
-                if (_gathering.IsEmpty)
-                {
-                    _isSending = false;
-                    return;
-                }
-
-                (_gathering, _sending) = (_sending, _gathering);
-                batch = new SentBatch(_number++, _sending.Length, _content, _transport.Now);
-                _content = default;
-                if (batch.Content.NeedsSeen)
-                {
-                    _unseen.Add(batch);
-                }
-            }
-
-            _sending.Seal(_transport.Self, batch.Number);
-            _transport.Counters.BatchSent(batch.Content, batch.Bytes);
-            long receivers;
-            try
-            {
-                receivers = await _transport.PublishAsync(_channel, _sending.Memory).ConfigureAwait(false);
-            }
-            catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException)
-            {
-                // Redis may have received it or not.
-                Forget(batch.Number);
-                _transport.Lost(this, batch.Number, batch.Number, batch.Content);
-                SendAgainLater();
-                return;
-            }
-
-            if (receivers == 0 && _transport.CountsReceivers)
-            {
-                Forget(batch.Number);
-                _transport.Undelivered(this, _sending.Memory.Span);
-            }
-        }
-    }
-
-    // What says what became of relays may arrive twice: senders wait for it. Relays and publications may not, and of topics all is told
-    // again. Tried again by the transport's timer or the next entry.
-    private void SendAgainLater()
-    {
-        lock (_gate)
-        {
-            BatchReader reader = BatchReader.OpenOwn(_sending.Memory.Span);
-            while (reader.Read())
-            {
-                if (!reader.Kind.NeedsSeen())
-                {
-                    reader.Payload.CopyTo(_gathering.Add(reader.Kind, reader.Payload.Length));
-                }
-            }
-
-            // The client of Redis may still hold the bytes of the batch.
-            _sending = new BatchBuffer();
-            _isSending = false;
-        }
-    }
-
-    // A batch that nobody will see.
-    private void Forget(ulong number)
-    {
-        lock (_gate)
-        {
-            _unseen.Remove(number);
-            TellRoom();
         }
     }
 }

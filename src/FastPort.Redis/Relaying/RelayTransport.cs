@@ -76,8 +76,15 @@ internal sealed class RelayTransport : IAsyncDisposable
 
     public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) => _redis.PublishAsync(channel, batch);
 
+    /// <summary>The link to a node; null if nothing was exchanged with it yet.</summary>
+    public NodeLink? FindLink(ulong instance) => _links.GetValueOrDefault(instance);
+
     public NodeLink LinkTo(ulong instance) =>
-        _links.TryGetValue(instance, out NodeLink? link) ? link : _links.GetOrAdd(instance, new NodeLink(this, instance));
+        _links.TryGetValue(instance, out NodeLink? link) ? link : _links.GetOrAdd(instance, new NodeLink(this, instance, IsCompatible(instance)));
+
+    // A node that is not known yet is taken for one of this version; it ignores what it cannot read.
+    private bool IsCompatible(ulong instance) =>
+        !_members.Members.TryGetValue(instance, out Member? member) || member.IsCompatible;
 
     /// <summary>Registers a relay of this node that waits for its confirmation.</summary>
     public PendingRelay Await() => Pending.Add(Now + Ticks(RelayTimeout + _lease));

@@ -13,13 +13,20 @@ internal sealed class UnseenBatches
         Bytes += batch.Bytes;
     }
 
-    /// <summary>The receiver has seen this batch and all before it.</summary>
-    public void Seen(ulong number)
+    /// <summary>When the oldest was sent; null if there is none.</summary>
+    public long? OldestSentAt => _batches.TryPeek(out SentBatch oldest) ? oldest.SentAt : null;
+
+    /// <summary>The receiver has seen this batch and all before it. Returns when the last of them was sent; null if there is none.</summary>
+    public long? Seen(ulong number)
     {
+        long? sentAt = null;
         while (_batches.TryPeek(out SentBatch batch) && batch.Number <= number)
         {
+            sentAt = batch.SentAt;
             RemoveFirst();
         }
+
+        return sentAt;
     }
 
     /// <summary>Gives up the batches that were sent before a time.</summary>

@@ -51,6 +51,7 @@ const onFigures = (figures) => {
   showTiles(figures);
   past.add(figures.point, figures.series);
   showLatencies();
+  showNodes(figures);
   showSources(figures);
   showReasons(figures);
   addWarnings(figures.warnings);
@@ -99,6 +100,18 @@ const showLatencies = () => {
     byId("operations-section").hidden = latest.operations.length === 0;
     fill(byId("operations").tBodies[0], latest.operations, latencyCells(window));
   }
+};
+
+const nodeState = ({ isSelf, leaseSeconds, isCompatible }) =>
+  !isSelf ? isCompatible ? "up" : "runs another release"
+  : leaseSeconds > 0 ? `this node, lease for ${leaseSeconds.toFixed(1)} s` : "this node, without its lease";
+
+const showNodes = ({ nodes }) => {
+  byId("nodes-section").hidden = nodes.length === 0;
+  fill(byId("nodes").tBodies[0], nodes, (one) => one.isSelf ? [one.name, nodeState(one), "-", "-", "-", "-", "-"] : [
+    one.name, nodeState(one), one.lagMicroseconds === null ? "-" : time(one.lagMicroseconds), bytes(one.queuedBytes), rate(one.relays),
+    rate(one.batches), bytes(one.batchBytes),
+  ], { numbersFrom: 2, finish: (line, one) => line.classList.toggle("attention", one.isSelf ? one.leaseSeconds <= 0 : !one.isCompatible) });
 };
 
 // A row for each owner, a column for each name.

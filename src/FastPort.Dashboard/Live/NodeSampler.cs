@@ -1,0 +1,41 @@
+using FastPort.Routing;
+
+namespace FastPort.Dashboard.Live;
+
+/// <summary>Reads the nodes once a second. Used by one thread at a time.</summary>
+/// <param name="nodes">The nodes that the server is one of; null if it is none.</param>
+internal sealed class NodeSampler(INodes? nodes)
+{
+    private Dictionary<string, NodeInfo> _before = new(StringComparer.Ordinal);
+
+    /// <summary>Reads the nodes, with what was sent to each per second since the read before.</summary>
+    public IReadOnlyList<LiveNode> Read(TimeSpan elapsed)
+    {
+        if (nodes is null)
+        {
+            return [];
+        }
+
+        IReadOnlyList<NodeInfo> read = nodes.Read();
+        LiveNode[] rows = [.. read.Select(Describe)];
+        _before = read.ToDictionary(static node => node.Name, StringComparer.Ordinal);
+        return rows;
+
+        LiveNode Describe(NodeInfo node) => new(
+            node.Name,
+            node.IsSelf,
+            node.LeaseLeft is { } left ? Math.Round(left.TotalSeconds, 1) : null,
+            node.IsCompatible,
+            node.Lag is { } lag ? Math.Round(lag.TotalMicroseconds, 1) : null,
+            node.QueuedBytes,
+            Rate(node, static one => one.RelaysSent),
+            Rate(node, static one => one.BatchesSent),
+            Rate(node, static one => one.BatchBytesSent));
+
+        // A node that was started again counts anew.
+        double? Rate(NodeInfo node, Func<NodeInfo, long> count) =>
+            !node.IsSelf && elapsed > TimeSpan.Zero && _before.TryGetValue(node.Name, out NodeInfo? before) && count(node) >= count(before)
+                ? Math.Round((count(node) - count(before)) / elapsed.TotalSeconds, 1)
+                : null;
+    }
+}
