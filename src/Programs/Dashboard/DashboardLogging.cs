@@ -35,5 +35,5 @@ internal sealed class DashboardLogging : IDashboardLogLevel
     /// <summary>Applies both to the program's logger.</summary>
     public void Configure(LoggerConfiguration logger) => logger
         .MinimumLevel.ControlledBy(_level)
-        .WriteTo.Providers(Providers, restrictedToMinimumLevel: LogEventLevel.Warning);
+        .WriteTo.Sink(new PlainTextSink(Providers), restrictedToMinimumLevel: LogEventLevel.Warning);
 }
