@@ -5,11 +5,12 @@ namespace FastPort.Redis.Tests.Support;
 /// <summary>A master, its replica, and Sentinels that watch them.</summary>
 internal sealed class RedisWithReplica : IAsyncDisposable
 {
-    private readonly TemporaryDirectory _directory = new();
+    private readonly TemporaryDirectory _directory;
     private readonly List<RedisProcess> _sentinels = [];
 
-    private RedisWithReplica(RedisProcess master, RedisProcess replica)
+    private RedisWithReplica(TemporaryDirectory directory, RedisProcess master, RedisProcess replica)
     {
+        _directory = directory;
         Master = master;
         Replica = replica;
     }
@@ -26,10 +27,13 @@ internal sealed class RedisWithReplica : IAsyncDisposable
 
     public static async Task<RedisWithReplica> StartAsync(int sentinels)
     {
-        RedisProcess master = await RedisProcess.StartAsync("--repl-diskless-sync-delay", "0");
+        // A replica writes what it receives to a file first, which another server must not read.
+        var directory = new TemporaryDirectory();
+        string[] options = ["--dir", directory.Path, "--repl-diskless-sync-delay", "0"];
+        RedisProcess master = await RedisProcess.StartAsync([.. options, "--dbfilename", "master.rdb"]);
         RedisProcess replica = await RedisProcess.StartAsync(
-            "--replicaof", "127.0.0.1", RedisProcess.Text(master.Port), "--repl-diskless-sync-delay", "0");
-        var all = new RedisWithReplica(master, replica);
+            [.. options, "--dbfilename", "replica.rdb", "--replicaof", "127.0.0.1", RedisProcess.Text(master.Port)]);
+        var all = new RedisWithReplica(directory, master, replica);
         try
         {
             await replica.UntilSaysAsync("master_link_status:up", "info", "replication");
