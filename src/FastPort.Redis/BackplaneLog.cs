@@ -18,7 +18,7 @@ internal static partial class BackplaneLog
     [LoggerMessage(
         6003, LogLevel.Error,
         "The lease cannot be renewed at Redis: {Problem}. Sessions of this node still reach each other; relays to other nodes and "
-        + " Hellos with routing ids are answered Unavailable")]
+        + "Hellos with routing ids are answered Unavailable")]
     public static partial void RenewalFailed(ILogger logger, string problem);
 
     [LoggerMessage(6004, LogLevel.Information, "The lease is renewed again")]

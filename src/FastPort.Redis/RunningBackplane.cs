@@ -18,13 +18,13 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
     private readonly RedisBackplaneOptions _options;
     private readonly TimeProvider _time;
-    private readonly ConnectionMultiplexer _redis;
+    private readonly RedisConnection _redis;
     private readonly BatchReceiver _receiver;
     private readonly ILogger _logger;
 
     private RunningBackplane(
         RedisBackplaneOptions options,
-        ConnectionMultiplexer redis,
+        RedisConnection connection,
         IMessageRouter local,
         IPeers peers,
         OwnInterests interests,
@@ -34,19 +34,20 @@ internal sealed class RunningBackplane : IAsyncDisposable
     {
         _options = options;
         _time = time;
-        _redis = redis;
+        _redis = connection;
         _logger = logger;
+        ConnectionMultiplexer redis = connection.Redis;
         IDatabase database = redis.GetDatabase();
         Members = new Membership(database, options.KeyPrefix, options.Node, options.Lease, time) { ClaimAgain = ClaimAgainAsync };
         Transport = new RelayTransport(database, options.KeyPrefix, Members, options.Lease, relayTimeout, time, logger)
         {
-            CountsReceivers = redis.GetServers().All(static server => server.ServerType != ServerType.Cluster),
+            IsCluster = redis.GetServers().Any(static server => server.ServerType == ServerType.Cluster),
             LookUp = (id, relay) => Lookups!.Send(id, relay),
             InterestsLost = instance => Topics!.Lost(instance),
         };
         Topics = new TopicExchange(interests, Transport, Members);
         Questions = new PeerQuestions(Transport, peers, options.Node, time);
-        Directory = new ClaimDirectory(database, options.KeyPrefix, Members, time, logger)
+        Directory = new ClaimDirectory(database, options.KeyPrefix, Members, logger)
         {
             ChallengeAsync = Transport.ChallengeAsync,
             TellTakenOver = (former, id) => Transport.LinkTo(former.Instance).Tell(Wire.EntryKind.TakenOver, former.Token, id),
@@ -74,7 +75,11 @@ internal sealed class RunningBackplane : IAsyncDisposable
             Topics.NodeJoined(member.Instance);
         };
         Members.Renewed += Renewed;
-        redis.ConnectionFailed += (_, _) => Members.ConnectionLost();
+        redis.ConnectionFailed += (_, _) =>
+        {
+            Members.ConnectionLost();
+            Directory.KeepNow();
+        };
         redis.ConnectionRestored += (_, _) =>
         {
             Members.ConnectionRestored();
@@ -107,27 +112,22 @@ internal sealed class RunningBackplane : IAsyncDisposable
         ILoggerFactory loggers,
         CancellationToken cancellationToken)
     {
-        ConfigurationOptions connection = ConfigurationOptions.Parse(options.Connection);
-        connection.ClientName ??= $"fastport-{options.Node}";
-        connection.LoggerFactory = null;
-
-        // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
-        connection.BacklogPolicy = BacklogPolicy.FailFast;
-        // With RESP3 a connection carries commands and the channel. Older servers get two.
-        connection.Protocol ??= RedisProtocol.Resp3;
-        connection.ReconnectRetryPolicy = new LinearRetry(500);
-        connection.AsyncTimeout = connection.SyncTimeout = Math.Min(connection.AsyncTimeout, (int)options.Lease.TotalMilliseconds);
+        ConfigurationOptions connection = RedisConnection.Read(options);
         ILogger logger = loggers.CreateLogger("FastPort.Backplane");
         string where = string.Join(", ", connection.EndPoints);
         RunningBackplane? running = null;
-        ConnectionMultiplexer? redis = null;
+        RedisConnection? redis = null;
         try
         {
-            redis = await ConnectionMultiplexer.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
+            redis = await RedisConnection.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
             running = new RunningBackplane(options, redis, local, peers, interests, relayTimeout, time, logger);
             RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
-            ChannelMessageQueue queue = await SubscribeAsync(redis.GetSubscriber(), channel, connection.ConnectTimeout, cancellationToken)
-                .ConfigureAwait(false);
+
+            // What else the node will need, so that a permission that is missing is said now. Nobody receives the publication.
+            await running.Transport.PublishAsync(channel, ReadOnlyMemory<byte>.Empty).ConfigureAwait(false);
+            await running.Directory.ProbeAsync().ConfigureAwait(false);
+            ChannelMessageQueue queue = await SubscribeAsync(
+                redis.Redis.GetSubscriber(), channel, connection.ConnectTimeout, cancellationToken).ConfigureAwait(false);
             queue.OnMessage(message => running._receiver.ReceiveAsync((ReadOnlyMemory<byte>)message.Message));
             await running.Members.JoinAsync(cancellationToken).ConfigureAwait(false);
             running.Directory.Start();
@@ -148,7 +148,9 @@ internal sealed class RunningBackplane : IAsyncDisposable
             if (e is RedisException or TimeoutException)
             {
                 throw new BackplaneException(
-                    $"The backplane's Redis at {where} (FastPort:Backplane:Connection) cannot be used: {e.Message}", e);
+                    $"The backplane's Redis at {where} (FastPort:Backplane:Connection) cannot be used: {e.Message}"
+                    + StartAdvice.For(e, options.KeyPrefix),
+                    e);
             }
 
             throw;

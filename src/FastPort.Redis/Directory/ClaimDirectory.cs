@@ -13,11 +13,13 @@ namespace FastPort.Redis.Directory;
 /// lease of their own; they only live for a limited time after their node's death, and are set again in batches before it is over.
 /// <see cref="_gate"/> guards the claims' states and the changes of the tables; lookups of own ids take no lock.
 /// </summary>
-internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership members, TimeProvider time, ILogger logger)
+internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership members, ILogger logger)
     : IRoutingIdClaims, IAsyncDisposable
 {
     // How long the keys of a node that was killed stay in Redis.
     private static readonly TimeSpan KeyLife = TimeSpan.FromMinutes(10);
+
+    private static readonly TimeSpan KeepAgainAfter = TimeSpan.FromSeconds(1);
 
     private const int MaxAttempts = 8;
     private const int KeptAtOnce = 256;
@@ -28,6 +30,7 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
 
     // Ids that are being claimed, whose answers may be overtaken by what other nodes say about them. Under the lock.
     private readonly Dictionary<byte[], Asking> _asking = new(Utf8Comparer.Instance);
+    private readonly SemaphoreSlim _keepNow = new(0);
     private readonly CancellationTokenSource _stop = new();
     private Task _keeping = Task.CompletedTask;
 
@@ -42,6 +45,15 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
 
     /// <summary>Begins to keep the keys of the claims.</summary>
     public void Start() => _keeping = KeepAsync();
+
+    /// <summary>
+    /// A connection to Redis was lost. A server of a cluster may come back without its ids, and a replica may not have had the last of them,
+    /// while the leases go on: the keys are set again as soon as Redis takes them.
+    /// </summary>
+    public void KeepNow() => _keepNow.Release();
+
+    /// <summary>Runs a script on a key of an id that nobody can have, which changes nothing.</summary>
+    public Task ProbeAsync() => redis.ScriptEvaluateAsync(DirectoryScripts.Release, [Key([])], [string.Empty]);
 
     /// <summary>This node's claim of an id; null if it has none.</summary>
     public OwnClaim? Find(ReadOnlySpan<byte> id) =>
@@ -178,6 +190,7 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         await _stop.CancelAsync().ConfigureAwait(false);
         await _keeping.ConfigureAwait(false);
         _stop.Dispose();
+        _keepNow.Dispose();
     }
 
     private async Task<RoutingIdGrant> ClaimAsync(OwnClaim own)
@@ -272,18 +285,25 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         own.IsReleased || (int)await redis.ScriptEvaluateAsync(
             DirectoryScripts.Keep, [Key(own.Id)], [Value(own), (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false) == 1;
 
-    // Sets the keys again, each twice in its life.
+    // Sets the keys again, each twice in its life, and after a lost connection.
     private async Task KeepAsync()
     {
-        using var timer = new PeriodicTimer(KeyLife / 2, time);
+        TimeSpan pause = KeyLife / 2;
         while (true)
         {
             try
             {
-                await timer.WaitForNextTickAsync(_stop.Token).ConfigureAwait(false);
+                await _keepNow.WaitAsync(pause, _stop.Token).ConfigureAwait(false);
+                pause = KeepAgainAfter;
+                while (_keepNow.Wait(0, CancellationToken.None))
+                {
+                    // Once for all connections that were lost.
+                }
+
                 if (members.IsValid)
                 {
                     await ClaimAgainAsync().ConfigureAwait(false);
+                    pause = KeyLife / 2;
                 }
             }
             catch (OperationCanceledException)
@@ -292,7 +312,7 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
             }
             catch (Exception e) when (e is RedisException or TimeoutException)
             {
-                // The keys live on as long again; what is lost with Redis is claimed again with the lease.
+                // Tried again after the pause.
             }
         }
     }

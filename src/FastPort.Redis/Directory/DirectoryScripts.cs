@@ -25,11 +25,12 @@ internal static class DirectoryScripts
         """;
 
     /// <summary>
-    /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns 1, or 0 if the id belongs to another claim.
+    /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns 1, or 0 if the id belongs to a later claim. An earlier
+    /// one is what a replica knew before it became the master.
     /// </summary>
     public const string Keep = """
         local value = redis.call('GET', KEYS[1])
-        if value and value ~= ARGV[1] then return 0 end
+        if value and value ~= ARGV[1] and tonumber(string.sub(value, 18)) >= tonumber(string.sub(ARGV[1], 18)) then return 0 end
         redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
         return 1
         """;

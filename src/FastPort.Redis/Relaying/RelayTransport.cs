@@ -57,9 +57,13 @@ internal sealed class RelayTransport : IAsyncDisposable
     public BackplaneCounters Counters { get; } = new();
 
     /// <summary>
-    /// Whether Redis says how many have received a publication. A server of a cluster counts its own subscribers only.
+    /// Whether Redis is a cluster. Its channels are sharded ones then: the server of the channel's slot has its subscriber, passes
+    /// publications to no other server, and knows how many have received them.
     /// </summary>
-    public bool CountsReceivers { get; init; }
+    public required bool IsCluster { get; init; }
+
+    /// <summary>Whether Redis says how many have received a publication: a server does, and in a cluster the one of the channel.</summary>
+    public bool CountsReceivers { get; } = true;
 
     /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
     public required Action<byte[], WaitingRelay> LookUp { get; init; }
@@ -72,7 +76,11 @@ internal sealed class RelayTransport : IAsyncDisposable
 
     public IEnumerable<NodeLink> Links => _links.Values;
 
-    public RedisChannel ChannelOf(ulong instance) => RedisChannel.Literal($"{_prefix}:node:{Member.Format(instance)}");
+    public RedisChannel ChannelOf(ulong instance)
+    {
+        string name = $"{_prefix}:node:{Member.Format(instance)}";
+        return IsCluster ? RedisChannel.Sharded(name) : RedisChannel.Literal(name);
+    }
 
     public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) => _redis.PublishAsync(channel, batch);
 

@@ -28,9 +28,13 @@ internal sealed class Node : IAsyncDisposable
     public IHost Host => _host;
 
     /// <summary>Starts a node with a lease of 2 s.</summary>
-    public static async Task<Node> StartAsync(RedisProcess redis, string name, params (string Key, string Value)[] settings)
+    public static Task<Node> StartAsync(RedisProcess redis, string name, params (string Key, string Value)[] settings) =>
+        StartAsync(redis.Connection, name, settings);
+
+    /// <summary>Starts a node with a lease of 2 s, with a connection of its own.</summary>
+    public static async Task<Node> StartAsync(string connection, string name, params (string Key, string Value)[] settings)
     {
-        Node node = Create(redis.Connection, name, settings);
+        Node node = Create(connection, name, settings);
         try
         {
             await node._host.StartAsync(Patience.Token);
@@ -72,13 +76,15 @@ internal sealed class Node : IAsyncDisposable
     }
 
     /// <summary>A client with a routing id, connected.</summary>
-    public async Task<FastPortClient> ConnectAsync(string routingId, Action<FastPortClient>? prepare = null)
+    public async Task<FastPortClient> ConnectAsync(
+        string routingId, Action<FastPortClient>? prepare = null, bool reconnect = true)
     {
         var client = new FastPortClient(new FastPortClientOptions
         {
             Endpoint = Server.Endpoints[0].ToString(),
             RoutingId = routingId,
             RequestTimeout = Patience.Limit,
+            Reconnect = reconnect,
         });
         prepare?.Invoke(client);
         try
@@ -92,6 +98,9 @@ internal sealed class Node : IAsyncDisposable
             throw;
         }
     }
+
+    /// <summary>Its instance as it stands in Redis.</summary>
+    public string Instance() => Members.Member.Format(Backplane.Running!.Members.Self.Instance);
 
     /// <summary>Waits until this node knows so many nodes.</summary>
     public Task KnowsAsync(int nodes) => Patience.UntilAsync(() => Backplane.Nodes.Count == nodes, $"the node knows {nodes} nodes");

@@ -13,13 +13,15 @@ internal sealed class RedisProcess : IAsyncDisposable
 {
     private static readonly string? Program = PeerPrograms.Find("redis-server");
 
-    private readonly string[] _options;
-    private Process _process;
+    private readonly string[] _arguments;
+    private readonly string _ready;
+    private Process? _process;
 
-    private RedisProcess(Process process, int port, string[] options)
+    private RedisProcess(Process process, int port, string[] arguments, string ready)
     {
         _process = process;
-        _options = options;
+        _arguments = arguments;
+        _ready = ready;
         Port = port;
     }
 
@@ -31,16 +33,27 @@ internal sealed class RedisProcess : IAsyncDisposable
 
     public string Connection => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{Port}");
 
-    public static async Task<RedisProcess> StartAsync(params string[] options)
+    public static Task<RedisProcess> StartAsync(params string[] options) => StartAsync(_ => options);
+
+    /// <summary>Starts a server with options that depend on its port; those for the port itself can be among them.</summary>
+    public static Task<RedisProcess> StartAsync(Func<int, string[]> options) => StartAsync(
+        port => ["--port", Text(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", .. options(port)],
+        "Ready to accept connections");
+
+    /// <summary>Starts the program.</summary>
+    /// <param name="arguments">Its arguments, by the port.</param>
+    /// <param name="ready">What it prints when it has the port.</param>
+    public static async Task<RedisProcess> StartAsync(Func<int, string[]> arguments, string ready)
     {
         Assert.True(Program is not null, Problem);
         for (int attempt = 0; ; attempt++)
         {
             int port = FreePort();
-            Process process = Run(port, options);
-            if (await IsReadyAsync(process))
+            string[] chosen = arguments(port);
+            Process process = Run(chosen);
+            if (await IsReadyAsync(process, ready))
             {
-                return new RedisProcess(process, port, options);
+                return new RedisProcess(process, port, chosen, ready);
             }
 
             // Somebody else may have taken the port in the meantime.
@@ -49,43 +62,55 @@ internal sealed class RedisProcess : IAsyncDisposable
         }
     }
 
+    /// <summary>A port that is free now.</summary>
+    public static int FreePort()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        return ((IPEndPoint)listener.LocalEndpoint).Port;
+    }
+
+    public static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
     /// <summary>Sends a signal by the command kill, for example STOP or CONT.</summary>
     public async Task SignalAsync(string signal)
     {
-        using Process kill = Process.Start("kill", [$"-{signal}", _process.Id.ToString(CultureInfo.InvariantCulture)]);
+        using Process kill = Process.Start("kill", [$"-{signal}", _process!.Id.ToString(CultureInfo.InvariantCulture)]);
         await kill.WaitForExitAsync(Patience.Token);
         Assert.Equal(0, kill.ExitCode);
     }
 
     public async Task KillAsync()
     {
-        _process.Kill();
-        await _process.WaitForExitAsync(Patience.Token);
-        _process.Dispose();
+        if (_process is { } process)
+        {
+            _process = null;
+            process.Kill();
+            await process.WaitForExitAsync(Patience.Token);
+            process.Dispose();
+        }
     }
 
     /// <summary>Starts it again on the same port, empty.</summary>
     public async Task StartAgainAsync()
     {
-        _process = Run(Port, _options);
-        Assert.True(await IsReadyAsync(_process), "redis-server does not start again.");
+        _process = Run(_arguments);
+        Assert.True(await IsReadyAsync(_process, _ready), "redis-server does not start again.");
     }
 
     public async ValueTask DisposeAsync() => await KillAsync();
 
-    private static Process Run(int port, string[] options) => Process.Start(new ProcessStartInfo(
-        Program!,
-        ["--port", port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", .. options])
+    private static Process Run(string[] arguments) => Process.Start(new ProcessStartInfo(Program!, arguments)
     {
         UseShellExecute = false,
         RedirectStandardOutput = true,
     })!;
 
-    private static async Task<bool> IsReadyAsync(Process process)
+    private static async Task<bool> IsReadyAsync(Process process, string ready)
     {
         while (await process.StandardOutput.ReadLineAsync(Patience.Token) is { } line)
         {
-            if (line.Contains("Ready to accept connections", StringComparison.Ordinal))
+            if (line.Contains(ready, StringComparison.Ordinal))
             {
                 // What it says later is read and dropped, so that it does not block.
                 _ = process.StandardOutput.ReadToEndAsync(CancellationToken.None);
@@ -94,12 +119,5 @@ internal sealed class RedisProcess : IAsyncDisposable
         }
 
         return false;
-    }
-
-    private static int FreePort()
-    {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
     }
 }
