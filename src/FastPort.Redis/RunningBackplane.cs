@@ -4,6 +4,7 @@ using FastPort.Redis.Peers;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Topics;
 using FastPort.Routing;
+using FastPort.Sessions.Logging;
 using Microsoft.Extensions.Logging;
 using StackExchange.Redis;
 
@@ -109,7 +110,9 @@ internal sealed class RunningBackplane : IAsyncDisposable
         connection.Protocol ??= RedisProtocol.Resp3;
         connection.ReconnectRetryPolicy = new LinearRetry(500);
         connection.AsyncTimeout = connection.SyncTimeout = Math.Min(connection.AsyncTimeout, (int)options.Lease.TotalMilliseconds);
-        ILogger logger = loggers.CreateLogger("FastPort.Backplane");
+
+        // While Redis fails, lines could come as fast as relays and Hellos do.
+        var logger = new ThrottledLogger(loggers.CreateLogger("FastPort.Backplane"), time);
         string where = string.Join(", ", connection.EndPoints);
         RunningBackplane? running = null;
         ConnectionMultiplexer? redis = null;

@@ -1,3 +1,4 @@
+using System.Globalization;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Redis.Members;
@@ -47,6 +48,23 @@ public sealed class ForeignMessageTests
     }
 
     [RedisFact]
+    public async Task Lines_of_the_log_about_them_are_few_and_the_others_are_counted()
+    {
+        const int Messages = 1000;
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using Stranger stranger = await Stranger.ConnectAsync(redis, a, b);
+
+        await Task.WhenAll(Enumerable.Range(0, Messages).Select(_ => stranger.SendAsync(new byte[] { 1 })));
+
+        await Patience.UntilAsync(
+            () => b.Log.WithId(6008).Count + b.Log.WithId(2011).Sum(static line => CountIn(line.Text)) == Messages,
+            "each message has a line of its own or is counted by another one");
+        Assert.NotEmpty(b.Log.WithId(2011));
+    }
+
+    [RedisFact]
     public async Task A_foreign_value_at_the_key_of_an_id_is_said()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
@@ -58,6 +76,12 @@ public sealed class ForeignMessageTests
         Assert.Contains("'something else'; remove the key", Assert.Single(a.Log.WithId(6011)).Text, StringComparison.Ordinal);
 
         await using FastPortClient other = await a.ConnectAsync("machine-8");
+    }
+
+    private static int CountIn(string line)
+    {
+        Assert.Contains(" more lines of event 6008 ", line, StringComparison.Ordinal);
+        return int.Parse(line.Split(' ')[0], CultureInfo.InvariantCulture);
     }
 
     private static byte[] Batch(int version, ulong sender, byte[] entries) =>
