@@ -100,16 +100,7 @@ internal sealed class RunningBackplane : IAsyncDisposable
         ILoggerFactory loggers,
         CancellationToken cancellationToken)
     {
-        ConfigurationOptions connection = ConfigurationOptions.Parse(options.Connection);
-        connection.ClientName ??= $"fastport-{options.Node}";
-        connection.LoggerFactory = null;
-
-        // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
-        connection.BacklogPolicy = BacklogPolicy.FailFast;
-        // With RESP3 a connection carries commands and the channel. Older servers get two.
-        connection.Protocol ??= RedisProtocol.Resp3;
-        connection.ReconnectRetryPolicy = new LinearRetry(500);
-        connection.AsyncTimeout = connection.SyncTimeout = Math.Min(connection.AsyncTimeout, (int)options.Lease.TotalMilliseconds);
+        ConfigurationOptions connection = RedisConnection.Options(options);
 
         // While Redis fails, lines could come as fast as relays and Hellos do.
         var logger = new ThrottledLogger(loggers.CreateLogger("FastPort.Backplane"), time);

@@ -23,6 +23,8 @@ internal sealed class RedisProcess : IAsyncDisposable
         Port = port;
     }
 
+    public int Id => _process.Id;
+
     /// <summary>That it is missing and how to get it; null where it is there.</summary>
     public static string? Problem =>
         Program is null ? "There is no redis-server: install it, in Debian with `apt-get install redis-server`." : null;
@@ -49,6 +51,22 @@ internal sealed class RedisProcess : IAsyncDisposable
         }
     }
 
+    /// <summary>Redis in a network of its own, where it listens at port 6379 of every address, and at a Unix socket.</summary>
+    public static async Task<RedisProcess> StartInNetworkAsync(string socket)
+    {
+        Assert.True(Program is not null, Problem);
+        const int Port = 6379;
+        string[] options = ["--bind", "0.0.0.0", "--protected-mode", "no", "--unixsocket", socket];
+        var redis = new RedisProcess(Run(Port, options, NetworkNamespaces.Own), Port, options);
+        if (!await IsReadyAsync(redis._process))
+        {
+            await redis.DisposeAsync();
+            Assert.Fail("redis-server does not start in a network of its own.");
+        }
+
+        return redis;
+    }
+
     /// <summary>Sends a signal by the command kill, for example STOP or CONT.</summary>
     public async Task SignalAsync(string signal)
     {
@@ -73,13 +91,19 @@ internal sealed class RedisProcess : IAsyncDisposable
 
     public async ValueTask DisposeAsync() => await KillAsync();
 
-    private static Process Run(int port, string[] options) => Process.Start(new ProcessStartInfo(
-        Program!,
-        ["--port", port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", .. options])
+    private static Process Run(int port, string[] options, IReadOnlyList<string>? launcher = null)
     {
-        UseShellExecute = false,
-        RedirectStandardOutput = true,
-    })!;
+        string[] command =
+        [
+            .. launcher ?? [], Program!, "--port", port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "",
+            "--appendonly", "no", .. options,
+        ];
+        return Process.Start(new ProcessStartInfo(command[0], command[1..])
+        {
+            UseShellExecute = false,
+            RedirectStandardOutput = true,
+        })!;
+    }
 
     private static async Task<bool> IsReadyAsync(Process process)
     {
