@@ -13,12 +13,16 @@ internal sealed class UnseenBatches
         Bytes += batch.Bytes;
     }
 
-    /// <summary>The receiver has seen this batch and all before it.</summary>
+    /// <summary>The receiver has seen this batch. Earlier ones are given up in time, unless it has seen them too: they may be lost.</summary>
     public void Seen(ulong number)
     {
-        while (_batches.TryPeek(out SentBatch batch) && batch.Number <= number)
+        if (_batches.TryPeek(out SentBatch first) && first.Number == number)
         {
             RemoveFirst();
+        }
+        else
+        {
+            Remove(number);
         }
     }
 
@@ -42,7 +46,7 @@ internal sealed class UnseenBatches
         return content;
     }
 
-    /// <summary>Removes a batch that nobody will see.</summary>
+    /// <summary>Removes a batch; does nothing if it is not there.</summary>
     public void Remove(ulong number)
     {
         for (int left = _batches.Count; left > 0; left--)
