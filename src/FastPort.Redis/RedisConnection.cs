@@ -18,23 +18,6 @@ internal sealed class RedisConnection : IAsyncDisposable
 
     public ConnectionMultiplexer Redis { get; }
 
-    /// <summary>Reads the text of the options, and adds what nodes need.</summary>
-    public static ConfigurationOptions Read(RedisBackplaneOptions options)
-    {
-        ConfigurationOptions connection = ConfigurationOptions.Parse(options.Connection);
-        connection.ClientName ??= $"fastport-{options.Node}";
-        connection.LoggerFactory = null;
-
-        // What cannot be sent now fails now: a relay that waits for Redis would be late, and its sender would not know.
-        connection.BacklogPolicy = BacklogPolicy.FailFast;
-        // The kind of the channels is that of the servers, which have to be there to say what they are.
-        connection.AbortOnConnectFail = true;
-        connection.Protocol ??= RedisProtocol.Resp3;
-        connection.ReconnectRetryPolicy = new LinearRetry(500);
-        connection.AsyncTimeout = connection.SyncTimeout = Math.Min(connection.AsyncTimeout, (int)options.Lease.TotalMilliseconds);
-        return connection;
-    }
-
     public static async Task<RedisConnection> ConnectAsync(ConfigurationOptions connection)
     {
         if (connection.ServiceName is not { Length: > 0 } service)

@@ -29,10 +29,16 @@ internal sealed partial class ServerProcess : IAsyncDisposable
     private readonly StringBuilder _errors = new();
     private readonly Task _reading;
 
-    private ServerProcess(TempDirectory directory, string program, string[] arguments, (string Key, string Value)[] environment)
+    private ServerProcess(
+        TempDirectory directory,
+        string program,
+        string[] arguments,
+        (string Key, string Value)[] environment,
+        IReadOnlyList<string>? launcher = null)
     {
         _directory = directory;
-        var start = new ProcessStartInfo("dotnet")
+        string[] command = [.. launcher ?? [], "dotnet", program, .. arguments];
+        var start = new ProcessStartInfo(command[0], command[1..])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,
@@ -40,12 +46,6 @@ internal sealed partial class ServerProcess : IAsyncDisposable
             UseShellExecute = false,
             WorkingDirectory = directory.Path,
         };
-        start.ArgumentList.Add(program);
-        foreach (string argument in arguments)
-        {
-            start.ArgumentList.Add(argument);
-        }
-
         start.Environment["LatencyStats__OutputDirectory"] = Path.Combine(directory.Path, "Stats");
         foreach ((string key, string value) in environment)
         {
@@ -71,6 +71,15 @@ internal sealed partial class ServerProcess : IAsyncDisposable
     public static ServerProcess StartProgram(
         string directory, string program, string[] arguments, params (string Key, string Value)[] environment) =>
         new(new TempDirectory(), Path.Combine(directory, program), arguments, environment);
+
+    /// <summary>The same by another program that becomes it.</summary>
+    public static ServerProcess StartProgram(
+        IReadOnlyList<string> launcher,
+        string directory,
+        string program,
+        string[] arguments,
+        params (string Key, string Value)[] environment) =>
+        new(new TempDirectory(), Path.Combine(directory, program), arguments, environment, launcher);
 
     /// <summary>A copy of the program with another appsettings.json; null for none.</summary>
     public static ServerProcess StartWithSettings(string? json, string[] arguments, params (string Key, string Value)[] environment)

@@ -29,6 +29,10 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     /// <summary>FastPort.Server on the transport that is Linux's default.</summary>
     public Candidate FastPort => FastPortAt("FastPort", AnyTcp).With("FastPort__Transport", "Epoll");
 
+    /// <summary>The same on a Unix socket.</summary>
+    public Candidate FastPortUnix =>
+        FastPortAt("FastPort", $"unix://{bench.NewPath("fastport.sock")}").With("FastPort__Transport", "Epoll");
+
     /// <summary>FastPort.Server on the portable transport.</summary>
     public Candidate FastPortSockets => FastPortAt("FastPort (Sockets)", AnyTcp).With("FastPort__Transport", "Sockets");
 
@@ -36,8 +40,7 @@ internal sealed class CandidateCatalog(Workbench bench, NativePrograms native, C
     public Candidate FastPortSpinning => Spinning(FastPort with { Name = "FastPort, spinning" });
 
     /// <summary>The same on a Unix socket.</summary>
-    public Candidate FastPortUnixSpinning =>
-        Spinning(FastPortAt("FastPort, spinning", $"unix://{bench.NewPath("fastport.sock")}").With("FastPort__Transport", "Epoll"));
+    public Candidate FastPortUnixSpinning => Spinning(FastPortUnix with { Name = "FastPort, spinning" });
 
     /// <summary>FastPort.Server with its Queued echo.</summary>
     public Candidate FastPortQueued => FastPortAt("FastPort (Queued)", AnyTcp, "--queued-echo") with { MessageType = options.QueuedType };

@@ -33,6 +33,7 @@ internal sealed class Figures
         [Metric.RoundTripP50] = run.P50Us,
         [Metric.RoundTripP95] = run.P95Us,
         [Metric.RoundTripP99] = run.P99Us,
+        [Metric.RoundTripP999] = run.P999Us,
         [Metric.RoundTripMax] = run.MaxUs,
         [Metric.ServerCpuShare] = run.ServerCpuS / run.Seconds,
         [Metric.ClientCpuShare] = run.ClientCpuS / run.Seconds,

@@ -38,6 +38,8 @@ internal sealed record Metric(string Key, string Title, string Format)
 
     public static readonly Metric RoundTripP99 = new("p99_us", "p99 us", "N1") { HasRange = true };
 
+    public static readonly Metric RoundTripP999 = new("p999_us", "p99.9 us", "N0") { HasRange = true };
+
     public static readonly Metric RoundTripMax = new("max_us", "max us", "N0");
 
     public static readonly Metric ServerCpuShare = new("server_cpu_share", "server CPU", "P0");
@@ -75,7 +77,7 @@ internal sealed record Metric(string Key, string Title, string Format)
     public static IReadOnlyList<Metric> All =>
     [
         Throughput, Tags, Mebibits, Megabytes, ServerCpuPerMessage, ClientCpuPerMessage, BothCpuPerMessage, RoundTripP50, RoundTripP95,
-        RoundTripP99, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
+        RoundTripP99, RoundTripP999, RoundTripMax, ServerAllocated, ClientAllocated, ServerCpuShare, ClientCpuShare,
         OtherCpuShare, ServerPeakRss, ClientPeakRss, RssBefore, RssGrowth, RssPerConnection, IdleCpuShare, Mebibytes, Messages, Seconds,
         BridgeCpuPerMessage, BridgeCpuShare, SourceReads, OldestValue, MissedRequests,
         .. TickMetric.All,

@@ -27,7 +27,7 @@ internal sealed class NodesContestant(NodesSetup setup, ScenarioContext context)
         _redis = await RedisServer.StartAsync(context.Bench, cancellation);
         for (int i = 0; i < setup.Nodes; i++)
         {
-            Candidate node = context.Candidates.FastPort with { Name = $"node {Invariant.Text(i)}", Cores = cores };
+            Candidate node = (setup.Rate > 0 ? context.Candidates.FastPortUnix : context.Candidates.FastPort) with { Name = $"node {Invariant.Text(i)}", Cores = cores };
             node = node.With("FastPort__Routing__Relay", "true");
             if (setup.HasBackplane)
             {
@@ -39,16 +39,19 @@ internal sealed class NodesContestant(NodesSetup setup, ScenarioContext context)
         }
 
         string assembly = context.Bench.Programs.Find("benchmarks", "FastPortPeer");
-        string[] where = _nodes.Count == 0
-            ? ["publications", "--redis", _redis.Connection, "--in-flight", Invariant.Text(setup.Senders * setup.InFlight)]
+        string[] size = ["--size", Invariant.Text(setup.Size)];
+        string[] where = setup.Rate > 0
+            ? ["churn", "--to", _nodes[0].Endpoint, "--rate", Invariant.Text(setup.Rate), "--senders", Invariant.Text(setup.Senders)]
+            : _nodes.Count == 0
+            ? ["publications", "--redis", _redis.Connection, "--in-flight", Invariant.Text(setup.Senders * setup.InFlight), .. size]
             : ["relays", "--from", _nodes[0].Endpoint, "--to", _nodes[^1].Endpoint, "--senders", Invariant.Text(setup.Senders),
-                "--in-flight", Invariant.Text(setup.InFlight)];
+                "--in-flight", Invariant.Text(setup.InFlight), .. size];
         int[] servers = [.. _nodes.Select(static node => node.Id), .. setup.CountsRedis ? (int[])[_redis.Id] : []];
         _load = Conversation.Start(
             $"{Name}'s load",
             context.Bench.Pinning.On(
                 cores,
-                [ProgramLocator.DotNetHost, assembly, .. where, "--size", Invariant.Text(setup.Size),
+                [ProgramLocator.DotNetHost, assembly, .. where,
                     .. servers.SelectMany(static id => (string[])["--server-pid", Invariant.Text(id)])]),
             NoEnvironment,
             context.Bench);
@@ -89,6 +92,11 @@ internal sealed record NodesSetup(string Name, int Nodes, int Senders, int InFli
 {
     /// <summary>Whether the servers are nodes. Defaults to true.</summary>
     public bool HasBackplane { get; init; } = true;
+
+    /// <summary>
+    /// Sessions a second that claim a routing id and go, at most so many at a time as there are senders. Defaults to none: messages.
+    /// </summary>
+    public int Rate { get; init; }
 
     /// <summary>Whether the CPU time of Redis counts as the servers'. Defaults to true.</summary>
     public bool CountsRedis { get; init; } = true;

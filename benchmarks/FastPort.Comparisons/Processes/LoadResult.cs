@@ -25,6 +25,9 @@ internal sealed record LoadResult
 
     public required double P99Us { get; init; }
 
+    /// <summary>Null where the client does not tell it.</summary>
+    public double? P999Us { get; init; }
+
     public required double MaxUs { get; init; }
 
     public required double ClientCpuS { get; init; }

@@ -10,6 +10,8 @@ internal sealed class NodesScenario : ContestScenario
 {
     private const int Senders = 16;
     private const int InFlight = 16;
+    private const int SessionsPerSecond = 10_000;
+    private const int Comers = 32;
     private const string Relays = "FastPort, two nodes";
     private const string Publications = "Redis, a publication a message";
 
@@ -35,7 +37,7 @@ internal sealed class NodesScenario : ContestScenario
     protected override IReadOnlyList<Metric> Columns { get; } =
     [
         Metric.Throughput, Metric.ServerCpuPerMessage, Metric.ClientCpuPerMessage, Metric.RoundTripP50, Metric.RoundTripP99,
-        Metric.ServerPeakRss,
+        Metric.RoundTripP999, Metric.RoundTripMax, Metric.ServerPeakRss,
     ];
 
     protected override IEnumerable<Workload> Workloads(ScenarioContext context)
@@ -56,6 +58,13 @@ internal sealed class NodesScenario : ContestScenario
             $"local relays, {PayloadSize.Text(64)}, {Senders} x {InFlight}",
             [new NodesContestant(on, context), new NodesContestant(off, context)],
             [new RatioQuestion(Metric.ServerCpuPerMessage, on.Name, off.Name, Target.AtMost(1.03))]);
+
+        on = on with { Senders = Comers, Rate = SessionsPerSecond };
+        off = off with { Senders = Comers, Rate = SessionsPerSecond };
+        yield return new Workload(
+            $"routing ids claimed and released, {SessionsPerSecond:N0}/s",
+            [new NodesContestant(on, context), new NodesContestant(off, context)],
+            [new RatioQuestion(Metric.RoundTripP999, on.Name, off.Name, null)]);
     }
 
     private static Workload Duel(int size, int senders, int inFlight, Metric metric, Target? target, ScenarioContext context)

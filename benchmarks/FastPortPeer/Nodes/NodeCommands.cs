@@ -24,8 +24,20 @@ internal static class NodeCommands
         AllowMultipleArgumentsPerToken = true,
     };
 
+    private static readonly Option<int> Rate = new("--rate") { Description = "Sessions a second.", DefaultValueFactory = _ => 10_000 };
+
     public static void AddTo(RootCommand root)
     {
+        var churn = new Command("churn", "Sessions that claim a routing id and go, while others wait for echoes.")
+        {
+            To, Rate, Senders, Processes,
+        };
+        churn.SetAction(async (parsed, _) =>
+        {
+            using var load = new ChurnLoad(parsed.GetRequiredValue(To), parsed.GetValue(Rate), parsed.GetValue(Senders));
+            await load.ServeAsync(parsed.GetValue(Processes) ?? []);
+        });
+        root.Add(churn);
         var relays = new Command("relays", "Relays from one node to another.") { From, To, Senders, InFlight, Size, Processes };
         relays.SetAction(async (parsed, _) =>
         {

@@ -4,7 +4,7 @@ using FastPort.Telemetry.Histograms;
 
 namespace FastPortPeer.Nodes;
 
-/// <summary>A load whose messages follow each other: each ends with a confirmation, which begins the next.</summary>
+/// <summary>A load whose messages follow each other: each ends with a confirmation, which begins the next. Thread-safe.</summary>
 internal abstract class NodeLoad
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(15);
@@ -60,6 +60,7 @@ internal abstract class NodeLoad
                     P50Us = times.P50 / 1e3,
                     P95Us = times.P95 / 1e3,
                     P99Us = times.P99 / 1e3,
+                    P999Us = times.P999 / 1e3,
                     MaxUs = times.Max / 1e3,
                     ClientCpuS = ownCpu.TotalSeconds,
                     ClientPeakRssKb = ProcessFigures.PeakKilobytes(Environment.ProcessId),
@@ -83,8 +84,22 @@ internal abstract class NodeLoad
     /// <param name="sentAt">When it was sent, as a timestamp.</param>
     public bool Confirmed(long sentAt)
     {
-        Interlocked.Increment(ref _messages);
+        Counted();
+        Took(sentAt);
+        return GoesOn();
+    }
+
+    /// <summary>A message is done.</summary>
+    protected void Counted() => Interlocked.Increment(ref _messages);
+
+    /// <summary>A round trip is over.</summary>
+    /// <param name="sentAt">When it began, as a timestamp.</param>
+    protected void Took(long sentAt) =>
         Volatile.Read(ref _roundTrips).Record((long)Stopwatch.GetElapsedTime(sentAt).TotalNanoseconds);
+
+    /// <summary>Whether another one is to be sent instead of one that was in flight.</summary>
+    protected bool GoesOn()
+    {
         if (_isRunning)
         {
             return true;

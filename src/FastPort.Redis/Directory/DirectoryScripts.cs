@@ -30,7 +30,8 @@ internal static class DirectoryScripts
     /// </summary>
     public const string Keep = """
         local value = redis.call('GET', KEYS[1])
-        if value and value ~= ARGV[1] and tonumber(string.sub(value, 18)) >= tonumber(string.sub(ARGV[1], 18)) then return 0 end
+        local last = value and (tonumber(string.sub(value, 18)) or math.huge)
+        if value and value ~= ARGV[1] and last >= tonumber(string.sub(ARGV[1], 18)) then return 0 end
         redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
         return 1
         """;

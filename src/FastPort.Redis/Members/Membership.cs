@@ -22,6 +22,7 @@ internal sealed class Membership : IAsyncDisposable
     private string _version = string.Empty;
     private long _validUntil;
     private long _claimsFrom;
+    private bool _isUnanswered;
     private Task _running = Task.CompletedTask;
     private Task _claimingAgain = Task.CompletedTask;
 
@@ -181,10 +182,13 @@ internal sealed class Membership : IAsyncDisposable
         try
         {
             long asked = _time.GetTimestamp();
+            bool wasUnanswered = _isUnanswered;
+            _isUnanswered = true;
             var answer = (RedisResult[])(await _redis.ScriptEvaluateAsync(
                 MembershipScripts.Renew,
                 _keys,
                 [Self.ToString(), (long)_lease.TotalMilliseconds, _version, uniqueName]).ConfigureAwait(false))!;
+            _isUnanswered = false;
             int result = (int)answer[0];
             if (result < 0)
             {
@@ -198,7 +202,9 @@ internal sealed class Membership : IAsyncDisposable
                 Update([.. answer.Skip(2).Select(static one => Member.Parse((string)one!)).OfType<Member>()]);
             }
 
-            if (uniqueName.Length == 0 && (result == 0 || _claimingAgain.IsFaulted))
+            // A network that is back may deliver an old renewal first, whose answer nobody waits for any more. The lease may have ended
+            // before it and begun again with it, and goes on only since then.
+            if (uniqueName.Length == 0 && (result == 0 || _claimingAgain.IsFaulted || (wasUnanswered && !HasLease)))
             {
                 Volatile.Write(ref _claimsFrom, asked + Ticks(_lease / 2));
                 Volatile.Write(ref _claimingAgain, ClaimAgainAfterAsync(_claimingAgain));

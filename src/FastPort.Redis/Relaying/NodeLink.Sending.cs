@@ -71,7 +71,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
                 return;
             }
 
-            if (receivers == 0 && _transport.CountsReceivers)
+            if (receivers == 0)
             {
                 Forget(batch.Number);
                 _transport.Undelivered(this, _sending.Memory.Span);

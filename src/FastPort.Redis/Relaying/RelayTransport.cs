@@ -62,9 +62,6 @@ internal sealed class RelayTransport : IAsyncDisposable
     /// </summary>
     public required bool IsCluster { get; init; }
 
-    /// <summary>Whether Redis says how many have received a publication: a server does, and in a cluster the one of the channel.</summary>
-    public bool CountsReceivers { get; } = true;
-
     /// <summary>Sends relays that found nobody, or not their target, to where the target is now. Set before the first relay.</summary>
     public required Action<byte[], WaitingRelay> LookUp { get; init; }
 

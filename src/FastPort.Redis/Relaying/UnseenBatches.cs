@@ -16,17 +16,19 @@ internal sealed class UnseenBatches
     /// <summary>When the oldest was sent; null if there is none.</summary>
     public long? OldestSentAt => _batches.TryPeek(out SentBatch oldest) ? oldest.SentAt : null;
 
-    /// <summary>The receiver has seen this batch and all before it. Returns when the last of them was sent; null if there is none.</summary>
+    /// <summary>
+    /// The receiver has seen this batch. Earlier ones are given up in time, unless it has seen them too: they may be lost. Returns when it
+    /// was sent; null if it is not there.
+    /// </summary>
     public long? Seen(ulong number)
     {
-        long? sentAt = null;
-        while (_batches.TryPeek(out SentBatch batch) && batch.Number <= number)
+        if (_batches.TryPeek(out SentBatch first) && first.Number == number)
         {
-            sentAt = batch.SentAt;
             RemoveFirst();
+            return first.SentAt;
         }
 
-        return sentAt;
+        return Remove(number);
     }
 
     /// <summary>Gives up the batches that were sent before a time.</summary>
@@ -49,9 +51,10 @@ internal sealed class UnseenBatches
         return content;
     }
 
-    /// <summary>Removes a batch that nobody will see.</summary>
-    public void Remove(ulong number)
+    /// <summary>Removes a batch. Returns when it was sent; null if it is not there.</summary>
+    public long? Remove(ulong number)
     {
+        long? sentAt = null;
         for (int left = _batches.Count; left > 0; left--)
         {
             SentBatch batch = _batches.Peek();
@@ -60,7 +63,13 @@ internal sealed class UnseenBatches
             {
                 Add(batch);
             }
+            else
+            {
+                sentAt = batch.SentAt;
+            }
         }
+
+        return sentAt;
     }
 
     private void RemoveFirst() => Bytes -= _batches.Dequeue().Bytes;

@@ -9,7 +9,7 @@ internal enum EntryKind : byte
     /// <summary>What became of a relay: correlation (8), status (1).</summary>
     Confirmation = 2,
 
-    /// <summary>The receiver has read the batch with this number (8) and all before it.</summary>
+    /// <summary>The receiver has read the batch with this number (8).</summary>
     Seen = 3,
 
     /// <summary>Whether the session that has an id is about to end: correlation (8), token (8), id.</summary>

@@ -1,6 +1,8 @@
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
+using FastPort.Framing;
 using FastPort.Server.Tests;
+using FastPort.Sessions;
 
 namespace FastPort.Redis.Tests.Support;
 
@@ -21,11 +23,17 @@ internal sealed class NodeProcess : IAsyncDisposable
     public string Output => _process.Output + _process.Errors;
 
     public static ServerProcess Run(string redis, string name, params (string Key, string Value)[] settings) =>
+        Run([], "tcp://127.0.0.1:0", redis, name, settings);
+
+    /// <summary>The same, begun by another program that becomes it.</summary>
+    public static ServerProcess Run(
+        IReadOnlyList<string> launcher, string endpoint, string redis, string name, params (string Key, string Value)[] settings) =>
         ServerProcess.StartProgram(
+            launcher,
             AppContext.BaseDirectory.Replace(
                 Path.Combine("tests", "FastPort.Redis.Tests"), Path.Combine("src", "FastPort.Server"), StringComparison.Ordinal),
             "FastPort.Server.dll",
-            ["--listen", "tcp://127.0.0.1:0"],
+            ["--listen", endpoint],
             [
                 ("FastPort__Routing__Relay", "true"),
                 ("FastPort__Routing__Topics", "true"),
@@ -38,9 +46,12 @@ internal sealed class NodeProcess : IAsyncDisposable
                 .. settings,
             ]);
 
-    public static async Task<NodeProcess> StartAsync(string redis, string name, params (string Key, string Value)[] settings)
+    public static Task<NodeProcess> StartAsync(string redis, string name, params (string Key, string Value)[] settings) =>
+        ListeningAsync(Run(redis, name, settings));
+
+    /// <summary>The node, when it listens.</summary>
+    public static async Task<NodeProcess> ListeningAsync(ServerProcess process)
     {
-        ServerProcess process = Run(redis, name, settings);
         try
         {
             return new NodeProcess(process, await process.ListeningAsync());
@@ -73,6 +84,23 @@ internal sealed class NodeProcess : IAsyncDisposable
         {
             await client.DisposeAsync();
             throw;
+        }
+    }
+
+    /// <summary>The same for an id that is free when the lease of its node has ended.</summary>
+    public async Task<FastPortClient> ConnectAgainAsync(string routingId, Action<FastPortClient> prepare)
+    {
+        CancellationToken limit = Patience.Token;
+        while (true)
+        {
+            try
+            {
+                return await ConnectAsync(routingId, prepare);
+            }
+            catch (RequestFailedException e) when (e.Code is ErrorCode.DuplicateIdentity or ErrorCode.Unavailable)
+            {
+                await Task.Delay(50, limit);
+            }
         }
     }
 

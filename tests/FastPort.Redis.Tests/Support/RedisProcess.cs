@@ -13,6 +13,8 @@ internal sealed class RedisProcess : IAsyncDisposable
 {
     private static readonly string? Program = PeerPrograms.Find("redis-server");
 
+    private const string ServerIsReady = "Ready to accept connections";
+
     private readonly string[] _arguments;
     private readonly string _ready;
     private Process? _process;
@@ -25,6 +27,8 @@ internal sealed class RedisProcess : IAsyncDisposable
         Port = port;
     }
 
+    public int Id => _process!.Id;
+
     /// <summary>That it is missing and how to get it; null where it is there.</summary>
     public static string? Problem =>
         Program is null ? "There is no redis-server: install it, in Debian with `apt-get install redis-server`." : null;
@@ -36,9 +40,8 @@ internal sealed class RedisProcess : IAsyncDisposable
     public static Task<RedisProcess> StartAsync(params string[] options) => StartAsync(_ => options);
 
     /// <summary>Starts a server with options that depend on its port; those for the port itself can be among them.</summary>
-    public static Task<RedisProcess> StartAsync(Func<int, string[]> options) => StartAsync(
-        port => ["--port", Text(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", .. options(port)],
-        "Ready to accept connections");
+    public static Task<RedisProcess> StartAsync(Func<int, string[]> options) =>
+        StartAsync(port => ServerArguments(port, options(port)), ServerIsReady);
 
     /// <summary>Starts the program.</summary>
     /// <param name="arguments">Its arguments, by the port.</param>
@@ -60,6 +63,22 @@ internal sealed class RedisProcess : IAsyncDisposable
             process.Dispose();
             Assert.True(attempt < 3, "redis-server does not start.");
         }
+    }
+
+    /// <summary>Redis in a network of its own, where it listens at port 6379 of every address, and at a Unix socket.</summary>
+    public static async Task<RedisProcess> StartInNetworkAsync(string socket)
+    {
+        Assert.True(Program is not null, Problem);
+        const int Port = 6379;
+        string[] arguments = ServerArguments(Port, ["--bind", "0.0.0.0", "--protected-mode", "no", "--unixsocket", socket]);
+        var redis = new RedisProcess(Run(arguments, NetworkNamespaces.Own), Port, arguments, ServerIsReady);
+        if (!await IsReadyAsync(redis._process!, ServerIsReady))
+        {
+            await redis.DisposeAsync();
+            Assert.Fail("redis-server does not start in a network of its own.");
+        }
+
+        return redis;
     }
 
     /// <summary>A port that is free now.</summary>
@@ -100,11 +119,18 @@ internal sealed class RedisProcess : IAsyncDisposable
 
     public async ValueTask DisposeAsync() => await KillAsync();
 
-    private static Process Run(string[] arguments) => Process.Start(new ProcessStartInfo(Program!, arguments)
+    private static string[] ServerArguments(int port, string[] options) =>
+        ["--port", Text(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", .. options];
+
+    private static Process Run(string[] arguments, params IEnumerable<string> launcher)
     {
-        UseShellExecute = false,
-        RedirectStandardOutput = true,
-    })!;
+        string[] command = [.. launcher, Program!, .. arguments];
+        return Process.Start(new ProcessStartInfo(command[0], command[1..])
+        {
+            UseShellExecute = false,
+            RedirectStandardOutput = true,
+        })!;
+    }
 
     private static async Task<bool> IsReadyAsync(Process process, string ready)
     {

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using FastPort.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
@@ -15,18 +16,27 @@ internal sealed class RelayAccount : IAsyncDisposable
 {
     private const uint Type = 0x4242;
 
+    private const string Confirmed = "ok";
+
+    /// <summary>The lease of the nodes, and 3 s.</summary>
+    private static readonly TimeSpan HealingTime = TimeSpan.FromSeconds(2 + 3);
+
+    // What a machine that does other things at the same time may take, of what it should.
+    private const int Slack = 2;
+
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(5);
 
-    private readonly ConcurrentDictionary<long, string> _answers = new();
+    private readonly ConcurrentDictionary<long, Answer> _answers = new();
     private readonly ConcurrentDictionary<(string Target, long Number), int> _received = new();
     private readonly ConcurrentDictionary<string, long> _delivered = new();
     private readonly CancellationTokenSource _stop = new();
     private readonly List<Task> _senders = [];
     private long _next;
+    private long _faultEndedAt;
 
     /// <summary>The answers so far, by what they were: "ok", or the name of the error.</summary>
     public IReadOnlyDictionary<string, int> Answers =>
-        _answers.Values.GroupBy(static one => one).ToDictionary(static one => one.Key, static one => one.Count());
+        _answers.Values.GroupBy(static one => one.What).ToDictionary(static one => one.Key, static one => one.Count());
 
     /// <summary>Relays to a target that were confirmed so far.</summary>
     public long DeliveredTo(string target) => _delivered.GetValueOrDefault(target);
@@ -53,7 +63,25 @@ internal sealed class RelayAccount : IAsyncDisposable
         await Patience.UntilAsync(() => DeliveredTo(target) >= goal, $"{more} more relays to {target} are confirmed; answers: {Text}");
     }
 
-    /// <summary>Ends the senders, and checks that every relay was answered and every confirmed one received once by its target.</summary>
+    /// <summary>Waits until relays to a target have been confirmed for so long: local traffic that goes on during a fault.</summary>
+    public async Task DeliversForAsync(string target, TimeSpan time)
+    {
+        long begun = Stopwatch.GetTimestamp();
+        while (Stopwatch.GetElapsedTime(begun) < time)
+        {
+            await DeliversAsync(target);
+        }
+    }
+
+    /// <summary>
+    /// The fault is over, or was a kill: from now on all heals by itself, and <see cref="CloseAsync"/> checks within what time it has.
+    /// </summary>
+    public void FaultEnds() => _faultEndedAt = Stopwatch.GetTimestamp();
+
+    /// <summary>
+    /// Ends the senders, and checks that every relay was answered, every confirmed one received once by its target, and that all were
+    /// confirmed again in time after the fault.
+    /// </summary>
     /// <param name="lostWithNode">
     /// Confirmed ones that may be missing, because they were in the send queue of a node that was killed. Defaults to none.
     /// </param>
@@ -68,15 +96,29 @@ internal sealed class RelayAccount : IAsyncDisposable
         Assert.DoesNotContain(_received, static one => one.Value != 1);
         ILookup<long, string> receivers = _received.Keys.ToLookup(static one => one.Number, static one => one.Target);
         string all = Text;
-        foreach ((long number, string answer) in _answers)
+        foreach ((long number, (string answer, _, _, _)) in _answers)
         {
             string[] targets = [.. receivers[number]];
             Assert.True(targets.Length <= 1, $"{number} was received by {string.Join(", ", targets)}");
-            Assert.True(answer != "ok" || targets.Length == 1 || lostWithNode-- > 0,
+            Assert.True(answer != Confirmed || targets.Length == 1 || lostWithNode-- > 0,
                 $"{number} was confirmed, but not received; answers: {all}");
             Assert.False(answer is nameof(ErrorCode.NotFound) or nameof(ErrorCode.Unavailable) && targets.Length != 0,
                 $"{number} was refused with {answer}, but received");
         }
+
+        TimeSpan healed = Healed();
+        TestContext.Current.TestOutputHelper?.WriteLine($"healed after {healed.TotalSeconds:0.00} s; answers: {all}");
+        Assert.True(healed <= HealingTime * Slack, $"healed after {healed}; answers: {all}");
+    }
+
+    // From the end of the fault until all relays of before are answered, none fails any more, and each target has received one.
+    private TimeSpan Healed()
+    {
+        Answer[] all = [.. _answers.Values];
+        IEnumerable<long> ends = all.Where(one => one.What != Confirmed || one.SentAt < _faultEndedAt).Select(static one => one.At);
+        IEnumerable<long> firsts = all.Where(one => one.What == Confirmed && one.SentAt >= _faultEndedAt)
+            .GroupBy(static one => one.Target).Select(static target => target.Min(static one => one.At));
+        return Stopwatch.GetElapsedTime(_faultEndedAt, ends.Concat(firsts).Append(_faultEndedAt).Max());
     }
 
     public string Text => string.Join(", ", Answers.Select(static one => $"{one.Value} {one.Key}"));
@@ -92,19 +134,24 @@ internal sealed class RelayAccount : IAsyncDisposable
         while (!_stop.IsCancellationRequested)
         {
             long number = Interlocked.Increment(ref _next);
+            long sentAt = Stopwatch.GetTimestamp();
             try
             {
                 await client.RelayAsync(target, Type, BitConverter.GetBytes(number));
-                _answers[number] = "ok";
+                Note(Confirmed);
                 _delivered.AddOrUpdate(target, 1, static (_, count) => count + 1);
             }
             catch (RequestFailedException e)
             {
-                _answers[number] = e.Failure?.ToString() ?? e.Code.ToString();
+                Note(e.Failure?.ToString() ?? e.Code.ToString());
 
                 // Refusals come at once: a sender that goes on as fast as it can would be all that this machine does.
                 await Task.Delay(Pause, CancellationToken.None);
             }
+
+            void Note(string what) => _answers[number] = new Answer(what, target, sentAt, Stopwatch.GetTimestamp());
         }
     }
+
+    private sealed record Answer(string What, string Target, long SentAt, long At);
 }

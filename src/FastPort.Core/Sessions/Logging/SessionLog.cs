@@ -28,11 +28,6 @@ internal static partial class SessionLog
     [LoggerMessage(2006, LogLevel.Warning, "{Session}: the peer reports {Code}: {Message}")]
     public static partial void PeerError(ILogger logger, Session session, ErrorCode code, string message);
 
-    [LoggerMessage(
-        2011, LogLevel.Warning,
-        "{Lines} more lines of event {Event} were suppressed; the limit is {LinesPerSecond} lines per second and event")]
-    public static partial void LinesLeftOut(ILogger logger, long lines, int @event, int linesPerSecond);
-
     [LoggerMessage(2008, LogLevel.Warning, "{Session}: the {Component} did not answer within {Limit}; the peer is refused")]
     public static partial void AuthorizationTimedOut(ILogger logger, Session session, string component, TimeSpan limit);
 

@@ -5,11 +5,11 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Sessions.Logging;
 
 /// <summary>
-/// The logger of one server or client. Peers can cause warnings as fast as they can connect. So for each event at Warning or above it
+/// The logger of one server, client or backplane. Peers can cause warnings as fast as they can connect. So for each event at Warning or above it
 /// passes on a limited number of lines per second, counts the rest and logs the count afterwards (event 2011). It does not throw
 /// (<see cref="SafeLogger"/>). Thread-safe.
 /// </summary>
-internal sealed class ThrottledLogger : ILogger
+internal sealed partial class ThrottledLogger : ILogger
 {
     /// <summary>Lines per second and event.</summary>
     public const int LinesPerSecond = 10;
@@ -95,9 +95,14 @@ internal sealed class ThrottledLogger : ILogger
 
         foreach ((int eventId, long lines) in leftOut)
         {
-            SessionLog.LinesLeftOut(_inner, lines, eventId, LinesPerSecond);
+            LinesLeftOut(_inner, lines, eventId, LinesPerSecond);
         }
     }
+
+    [LoggerMessage(
+        2011, LogLevel.Warning,
+        "{Lines} more lines of event {Event} were suppressed; the limit is {LinesPerSecond} lines per second and event")]
+    private static partial void LinesLeftOut(ILogger logger, long lines, int @event, int linesPerSecond);
 
     private struct EventLines
     {
