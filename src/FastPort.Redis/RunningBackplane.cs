@@ -117,3 +117,136 @@ internal sealed class RunningBackplane : IAsyncDisposable
 
         // While Redis fails, lines could come as fast as relays and Hellos do.
         var logger = new ThrottledLogger(loggers.CreateLogger("FastPort.Backplane"), time);
+        string where = string.Join(", ", connection.EndPoints);
+        RunningBackplane? running = null;
+        RedisConnection? redis = null;
+        try
+        {
+            redis = await RedisConnection.ConnectAsync(connection).WaitAsync(cancellationToken).ConfigureAwait(false);
+            running = new RunningBackplane(options, redis, local, peers, interests, relayTimeout, time, logger);
+            RedisChannel channel = running.Transport.ChannelOf(running.Members.Self.Instance);
+
+            // What else the node will need, so that a permission that is missing is said now. Nobody receives the publication.
+            await running.Transport.PublishAsync(channel, ReadOnlyMemory<byte>.Empty).ConfigureAwait(false);
+            await running.Directory.ProbeAsync().ConfigureAwait(false);
+            ChannelMessageQueue queue = await SubscribeAsync(
+                redis.Redis.GetSubscriber(), channel, connection.ConnectTimeout, cancellationToken).ConfigureAwait(false);
+            queue.OnMessage(message => running._receiver.ReceiveAsync((ReadOnlyMemory<byte>)message.Message));
+            await running.Members.JoinAsync(cancellationToken).ConfigureAwait(false);
+            running.Directory.Start();
+            BackplaneLog.Joined(logger, options.Node, running.Members.Members.Count - 1, where);
+            return running;
+        }
+        catch (Exception e)
+        {
+            if (running is not null)
+            {
+                await running.DisposeAsync().ConfigureAwait(false);
+            }
+            else if (redis is not null)
+            {
+                await redis.DisposeAsync().ConfigureAwait(false);
+            }
+
+            if (e is RedisException or TimeoutException)
+            {
+                throw new BackplaneException(
+                    $"The backplane's Redis at {where} (FastPort:Backplane:Connection) cannot be used: {e.Message}"
+                    + StartAdvice.For(e, options.KeyPrefix),
+                    e);
+            }
+
+            throw;
+        }
+    }
+
+    /// <inheritdoc cref="INodes.Read"/>
+    public IReadOnlyList<NodeInfo> ReadNodes() =>
+        [.. Members.Members.Values.OrderBy(static one => one.Name, StringComparer.Ordinal).Select(Describe)];
+
+    public async ValueTask DisposeAsync()
+    {
+        await PassOnAsync().ConfigureAwait(false);
+        await Directory.DisposeAsync().ConfigureAwait(false);
+        await Members.DisposeAsync().ConfigureAwait(false);
+        Topics.Dispose();
+        await Transport.DisposeAsync().ConfigureAwait(false);
+        await _redis.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private NodeInfo Describe(Member member)
+    {
+        if (member.Instance == Members.Self.Instance)
+        {
+            return new NodeInfo(member.Name) { IsSelf = true, LeaseLeft = Members.LeaseLeft };
+        }
+
+        LinkFigures link = Transport.FindLink(member.Instance)?.Read() ?? default;
+        return new NodeInfo(member.Name)
+        {
+            IsCompatible = member.IsCompatible,
+            Lag = link.Lag is { } ticks ? _time.GetElapsedTime(0, ticks) : null,
+            QueuedBytes = link.QueuedBytes,
+            RelaysSent = link.Relays,
+            BatchesSent = link.Batches,
+            BatchBytesSent = link.BatchBytes,
+        };
+    }
+
+    // The server has stopped and its ids are free, but other nodes learn of that from their next relays to them. Those are passed on until
+    // none has come for a while: a node that left at once would take them with it, and their senders would not know what became of them.
+    private async Task PassOnAsync()
+    {
+        long begun = _time.GetTimestamp();
+        while (Members is { IsValid: true, Members.Count: > 1 } && _time.GetElapsedTime(begun) < _options.Lease)
+        {
+            long lastRelays = Math.Max(begun, _receiver.LastRelaysAt);
+            if (_time.GetElapsedTime(lastRelays) >= QuietBeforeLeaving && Lookups.IsIdle
+                && Transport.Links.All(static link => link.QueuedBytes == 0))
+            {
+                return;
+            }
+
+            await Task.Delay(QuietCheckInterval, _time).ConfigureAwait(false);
+        }
+    }
+
+    // With RESP2 the channel's own connection may come up a little after the other.
+    private static async Task<ChannelMessageQueue> SubscribeAsync(
+        ISubscriber subscriber, RedisChannel channel, int timeoutMilliseconds, CancellationToken cancellationToken)
+    {
+        const int Pause = 20;
+        for (int attempt = 0; ; attempt++)
+        {
+            try
+            {
+                return await subscriber.SubscribeAsync(channel, CommandFlags.DemandMaster).ConfigureAwait(false);
+            }
+            catch (RedisConnectionException) when (attempt * Pause < timeoutMilliseconds)
+            {
+                await Task.Delay(Pause, cancellationToken).ConfigureAwait(false);
+            }
+        }
+    }
+
+    private async Task ClaimAgainAsync()
+    {
+        // Others have forgotten what is wanted here, and have not told what has changed there.
+        Topics.TellAndAskAll();
+        int before = Directory.Count;
+        int lost = await Directory.ClaimAgainAsync().ConfigureAwait(false);
+        BackplaneLog.ClaimedAgain(_logger, before - lost, lost);
+    }
+
+    private void Renewed(Exception? failure)
+    {
+        if (failure is null)
+        {
+            BackplaneLog.Renewed(_logger);
+        }
+        else
+        {
+            BackplaneLog.RenewalFailed(_logger, failure.Message);
+        }
+    }
+}

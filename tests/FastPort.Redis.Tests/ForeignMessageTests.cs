@@ -82,9 +82,36 @@ public sealed class ForeignMessageTests
         await using FastPortClient other = await a.ConnectAsync("machine-8");
     }
 
+    [RedisFact]
+    public async Task A_node_of_another_version_is_said_and_relays_to_it_are_refused_at_once()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using ConnectionMultiplexer stranger = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        var newer = new Member("newer", 4711, BatchBuffer.Version + 1);
+        IDatabase database = stranger.GetDatabase();
+        await database.ScriptEvaluateAsync(
+            MembershipScripts.Renew, ["{fastport:nodes}", "{fastport:nodes}:version"], [newer.ToString(), 60_000, "", ""]);
+        await database.StringSetAsync("fastport:id:target", $"{Member.Format(newer.Instance)}:1");
+        await a.KnowsAsync(2);
+
+        RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(
+            () => sender.RelayAsync("target", 1, new byte[] { 1 }));
+
+        Assert.Equal(ErrorCode.Unavailable, refused.Code);
+        Assert.Contains("'newer' has joined with version 2", Assert.Single(a.Log.WithId(6012)).Text, StringComparison.Ordinal);
+        Assert.Equal(
+            [("a", true), ("newer", false)],
+            a.Host.Services.GetRequiredService<INodes>().Read().Select(static one => (one.Name, one.IsCompatible)));
     }
 
     private static int CountIn(string line)
     {
         Assert.Contains(" more lines of event 6008 ", line, StringComparison.Ordinal);
         return int.Parse(line.Split(' ')[0], CultureInfo.InvariantCulture);
+    }
+
+    private static byte[] Batch(int version, ulong sender, byte[] entries) =>
+        [.. "FPB"u8, (byte)version, .. BitConverter.GetBytes(sender), .. BitConverter.GetBytes(1UL), .. entries];
+}
