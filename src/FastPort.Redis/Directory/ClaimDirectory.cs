@@ -47,8 +47,8 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
     public void Start() => _keeping = KeepAsync();
 
     /// <summary>
-    /// A connection to Redis was lost. A server of a cluster may come back without its ids, and a replica may not have had the last of them,
-    /// while the leases go on: the keys are set again as soon as Redis takes them.
+    /// A connection to Redis was lost. A server of a cluster may come back without its ids, and a replica may not have had the last of
+    /// them, while the leases go on: the keys are set again as soon as Redis takes them.
     /// </summary>
     public void KeepNow() => _keepNow.Release();
 

@@ -25,8 +25,8 @@ internal static class DirectoryScripts
         """;
 
     /// <summary>
-    /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns 1, or 0 if the id belongs to a later claim. An earlier
-    /// one is what a replica knew before it became the master.
+    /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns 1, or 0 if the id belongs to a later claim. An
+    /// earlier one is what a replica knew before it became the master.
     /// </summary>
     public const string Keep = """
         local value = redis.call('GET', KEYS[1])
