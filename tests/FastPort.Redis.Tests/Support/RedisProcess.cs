@@ -55,9 +55,9 @@ internal sealed class RedisProcess : IAsyncDisposable
     public static async Task<RedisProcess> StartInNetworkAsync(string socket)
     {
         Assert.True(Program is not null, Problem);
-        const int Port = 6379;
+        const int DefaultPort = 6379;
         string[] options = ["--bind", "0.0.0.0", "--protected-mode", "no", "--unixsocket", socket];
-        var redis = new RedisProcess(Run(Port, options, NetworkNamespaces.Own), Port, options);
+        var redis = new RedisProcess(Run(DefaultPort, options, NetworkNamespaces.Own), DefaultPort, options);
         if (!await IsReadyAsync(redis._process))
         {
             await redis.DisposeAsync();
