@@ -1,4 +1,5 @@
 using System.Text;
+using FastPort.Core.Tests.Support;
 using FastPort.Redis.Topics;
 using FsCheck;
 using FsCheck.Fluent;
@@ -83,18 +84,42 @@ public sealed class InterestTableTests
     }
 
     [Fact]
-    public void A_node_that_has_left_leaves_nothing()
+    public async Task A_node_that_has_left_leaves_nothing()
     {
         var table = new InterestTable();
         table.AddNode(1, static _ => true);
         table.TryAdd(1, "a"u8);
-        table.RemoveNode(1);
+        await table.RemoveNodeAsync(1).InTimeAsync();
 
         // The news that it has joined is older than that it has left.
         table.AddNode(1, static _ => false);
 
         Assert.False(table.TryAdd(1, "a"u8));
         Assert.Equal(0, table.Count);
+    }
+
+    [Fact]
+    public async Task A_node_may_join_again_while_what_it_wanted_before_is_forgotten()
+    {
+        const int Prefixes = 10_000;
+        var table = new InterestTable();
+        table.AddNode(1, static _ => true);
+        table.AddNode(2, static _ => true);
+        for (int i = 0; i < Prefixes; i++)
+        {
+            table.TryAdd(1, Encoding.UTF8.GetBytes($"topic-{i}"));
+        }
+
+        Task removing = table.RemoveNodeAsync(1);
+        table.AddNode(1, static _ => true);
+        table.TryAdd(1, "topic-7"u8);
+        table.TryAdd(2, "topic-8"u8);
+        await removing.InTimeAsync();
+
+        Assert.Equal(2, table.Count);
+        Assert.Equal([1UL], Match(table, "topic-7"));
+        Assert.Equal([2UL], Match(table, "topic-8"));
+        Assert.Empty(Match(table, "topic-9"));
     }
 
     [Fact]
@@ -109,7 +134,7 @@ public sealed class InterestTableTests
         table.TryAdd(1, "a"u8);
         table.TryAdd(70, "aa"u8);
         using var stop = new CancellationTokenSource();
-        Task changing = Task.Run(() =>
+        Task changing = Task.Run(async () =>
         {
             for (int i = 0; !stop.IsCancellationRequested; i++)
             {
@@ -117,7 +142,7 @@ public sealed class InterestTableTests
                 table.TryAdd(node, "a"u8);
                 table.TryAdd(node, "aab"u8);
                 table.Remove(node, "a"u8);
-                table.RemoveNode(node);
+                await table.RemoveNodeAsync(node);
                 table.AddNode(node, static _ => true);
             }
         });
@@ -162,7 +187,7 @@ public sealed class InterestTableTests
                 model.TryAdd(node, ([], []));
                 break;
             case Step.Left:
-                table.RemoveNode(node);
+                table.RemoveNodeAsync(node).Wait();
                 model.Remove(node);
                 break;
         }

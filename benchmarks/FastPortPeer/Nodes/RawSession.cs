@@ -17,7 +17,7 @@ internal sealed class RawSession : IDisposable
 
     private readonly Socket _socket = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
     private readonly byte[] _buffer = new byte[1024];
-    private readonly byte[] _echo = Frame(Echo, new byte[64]);
+    private readonly byte[] _echo = Frame(Echo, [0x0A, 62, .. new byte[62]]);
 
     /// <summary>Connects and claims a routing id.</summary>
     public async Task OpenAsync(string path, string routingId)
@@ -67,8 +67,11 @@ internal sealed class RawSession : IDisposable
             return false;
         }
 
-        return (_buffer[6] & IsError) == 0
-            ? true
-            : throw new PeerException($"The server answered: {Encoding.UTF8.GetString(_buffer.AsSpan(HeaderBytes, received - HeaderBytes))}");
+        if ((_buffer[6] & IsError) != 0)
+        {
+            throw new PeerException($"The server answered: {Encoding.UTF8.GetString(_buffer.AsSpan(HeaderBytes..received))}");
+        }
+
+        return true;
     }
 }

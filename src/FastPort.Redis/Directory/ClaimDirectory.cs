@@ -160,7 +160,9 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
     public async Task<int> ClaimAgainAsync()
     {
         int lost = 0;
-        foreach (OwnClaim[] some in _own.Values.Chunk(KeptAtOnce))
+
+        // Not the table's Values: to copy them it would hold up claims and releases, and with them event loops.
+        foreach (OwnClaim[] some in _own.Select(static one => one.Value).Chunk(KeptAtOnce))
         {
             bool[] kept = await Task.WhenAll(some.Select(KeepAsync)).ConfigureAwait(false);
             for (int i = 0; i < some.Length; i++)
@@ -278,8 +280,9 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         own.Claim.Lose($"A session of another node took over the routing id '{own.Claim.RoutingId}'.");
     }
 
+    // By an event loop, which must not wait for others that are sending.
     private void Free(OwnClaim own) =>
-        redis.ScriptEvaluate(DirectoryScripts.Release, [Key(own.Id)], [Value(own)], CommandFlags.FireAndForget);
+        _ = redis.ScriptEvaluateAsync(DirectoryScripts.Release, [Key(own.Id)], [Value(own)], CommandFlags.FireAndForget);
 
     private async Task<bool> KeepAsync(OwnClaim own) =>
         own.IsReleased || (int)await redis.ScriptEvaluateAsync(

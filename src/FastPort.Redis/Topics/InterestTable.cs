@@ -15,6 +15,8 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     /// <summary>Words that hold a mark for each node.</summary>
     public const int MarkWords = MaxNodes / 64;
 
+    private const int RemovedAtOnce = 256;
+
     private readonly Lock _gate = new();
     private readonly PrefixTrie<InterestedNode[]> _trie = new();
     private readonly Dictionary<ulong, InterestedNode> _nodes = [];
@@ -40,28 +42,44 @@ internal sealed class InterestTable(int maxPrefixes = 1_000_000)
     {
         lock (_gate)
         {
-            if (!_nodes.ContainsKey(instance) && _nodes.Count < MaxNodes && isMember(instance))
+            // Nodes that are being removed have their places until the end.
+            if (!_nodes.ContainsKey(instance) && (_freePlaces.Count != 0 || _places < MaxNodes) && isMember(instance))
             {
                 _nodes[instance] = new InterestedNode(instance, _freePlaces.TryPop(out int free) ? free : _places++);
             }
         }
     }
 
-    /// <summary>A node has left: all its interests are forgotten.</summary>
-    public void RemoveNode(ulong instance)
+    /// <summary>
+    /// A node has left: all its interests are forgotten, a few at a time. They may be a million, and both the thread that renews the lease
+    /// and the one that receives batches have better to do.
+    /// </summary>
+    public async Task RemoveNodeAsync(ulong instance)
     {
+        InterestedNode? node;
         lock (_gate)
         {
-            if (!_nodes.Remove(instance, out InterestedNode? node))
+            if (!_nodes.Remove(instance, out node))
             {
                 return;
             }
+        }
 
-            foreach (byte[] prefix in node.Prefixes.Keys)
+        // Nobody else reaches the node's own table from here on.
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        foreach (byte[][] some in node.Prefixes.Keys.Chunk(RemovedAtOnce))
+        {
+            lock (_gate)
             {
-                Leave(prefix, node);
+                foreach (byte[] prefix in some)
+                {
+                    Leave(prefix, node);
+                }
             }
+        }
 
+        lock (_gate)
+        {
             _freePlaces.Push(node.Place);
         }
     }

@@ -60,7 +60,8 @@ internal sealed class TopicExchange : IDisposable
 
     public void NodeLeft(ulong instance)
     {
-        Others.RemoveNode(instance);
+        // Fire and forget: it cannot fail.
+        _ = Others.RemoveNodeAsync(instance);
         _own.EndFeed(instance);
     }
 

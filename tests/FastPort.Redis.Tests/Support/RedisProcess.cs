@@ -69,9 +69,9 @@ internal sealed class RedisProcess : IAsyncDisposable
     public static async Task<RedisProcess> StartInNetworkAsync(string socket)
     {
         Assert.True(Program is not null, Problem);
-        const int Port = 6379;
-        string[] arguments = ServerArguments(Port, ["--bind", "0.0.0.0", "--protected-mode", "no", "--unixsocket", socket]);
-        var redis = new RedisProcess(Run(arguments, NetworkNamespaces.Own), Port, arguments, ServerIsReady);
+        const int DefaultPort = 6379;
+        string[] arguments = ServerArguments(DefaultPort, ["--bind", "0.0.0.0", "--protected-mode", "no", "--unixsocket", socket]);
+        var redis = new RedisProcess(Run(arguments, NetworkNamespaces.Own), DefaultPort, arguments, ServerIsReady);
         if (!await IsReadyAsync(redis._process!, ServerIsReady))
         {
             await redis.DisposeAsync();
