@@ -1,3 +1,4 @@
+using FastPort.Redis.Connecting;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
 using FastPort.Redis.Peers;

@@ -17,8 +17,8 @@ internal sealed class UnseenBatches
     public long? OldestSentAt => _batches.TryPeek(out SentBatch oldest) ? oldest.SentAt : null;
 
     /// <summary>
-    /// The receiver has seen this batch. Earlier ones, if it has not said so of them, may be lost: they are given up in time. Returns when it
-    /// was sent; null if it is not there.
+    /// The receiver has seen this batch. Earlier ones, if it has not said so of them, may be lost: they are given up in time. Returns when
+    /// it was sent; null if it is not there.
     /// </summary>
     public long? Seen(ulong number)
     {

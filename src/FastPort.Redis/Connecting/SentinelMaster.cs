@@ -2,7 +2,7 @@ using System.Net;
 using StackExchange.Redis;
 using StackExchange.Redis.Configuration;
 
-namespace FastPort.Redis;
+namespace FastPort.Redis.Connecting;
 
 /// <summary>
 /// Leads each connection to the server that the Sentinels name as the master at that moment. The client knows one server, so it never

@@ -1,4 +1,4 @@
-namespace FastPort.Redis;
+namespace FastPort.Redis.Connecting;
 
 /// <summary>What to do about a start that failed at Redis, where its message does not say so.</summary>
 internal static class StartAdvice

@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using StackExchange.Redis;
 
-namespace FastPort.Redis;
+namespace FastPort.Redis.Connecting;
 
 /// <summary>
 /// How a node connects to Redis: as the operator has written, and for the rest so that it is connected again soon after Redis or the

@@ -1,7 +1,7 @@
 using System.Net;
 using StackExchange.Redis;
 
-namespace FastPort.Redis;
+namespace FastPort.Redis.Connecting;
 
 /// <summary>A connection to Redis by the text of the options: to one server, to the master that Sentinels name, or to a cluster.</summary>
 internal sealed class RedisConnection : IAsyncDisposable
