@@ -13,7 +13,9 @@ internal sealed class UnseenBatches
         Bytes += batch.Bytes;
     }
 
-    /// <summary>The receiver has seen this batch. Earlier ones, if it has not said so of them, may be lost: they are given up in time.</summary>
+    /// <summary>
+    /// The receiver has seen this batch. Earlier ones, if it has not said so of them, may be lost: they are given up in time.
+    /// </summary>
     public void Seen(ulong number)
     {
         if (_batches.TryPeek(out SentBatch first) && first.Number == number)
