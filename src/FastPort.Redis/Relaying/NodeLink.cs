@@ -84,7 +84,7 @@ internal sealed partial class NodeLink
         return isNext;
     }
 
-    /// <summary>The receiver has seen this batch and all before it.</summary>
+    /// <summary>The receiver has seen this batch.</summary>
     public void Seen(ulong number)
     {
         lock (_gate)
