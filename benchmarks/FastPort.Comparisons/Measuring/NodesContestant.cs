@@ -27,7 +27,8 @@ internal sealed class NodesContestant(NodesSetup setup, ScenarioContext context)
         _redis = await RedisServer.StartAsync(context.Bench, cancellation);
         for (int i = 0; i < setup.Nodes; i++)
         {
-            Candidate node = (setup.Rate > 0 ? context.Candidates.FastPortUnix : context.Candidates.FastPort) with { Name = $"node {Invariant.Text(i)}", Cores = cores };
+            Candidate server = setup.Rate > 0 ? context.Candidates.FastPortUnix : context.Candidates.FastPort;
+            Candidate node = server with { Name = $"node {Invariant.Text(i)}", Cores = cores };
             node = node.With("FastPort__Routing__Relay", "true");
             if (setup.HasBackplane)
             {

@@ -90,7 +90,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     public NodeLink? FindLink(ulong instance) => _links.GetValueOrDefault(instance);
 
     public NodeLink LinkTo(ulong instance) =>
-        _links.TryGetValue(instance, out NodeLink? link) ? link : _links.GetOrAdd(instance, new NodeLink(this, instance, IsCompatible(instance)));
+        FindLink(instance) ?? _links.GetOrAdd(instance, new NodeLink(this, instance, IsCompatible(instance)));
 
     // A node that is not known yet is taken for one of this version; it ignores what it cannot read.
     private bool IsCompatible(ulong instance) =>

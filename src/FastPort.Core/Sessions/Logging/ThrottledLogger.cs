@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace FastPort.Sessions.Logging;
 
 /// <summary>
-/// The logger of one server, client or backplane. Peers can cause warnings as fast as they can connect. So for each event at Warning or above it
-/// passes on a limited number of lines per second, counts the rest and logs the count afterwards (event 2011). It does not throw
+/// The logger of one server, client or backplane. Peers can cause warnings as fast as they can connect. So for each event at Warning or
+/// above it passes on a limited number of lines per second, counts the rest and logs the count afterwards (event 2011). It does not throw
 /// (<see cref="SafeLogger"/>). Thread-safe.
 /// </summary>
 internal sealed partial class ThrottledLogger : ILogger
