@@ -6,9 +6,10 @@ internal static class Capacity
     /// <summary>The 99th percentile that a relay or a claim may have at the most, in microseconds.</summary>
     public const double Bound = 10_000;
 
+    private const double Seconds = 0.06;
     private const double Lowest = 1000;
     private const double Highest = 4_000_000;
-    private const double Precision = 1.05;
+    private const double Precision = 1.1;
 
     /// <summary>The highest rate of relays; sessions come and go as the settings say.</summary>
     public static double Relays(SimulationSettings settings) => Search(rate =>
@@ -41,8 +42,8 @@ internal static class Capacity
     {
         var cluster = new Cluster(settings);
         new Traffic(cluster).Begin();
-        Observation.Run(cluster, 0.1);
-        return Observation.Run(cluster, 0.1);
+        Observation.Run(cluster, Seconds);
+        return Observation.Run(cluster, Seconds);
     }
 
     private static bool KeepsUp(Latencies latencies, long sent) => latencies.At(0.99) <= Bound && latencies.Count >= 0.95 * sent;

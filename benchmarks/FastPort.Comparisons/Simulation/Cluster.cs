@@ -10,6 +10,7 @@ internal sealed class Cluster
 
     /// <param name="settings">How many there are.</param>
     /// <param name="shared">The cores that everybody shares; null if each node and each server of Redis has its own.</param>
+    /// <param name="agenda">What the shared cores go by; null for an agenda of its own.</param>
     public Cluster(SimulationSettings settings, Processor? shared = null, Agenda? agenda = null)
     {
         Settings = settings;
@@ -17,7 +18,8 @@ internal sealed class Cluster
         Agenda = agenda ?? new Agenda();
         Random = new Random(settings.Seed);
         Shards = [
-            .. Enumerable.Range(0, settings.Shards).Select(_ => new RedisShard(Agenda, Costs, shared ?? new Processor(Agenda, 1, Costs.Wake)))];
+            .. Enumerable.Range(0, settings.Shards).Select(
+                _ => new RedisShard(Agenda, Costs, shared ?? new Processor(Agenda, 1, Costs.Wake)))];
         Nodes = [
             .. Enumerable.Range(0, settings.Nodes).Select(
                 i => new SimulatedNode(this, i, shared ?? new Processor(Agenda, Costs.NodeCores, Costs.Wake), settings.Shards))];
@@ -49,6 +51,9 @@ internal sealed class Cluster
 
     /// <summary>Changes with the list of nodes.</summary>
     public long Version { get; set; }
+
+    /// <summary>Ids that no node has at the moment: those of a node that was killed.</summary>
+    public long Missing { get; set; }
 
     /// <summary>The time until the next of events that come by chance, so many a second.</summary>
     public double NextAfter(double perSecond) => -Math.Log(1 - Random.NextDouble()) * 1e6 / perSecond;

@@ -22,6 +22,7 @@ internal sealed class Events(Cluster cluster, Traffic traffic)
         long ids = victim.Ids;
         victim.IsUp = false;
         victim.Ids = 0;
+        cluster.Missing += ids;
 
         // It has renewed its lease within the last third of it; the others find out when they renew theirs.
         double ended = now + (_lease * (1 - (cluster.Random.NextDouble() / 3)));
@@ -69,8 +70,8 @@ internal sealed class Events(Cluster cluster, Traffic traffic)
     }
 
     /// <summary>
-    /// Redis is lost and is back a second later, empty. Each node takes its lease again, exchanges what it wants with each other node, and
-    /// sets the keys of all its ids.
+    /// Redis is lost and is back a second later, empty. Each node takes its lease again, exchanges what it wants with the others, and sets
+    /// the keys of all its ids. A lease that is renewed too late is not lost here.
     /// </summary>
     public void LoseRedis()
     {
@@ -107,18 +108,26 @@ internal sealed class Events(Cluster cluster, Traffic traffic)
 
     // The first attempt says who has the id, the lease is renewed to see that this one is dead, the second attempt takes the id.
     private void ClaimOfDead(SimulatedNode node, double begun) =>
-        traffic.Claim(node, () => cluster.Renew(node, () => Grant(node, begun)));
+        traffic.Claim(node, () => cluster.Renew(node, () =>
+        {
+            cluster.Missing--;
+            Grant(node, begun);
+        }));
 
+    // With every other node; where each prefix has a node of its own, with those alone.
     private void ExchangeAll(SimulatedNode node, bool both)
     {
-        foreach (SimulatedNode other in cluster.Nodes)
+        int prefixes = cluster.Settings.HasRendezvous ? 1 : cluster.Settings.Prefixes;
+        int nodes = cluster.Settings.HasRendezvous ? Math.Min(cluster.Settings.Prefixes + 1, cluster.Nodes.Length) : cluster.Nodes.Length;
+        for (int i = 1; i < nodes; i++)
         {
-            if (other != node && other.IsUp)
+            SimulatedNode other = cluster.Nodes[(node.Number + i) % cluster.Nodes.Length];
+            if (other.IsUp)
             {
-                traffic.ExchangeInterests(node, other);
+                traffic.ExchangeInterests(node, other, prefixes);
                 if (both)
                 {
-                    traffic.ExchangeInterests(other, node);
+                    traffic.ExchangeInterests(other, node, prefixes);
                 }
             }
         }

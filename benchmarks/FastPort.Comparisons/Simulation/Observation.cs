@@ -7,7 +7,6 @@ internal sealed class Observation
     private readonly double _begun;
     private readonly double[] _busy;
     private readonly long _bytes;
-    private readonly double _nodesBusy;
 
     private Observation(Cluster cluster)
     {
@@ -15,14 +14,13 @@ internal sealed class Observation
         _begun = cluster.Agenda.Now;
         _busy = [.. cluster.Shards.Select(static shard => shard.Processor.Busy)];
         _bytes = cluster.Shards.Sum(static shard => shard.Bytes);
-        _nodesBusy = cluster.Nodes.Sum(static node => node.Processor.Busy);
     }
 
     /// <summary>Share of its core that the busiest server of Redis has worked.</summary>
     public double Busiest { get; private set; }
 
-    /// <summary>Share of their cores that the nodes have worked.</summary>
-    public double Nodes { get; private set; }
+    /// <summary>Relays that were confirmed.</summary>
+    public double RelaysPerSecond { get; private set; }
 
     public double BytesPerSecond { get; private set; }
 
@@ -42,8 +40,7 @@ internal sealed class Observation
     {
         double time = _cluster.Agenda.Now - _begun;
         Busiest = Math.Min(1, _cluster.Shards.Select((shard, i) => (shard.Processor.Busy - _busy[i]) / time).Max());
+        RelaysPerSecond = Counters.Relays.Count / time * 1e6;
         BytesPerSecond = (_cluster.Shards.Sum(static shard => shard.Bytes) - _bytes) / time * 1e6;
-        double cores = _cluster.Nodes.Sum(static node => (double)node.Processor.Cores);
-        Nodes = Math.Min(1, (_cluster.Nodes.Sum(static node => node.Processor.Busy) - _nodesBusy) / time / cores);
     }
 }

@@ -47,6 +47,12 @@ internal sealed record SimulationSettings
     /// <summary>How often a claim is set again.</summary>
     public double KeepSeconds { get; init; } = 300;
 
+    /// <summary>
+    /// Whether a node sets its claims again a few at a time, all the time, rather than all of them as fast as Redis answers, as FastPort
+    /// does.
+    /// </summary>
+    public bool KeepsEvenly { get; init; }
+
     public int Seed { get; init; } = 1;
 
     public UnitCosts Costs { get; init; } = new();

@@ -6,6 +6,7 @@ internal sealed class Traffic
     private const int RelayHead = 5 + 29;
     private const int ConfirmationBytes = 14;
     private const int KeptAtOnce = 256;
+    private const int KeptEvenly = 16;
 
     private readonly Cluster _cluster;
     private readonly SimulationSettings _settings;
@@ -36,7 +37,15 @@ internal sealed class Traffic
         {
             double lease = _settings.LeaseSeconds * 1e6 / 3;
             Every(lease, () => _cluster.Renew(node, static () => { }), node);
-            Every(_settings.KeepSeconds * 1e6, () => Keep(node, node.Ids, static () => { }), node);
+            double keep = _settings.KeepSeconds * 1e6;
+            if (_settings.KeepsEvenly)
+            {
+                Every(keep * KeptEvenly / Math.Max(KeptEvenly, node.Ids), () => Keep(node, KeptEvenly, static () => { }), node);
+            }
+            else
+            {
+                Every(keep, () => Keep(node, node.Ids, static () => { }), node);
+            }
         }
     }
 
@@ -45,6 +54,12 @@ internal sealed class Traffic
     {
         var relay = new Journey(from, _cluster.Other(from), _cluster.Random.Next(1, int.MaxValue), _cluster.Agenda.Now, null);
         _cluster.Counters.RelaysSent++;
+        if (_cluster.Random.NextDouble() * _settings.Ids < _cluster.Missing)
+        {
+            _cluster.Counters.RelaysFailed++;
+            return;
+        }
+
         from.Processor.Run(from.Loop, _costs.Socket + (_costs.Relay / 3), () =>
         {
             double chance = _cluster.Random.NextDouble();
@@ -88,12 +103,12 @@ internal sealed class Traffic
         _cluster.OnIds(node, _costs.Keep, some, () => Keep(node, left - some, done));
     }
 
-    /// <summary>A node and another tell each other which topics they want.</summary>
-    public void ExchangeInterests(SimulatedNode one, SimulatedNode other)
+    /// <summary>A node tells another one so many prefixes that it wants, and is told as many.</summary>
+    public void ExchangeInterests(SimulatedNode one, SimulatedNode other, int prefixes)
     {
         one.LinkTo(other).Add(Interests(() => other.LinkTo(one).Add(Interests(null))));
 
-        Entry Interests(Action? arrived) => new(10 + (_settings.Prefixes * (5 + _settings.IdLength)), 0.3 * _settings.Prefixes)
+        Entry Interests(Action? arrived) => new(10 + (prefixes * (5 + _settings.IdLength)), _costs.Interest * prefixes)
         {
             NeedsSeen = true,
             Arrived = arrived,

@@ -6,38 +6,44 @@ namespace FastPort.Comparisons.Simulation;
 /// </summary>
 internal sealed record UnitCosts
 {
-    /// <summary>Redis reads from a connection, or writes to one: half of what a command costs more alone than 128 at a time.</summary>
-    public double Visit { get; init; } = 2.8;
+    /// <summary>Redis reads from a connection, or writes to it: half of what a command costs more alone than many at a time.</summary>
+    public double Visit { get; init; } = 1.7;
 
     /// <summary>A routing id is claimed.</summary>
-    public double Claim { get; init; } = 8.8;
+    public double Claim { get; init; } = 10.1;
 
     /// <summary>A claim is set again.</summary>
-    public double Keep { get; init; } = 3.9;
+    public double Keep { get; init; } = 6.6;
 
     /// <summary>A claim is given up.</summary>
-    public double Release { get; init; } = 3;
+    public double Release { get; init; } = 3.7;
 
     /// <summary>An id is looked up.</summary>
-    public double LookUp { get; init; } = 0.4;
+    public double LookUp { get; init; } = 1.4;
 
     /// <summary>A lease is renewed.</summary>
-    public double Renew { get; init; } = 8;
+    public double Renew { get; init; } = 8.4;
 
     /// <summary>What a renewal costs more for each node of the list, if it returns the list.</summary>
-    public double ListedNode { get; init; } = 0.2;
+    public double ListedNode { get; init; } = 0.27;
 
     /// <summary>A publication, without its bytes; one subscriber.</summary>
     public double Publish { get; init; } = 0.7;
 
     /// <summary>Each KiB of a publication.</summary>
-    public double PublishKib { get; init; } = 0.4;
+    public double PublishKib { get; init; } = 0.36;
 
-    /// <summary>A server of a cluster passes a publication on to one other, which takes it: at each of the two.</summary>
-    public double ClusterBus { get; init; } = 1.5;
+    /// <summary>
+    /// A server of a cluster passes a publication on to another one: at each of the two. Three servers with <c>cluster-enabled yes</c>,
+    /// <c>redis-benchmark -c 16 -P 128 publish</c> with 250 B at one, the CPU time of another.
+    /// </summary>
+    public double ClusterBus { get; init; } = 1.2;
 
-    /// <summary>Bytes of memory at Redis for an id.</summary>
-    public double IdBytes { get; init; } = 197;
+    /// <summary>Bytes of memory at Redis for an id of some 15 characters.</summary>
+    public double IdBytes { get; init; } = 187;
+
+    /// <summary>A node learns that another one wants a prefix.</summary>
+    public double Interest { get; init; } = 2.3;
 
     /// <summary>
     /// CPU time of both nodes for a relay, without its batch and its sockets: twice that of a local one (<c>nodes</c>, "local relays, 64 B,
@@ -54,7 +60,9 @@ internal sealed record UnitCosts
     /// <summary>A node hands a batch to another thread: fitted to <c>nodes</c>, "relays between nodes, 64 B, 16 x 16".</summary>
     public double ThreadChange { get; init; } = 5;
 
-    /// <summary>A thread that slept begins to work: fitted to the p50 of <c>nodes</c>, "relays between nodes, 64 B, one at a time".</summary>
+    /// <summary>
+    /// A thread that slept begins to work: fitted to the p50 of <c>nodes</c>, "relays between nodes, 64 B, one at a time".
+    /// </summary>
     public double Wake { get; init; } = 3;
 
     /// <summary>The load's CPU time for a relay (<c>nodes</c>); only where the load shares the machine.</summary>
