@@ -162,11 +162,16 @@ internal static class ComparisonCommand
                 ScenarioCatalog.Observed.Name, ScenarioCatalog.Observed.Description, [ScenarioCatalog.Observed],
                 ScenarioDefaults.Observed));
         root.Add(CommandFor(ScenarioCatalog.Nodes.Name, ScenarioCatalog.Nodes.Description, [ScenarioCatalog.Nodes]));
+        root.Add(CommandFor(ScenarioCatalog.NodesCosts.Name, ScenarioCatalog.NodesCosts.Description, [ScenarioCatalog.NodesCosts]));
+        Command simulation = CommandFor(
+            ScenarioCatalog.NodesSimulation.Name, ScenarioCatalog.NodesSimulation.Description, [ScenarioCatalog.NodesSimulation]);
+        SimulationArguments.AddTo(simulation, RequireRange);
+        root.Add(simulation);
         root.Add(
             CommandFor(
                 "all",
                 "Every scenario but the soak, the attacks, hostile, the pairs, opcua-readwrite, opcua-package, opcspeed, bridge, "
-                + "observed and nodes.",
+                + "observed, nodes, nodes-costs and nodes-simulation.",
                 ScenarioCatalog.All));
         root.Add(CreateReportCommand());
         return root;
@@ -218,6 +223,7 @@ internal static class ComparisonCommand
             HostileMinutes = parsed.GetResult(HostileMinutes) is null ? 0 : parsed.GetValue(HostileMinutes),
             DelayMilliseconds = parsed.GetResult(Delay) is null ? 0 : parsed.GetValue(Delay),
             Full = full,
+            Simulation = SimulationArguments.Read(parsed),
             Security = ReadWriteArguments.SecurityOf(parsed),
             Baseline = parsed.GetResult(Baseline) is null ? null : parsed.GetValue(Baseline),
             JsonFile = parsed.GetValue(JsonFile),

@@ -1,4 +1,5 @@
 using FastPort.Comparisons.Scenarios;
+using FastPort.Comparisons.Simulation;
 
 namespace FastPort.Comparisons;
 
@@ -43,6 +44,9 @@ internal sealed record ComparisonOptions
 
     /// <summary>Folder of another checkout, which <c>pairs</c> compares with; null where none was named.</summary>
     public string? Baseline { get; init; }
+
+    /// <summary>What is simulated.</summary>
+    public SimulationSettings Simulation { get; init; } = new();
 
     /// <summary>Whether it is only to be seen that every scenario runs.</summary>
     public required bool Quick { get; init; }

@@ -31,6 +31,12 @@ internal static class ScenarioCatalog
     /// <summary>Needs Redis, and asks about several servers, so <c>all</c> leaves it out.</summary>
     public static IScenario Nodes { get; } = new NodesScenario();
 
+    /// <summary>Compares nobody: what nodes-simulation calculates with, so <c>all</c> leaves it out and no report of it is kept.</summary>
+    public static IScenario NodesCosts { get; } = new NodesCostsScenario();
+
+    /// <summary>Measures nothing: what was measured is calculated with, so <c>all</c> leaves it out and no report of it is kept.</summary>
+    public static IScenario NodesSimulation { get; } = new NodesSimulationScenario();
+
     /// <summary>Compares FastPort with itself, and needs to be told with which, so <c>all</c> leaves it out.</summary>
     public static IScenario Pairs { get; } = new PairsScenario();
 

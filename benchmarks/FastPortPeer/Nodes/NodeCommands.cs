@@ -56,5 +56,8 @@ internal static class NodeCommands
             await load.ServeAsync(parsed.GetValue(Processes) ?? []);
         });
         root.Add(publications);
+        var interests = new Command("interests", "What it costs a node to know which topics others want.");
+        interests.SetAction(static _ => InterestCosts.Print());
+        root.Add(interests);
     }
 }
