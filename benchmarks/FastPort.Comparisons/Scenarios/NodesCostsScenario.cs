@@ -43,8 +43,8 @@ internal sealed class NodesCostsScenario : IScenario
         {
             Name = Name,
             Description = Description,
-            Method = "CPU time of redis-server a command, by redis-benchmark with the scripts of the nodes: 16 connections, 128 commands at "
-                + "a time of each. CPU time means something on a busy machine, too.",
+            Method = "CPU time of redis-server a command, by redis-benchmark with the scripts of the nodes: 16 connections, 128 commands "
+                + "at a time of each. CPU time means something on a busy machine, too.",
             Columns = [],
             Workloads =
             [
@@ -116,8 +116,11 @@ internal sealed class NodesCostsScenario : IScenario
                 "interests", [ProgramLocator.DotNetHost, assembly, "interests"], NoEnvironment, context.Bench);
             JsonElement said = JsonDocument.Parse(await peer.HearAsync(InterestsLimit, cancellation)).RootElement;
             Add("a prefix of another node is learned", said.GetProperty("learned_us").GetDouble(), said.GetProperty("bytes").GetDouble());
-            Add("a prefix of a second node", said.GetProperty("second_us").GetDouble(), said.GetProperty("second_bytes").GetDouble());
-            Add("a topic is matched with a million prefixes", said.GetProperty("matched_us").GetDouble(), null);
+            Add(
+                "the same prefix of one node more",
+                said.GetProperty("second_us").GetDouble(),
+                said.GetProperty("second_bytes").GetDouble());
+            Add("a topic is matched with 500,000 prefixes of two nodes", said.GetProperty("matched_us").GetDouble(), null);
         }
 
         void Add(string what, double? microseconds, double? bytes) => rows.Add(
