@@ -52,17 +52,15 @@ internal sealed record UnitCosts
     public double Relay { get; init; } = 2 * 1.06;
 
     /// <summary>
-    /// A program reads from a socket and writes to it: half of the round trip of an echo alone (<c>echo</c>, "64 B, lock-step, one core",
-    /// CPU a message).
+    /// A program reads from a socket and writes to it. This one and the next two were chosen together, to fit relays between two nodes with
+    /// 1 to 256 in flight (<c>FastPortPeer relays</c>; the rows are in scaling.md). An echo alone costs a server 8 (<c>echo</c>).
     /// </summary>
     public double Socket { get; init; } = 6;
 
-    /// <summary>A node hands a batch to another thread: fitted to <c>nodes</c>, "relays between nodes, 64 B, 16 x 16".</summary>
+    /// <summary>A node hands a batch to another thread.</summary>
     public double ThreadChange { get; init; } = 5;
 
-    /// <summary>
-    /// A thread that slept begins to work: fitted to the p50 of <c>nodes</c>, "relays between nodes, 64 B, one at a time".
-    /// </summary>
+    /// <summary>A thread that slept begins to work.</summary>
     public double Wake { get; init; } = 3;
 
     /// <summary>The load's CPU time for a relay (<c>nodes</c>); only where the load shares the machine.</summary>
