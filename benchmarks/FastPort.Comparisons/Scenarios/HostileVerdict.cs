@@ -23,7 +23,8 @@ internal static class HostileVerdict
     private const int DescriptorAllowance = 16;
 
     // What the collector keeps in hand once it had it: it gives little back to the system while nothing is allocated.
-    private const double MemoryAllowanceMegabytes = 224;
+    // Good requests allocate nothing, so no collection need come soon after the attack: what 10,000 sessions had may stay for a while.
+    private const double MemoryAllowanceMegabytes = 320;
 
     // As SoakMemory has it: a tenth, and the array that a thread's pool keeps.
     private const double GrowthFactor = 1.10;
