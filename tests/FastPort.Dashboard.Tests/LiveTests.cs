@@ -6,7 +6,6 @@ using FastPort.Core.Tests.Support;
 using FastPort.Dashboard.Live;
 using FastPort.Dashboard.Tests.Support;
 using FastPort.Hosting;
-using FastPort.Routing;
 using FastPort.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -78,55 +77,6 @@ public sealed class LiveTests
         Assert.Equal(JsonValueKind.Null, points[1].ValueKind);
         Assert.Equal(300, points[2][0].GetDouble());
         Assert.InRange(points[2][1].GetDouble(), 2.99, 3.01);
-    }
-
-    [Fact]
-    public async Task NodesAreShownWithTheRatesOfTheSecond()
-    {
-        var time = new FakeTimeProvider();
-        var nodes = new Nodes
-        {
-            Known =
-            [
-                new NodeInfo("a") { IsSelf = true, LeaseLeft = TimeSpan.FromSeconds(4.21) },
-                new NodeInfo("b")
-                {
-                    Lag = TimeSpan.FromMicroseconds(150), QueuedBytes = 7, RelaysSent = 100, BatchesSent = 10, BatchBytesSent = 900,
-                },
-                new NodeInfo("c") { IsCompatible = false, RelaysSent = 100 },
-            ],
-        };
-        await using var feed = new Feed(time, nodes);
-        await feed.TakenAsync(1);
-        nodes.Known =
-        [
-            nodes.Known[0],
-            nodes.Known[1] with { RelaysSent = 400, BatchesSent = 12, BatchBytesSent = 1900 },
-
-            // Started again.
-            new NodeInfo("c") { RelaysSent = 5 },
-            new NodeInfo("d"),
-        ];
-        time.Advance(Second);
-        await feed.TakenAsync(2);
-
-        JsonElement shown = (await feed.LatestAsync()).GetProperty("nodes");
-
-        Assert.Equal(
-            [
-                "a self 4.2 lag - waiting 0 sent - - -",
-                "b - lag 150 waiting 7 sent 300 2 1000",
-                "c - lag - waiting 0 sent - 0 0",
-                "d - lag - waiting 0 sent - - -",
-            ],
-            shown.EnumerateArray().Select(static one =>
-                $"{one.GetProperty("name")}{(one.GetProperty("isSelf").GetBoolean() ? " self" : "")} {Text(one, "leaseSeconds")} "
-                + $"lag {Text(one, "lagMicroseconds")} waiting {Text(one, "queuedBytes")} "
-                + $"sent {Text(one, "relays")} {Text(one, "batches")} {Text(one, "batchBytes")}"));
-        Assert.All(shown.EnumerateArray(), static one => Assert.True(one.GetProperty("isCompatible").GetBoolean()));
-
-        static string Text(JsonElement one, string name) =>
-            one.GetProperty(name) is { ValueKind: JsonValueKind.Number } number ? number.GetRawText() : "-";
     }
 
     [Fact]
@@ -329,76 +279,4 @@ public sealed class LiveTests
         figures.GetProperty("reasons").EnumerateArray()
             .Where(one => one.GetProperty("kind").GetString() == kind && one.GetProperty("reason").GetString() == reason)
             .Sum(static one => one.GetProperty("count").GetInt64());
-
-    private sealed class Nodes : INodes
-    {
-        public IReadOnlyList<NodeInfo> Known { get; set; } = [];
-
-        public IReadOnlyList<NodeInfo> Read() => Known;
-    }
-
-    /// <summary>A feed of a server that does not run, in a time that the test moves.</summary>
-    private sealed class Feed : IAsyncDisposable
-    {
-        private readonly LiveFeed _feed;
-
-        public Feed(TimeProvider time, INodes? nodes = null)
-        {
-            var server = new FastPortServer(new FastPortServerOptions());
-            Stats = new LatencyStats(LatencyRole.Server, time: time);
-            var warnings = new RecentWarnings(time);
-            _feed = new LiveFeed(
-                new LiveSampler(
-                    server,
-                    new LatencySampler(Stats),
-                    new ServerReasons(server),
-                    new NodeSampler(nodes),
-                    warnings,
-                    new Security.WrongTokens(),
-                    new HostState(new NoLifetime()),
-                    time),
-                new ServerDescription(server, "test", allowsActions: false),
-                time,
-                Microsoft.Extensions.Logging.Abstractions.NullLogger<DashboardServer>.Instance);
-            _feed.Start();
-        }
-
-        public LatencyStats Stats { get; }
-
-        public Task TakenAsync(int samples) => Patience.UntilAsync(() => _feed.Samples == samples, $"{samples} samples are taken");
-
-        public async Task<JsonElement> HistoryAsync() => (await ReadAsync()).History;
-
-        public async Task<JsonElement> LatestAsync() => (await ReadAsync()).Figures;
-
-        public async ValueTask DisposeAsync() => await _feed.StopAsync();
-
-        private async Task<(JsonElement History, JsonElement Figures)> ReadAsync()
-        {
-            EventReader reader = _feed.Open(static () => { })!;
-            _feed.Close(reader);
-            reader.Complete();
-            List<JsonElement> events = [];
-            await foreach (byte[] bytes in reader.ReadAllAsync(TestContext.Current.CancellationToken))
-            {
-                string text = Encoding.UTF8.GetString(bytes);
-                events.Add(JsonDocument.Parse(text[(text.IndexOf("data: ", StringComparison.Ordinal) + 6)..]).RootElement);
-            }
-
-            return (events[0], events[1]);
-        }
-    }
-
-    private sealed class NoLifetime : Microsoft.Extensions.Hosting.IHostApplicationLifetime
-    {
-        public CancellationToken ApplicationStarted => CancellationToken.None;
-
-        public CancellationToken ApplicationStopping => CancellationToken.None;
-
-        public CancellationToken ApplicationStopped => CancellationToken.None;
-
-        public void StopApplication()
-        {
-        }
-    }
 }

@@ -22,9 +22,11 @@ internal sealed class Membership : IAsyncDisposable
     private string _version = string.Empty;
     private long _validUntil;
     private long _claimsFrom;
-    private bool _isUnanswered;
     private Task _running = Task.CompletedTask;
     private Task _claimingAgain = Task.CompletedTask;
+
+    // Whether the last renewal has had no answer. Used by the renewal that runs.
+    private bool _isUnanswered;
 
     public Membership(IDatabase redis, string prefix, string name, TimeSpan lease, TimeProvider time)
     {

@@ -1,0 +1,69 @@
+using System.Text.Json;
+using FastPort.Core.Tests.Support;
+using FastPort.Dashboard.Tests.Support;
+using FastPort.Routing;
+using Xunit;
+
+namespace FastPort.Dashboard.Tests;
+
+/// <summary>What pages get of the nodes that a server is one of.</summary>
+public sealed class LiveNodeTests
+{
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+
+    [Fact]
+    public async Task NodesAreShownWithTheRatesOfTheSecond()
+    {
+        var time = new FakeTimeProvider();
+        var nodes = new Nodes
+        {
+            Known =
+            [
+                new NodeInfo("a") { IsSelf = true, LeaseLeft = TimeSpan.FromSeconds(4.21) },
+                new NodeInfo("b")
+                {
+                    Lag = TimeSpan.FromMicroseconds(150), QueuedBytes = 7, RelaysSent = 100, BatchesSent = 10, BatchBytesSent = 900,
+                },
+                new NodeInfo("c") { IsCompatible = false, RelaysSent = 100 },
+            ],
+        };
+        await using var feed = new Feed(time, nodes);
+        await feed.TakenAsync(1);
+        nodes.Known =
+        [
+            nodes.Known[0],
+            nodes.Known[1] with { RelaysSent = 400, BatchesSent = 12, BatchBytesSent = 1900 },
+
+            // Started again.
+            new NodeInfo("c") { RelaysSent = 5 },
+            new NodeInfo("d"),
+        ];
+        time.Advance(Second);
+        await feed.TakenAsync(2);
+
+        JsonElement shown = (await feed.LatestAsync()).GetProperty("nodes");
+
+        Assert.Equal(
+            [
+                "a self 4.2 lag - waiting 0 sent - - -",
+                "b - lag 150 waiting 7 sent 300 2 1000",
+                "c - lag - waiting 0 sent - 0 0",
+                "d - lag - waiting 0 sent - - -",
+            ],
+            shown.EnumerateArray().Select(static one =>
+                $"{one.GetProperty("name")}{(one.GetProperty("isSelf").GetBoolean() ? " self" : "")} {Text(one, "leaseSeconds")} "
+                + $"lag {Text(one, "lagMicroseconds")} waiting {Text(one, "queuedBytes")} "
+                + $"sent {Text(one, "relays")} {Text(one, "batches")} {Text(one, "batchBytes")}"));
+        Assert.All(shown.EnumerateArray(), static one => Assert.True(one.GetProperty("isCompatible").GetBoolean()));
+
+        static string Text(JsonElement one, string name) =>
+            one.GetProperty(name) is { ValueKind: JsonValueKind.Number } number ? number.GetRawText() : "-";
+    }
+
+    private sealed class Nodes : INodes
+    {
+        public IReadOnlyList<NodeInfo> Known { get; set; } = [];
+
+        public IReadOnlyList<NodeInfo> Read() => Known;
+    }
+}
