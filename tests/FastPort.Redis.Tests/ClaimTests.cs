@@ -1,3 +1,4 @@
+using System.Globalization;
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
@@ -55,6 +56,28 @@ public sealed class ClaimTests
 
         Assert.All(Enumerable.Range(0, Ids), i => Assert.Single([clients[2 * i], clients[(2 * i) + 1]], static one => one is not null));
         await Task.WhenAll(clients.OfType<FastPortClient>().Select(static one => one.CloseAsync()));
+    }
+
+    [RedisFact]
+    public async Task Keys_are_set_again_one_after_the_other()
+    {
+        const int Ids = 900;
+        const string Renewed = "local n = 0 for _, key in ipairs(redis.call('keys', 'fastport:id:*')) do "
+            + "if redis.call('pttl', key) > 500000 then n = n + 1 end end return n";
+        const string Age = "for _, key in ipairs(redis.call('keys', 'fastport:id:*')) do redis.call('pexpire', key, 400000) end";
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node node = await Node.StartAsync(redis, "a", ("FastPort:MaxConnections", "5000"));
+        FastPortClient[] clients = await Task.WhenAll(Enumerable.Range(0, Ids).Select(i => node.ConnectAsync($"id-{i}"))).InTimeAsync();
+
+        await redis.RunAsync("EVAL", Age, "0");
+        int renewed;
+        while ((renewed = int.Parse(await redis.RunAsync("EVAL", Renewed, "0"), CultureInfo.InvariantCulture)) < 6)
+        {
+            await Task.Delay(50, Patience.Token);
+        }
+
+        Assert.InRange(renewed, 6, Ids / 2);
+        await Task.WhenAll(clients.Select(static one => one.CloseAsync()));
     }
 
     [RedisTheory]

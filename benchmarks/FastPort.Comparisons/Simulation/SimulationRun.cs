@@ -22,7 +22,6 @@ internal sealed class SimulationRun(SimulationSettings settings, bool isQuick, A
         Event[] events =
         [
             new("steady state", 2, settings, static (_, _) => { }),
-            new("steady state, claims set again evenly", 2, settings with { KeepsEvenly = true }, static (_, _) => { }),
             new("a node is killed", settings.LeaseSeconds * 2, settings, static (events, cluster) => events.Kill(cluster.Nodes[0])),
             new("a node is restarted", 5, settings, static (events, cluster) => events.Restart(cluster.Nodes[0])),
             new("Redis is lost, and back empty", healing, settings, static (events, _) => events.LoseRedis()),
@@ -32,7 +31,7 @@ internal sealed class SimulationRun(SimulationSettings settings, bool isQuick, A
         return SimulationTables.Events(events.AsParallel().AsOrdered().Select(static one => one.Run()).ToArray());
     }
 
-    /// <summary>The highest rates, by nodes and servers of Redis; ten thousand ids for each node, set again evenly.</summary>
+    /// <summary>The highest rates, by nodes and servers of Redis; ten thousand ids for each node.</summary>
     public ReportTable Sweep()
     {
         int[] nodes = isQuick ? [10] : [10, 100, 1000];
@@ -46,7 +45,6 @@ internal sealed class SimulationRun(SimulationSettings settings, bool isQuick, A
                 Ids = count * 10_000L,
                 Shards = one.Shards,
                 HasShardedChannels = one.Sharded,
-                KeepsEvenly = true,
             })),
         ];
         progress($"simulating: {cells.Length} searches for the highest rates");

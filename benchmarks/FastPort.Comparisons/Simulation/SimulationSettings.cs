@@ -44,14 +44,8 @@ internal sealed record SimulationSettings
 
     public double LeaseSeconds { get; init; } = 5;
 
-    /// <summary>How often a claim is set again.</summary>
+    /// <summary>In how many seconds each claim is set again: some of them each second.</summary>
     public double KeepSeconds { get; init; } = 300;
-
-    /// <summary>
-    /// Whether a node sets its claims again a few at a time, all the time, rather than all of them as fast as Redis answers, as FastPort
-    /// does.
-    /// </summary>
-    public bool KeepsEvenly { get; init; }
 
     public int Seed { get; init; } = 1;
 

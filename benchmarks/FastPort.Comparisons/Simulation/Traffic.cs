@@ -6,7 +6,6 @@ internal sealed class Traffic
     private const int RelayHead = 5 + 29;
     private const int ConfirmationBytes = 14;
     private const int KeptAtOnce = 256;
-    private const int KeptEvenly = 16;
 
     private readonly Cluster _cluster;
     private readonly SimulationSettings _settings;
@@ -37,15 +36,7 @@ internal sealed class Traffic
         {
             double lease = _settings.LeaseSeconds * 1e6 / 3;
             Every(lease, () => _cluster.Renew(node, static () => { }), node);
-            double keep = _settings.KeepSeconds * 1e6;
-            if (_settings.KeepsEvenly)
-            {
-                Every(keep * KeptEvenly / Math.Max(KeptEvenly, node.Ids), () => Keep(node, KeptEvenly, static () => { }), node);
-            }
-            else
-            {
-                Every(keep, () => Keep(node, node.Ids, static () => { }), node);
-            }
+            Every(1e6, () => Keep(node, (long)(node.Ids / _settings.KeepSeconds), static () => { }), node);
         }
     }
 

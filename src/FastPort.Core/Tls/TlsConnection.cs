@@ -27,6 +27,7 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     private readonly TlsOutput _output;
     private readonly ReceiveBuffer _plain;
     private TlsInfo? _info;
+    private int _resumes;
 
     /// <param name="below">The connection below, not started, or with a preamble that has ended. Its settings are those of
     /// <see cref="SettingsBelow"/>.</param>
@@ -135,7 +136,21 @@ internal sealed partial class TlsConnection : TransportConnection, IConnectionPr
     }
 
     // Not only below: the protocol may have paused at bytes that the connection below has handed over already.
-    public override void ResumeReading() => _below.Post(static state => ((TlsConnection)state!).Resume(), this);
+    public override void ResumeReading()
+    {
+        // One that waits for the loop is enough, however often it is asked for.
+        if (Interlocked.Exchange(ref _resumes, 1) == 0)
+        {
+            _below.Post(
+                static state =>
+                {
+                    var connection = (TlsConnection)state!;
+                    Interlocked.Exchange(ref connection._resumes, 0);
+                    connection.Resume();
+                },
+                this);
+        }
+    }
 
     public void OnOpened(Connection connection)
     {

@@ -10,7 +10,7 @@ namespace FastPort.Redis.Directory;
 
 /// <summary>
 /// Which node has a routing id: a key of Redis for each. A claim of this node is in force while the node has its lease, so keys need no
-/// lease of their own; they only live for a limited time after their node's death, and are set again in batches before it is over.
+/// lease of their own; they only live for a limited time after their node's death, and are set again one after the other before it is over.
 /// <see cref="_gate"/> guards the claims' states and the changes of the tables; lookups of own ids take no lock.
 /// </summary>
 internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership members, ILogger logger)
@@ -19,7 +19,10 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
     // How long the keys of a node that was killed stay in Redis.
     private static readonly TimeSpan KeyLife = TimeSpan.FromMinutes(10);
 
-    private static readonly TimeSpan KeepAgainAfter = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan KeepEvery = TimeSpan.FromSeconds(1);
+
+    // Each key is set again twice in its life.
+    private static readonly int KeepsOfRound = (int)(KeyLife / 2 / KeepEvery);
 
     private const int MaxAttempts = 8;
     private const int KeptAtOnce = 256;
@@ -157,26 +160,7 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
 
     /// <summary>Sets the keys of all claims again; sessions whose ids belong to others by now are closed.</summary>
     /// <returns>Number of these sessions.</returns>
-    public async Task<int> ClaimAgainAsync()
-    {
-        int lost = 0;
-
-        // Not the table's Values: to copy them it would hold up claims and releases, and with them event loops.
-        foreach (OwnClaim[] some in _own.Select(static one => one.Value).Chunk(KeptAtOnce))
-        {
-            bool[] kept = await Task.WhenAll(some.Select(KeepAsync)).ConfigureAwait(false);
-            for (int i = 0; i < some.Length; i++)
-            {
-                if (!kept[i])
-                {
-                    lost++;
-                    Lose(some[i]);
-                }
-            }
-        }
-
-        return lost;
-    }
+    public Task<int> ClaimAgainAsync() => KeepAsync(_own.Select(static one => one.Value));
 
     /// <summary>Where an id is; null if no node has it.</summary>
     public async Task<Location?> LookUpAsync(byte[] id)
@@ -288,16 +272,37 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         own.IsReleased || (int)await redis.ScriptEvaluateAsync(
             DirectoryScripts.Keep, [Key(own.Id)], [Value(own), (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false) == 1;
 
-    // Sets the keys again, each twice in its life, and after a lost connection.
+    private async Task<int> KeepAsync(IEnumerable<OwnClaim> claims)
+    {
+        int lost = 0;
+
+        // Not the table's Values: to copy them it would hold up claims and releases, and with them event loops.
+        foreach (OwnClaim[] some in claims.Chunk(KeptAtOnce))
+        {
+            bool[] kept = await Task.WhenAll(some.Select(KeepAsync)).ConfigureAwait(false);
+            for (int i = 0; i < some.Length; i++)
+            {
+                if (!kept[i])
+                {
+                    lost++;
+                    Lose(some[i]);
+                }
+            }
+        }
+
+        return lost;
+    }
+
+    // Sets the keys again: some of them each second, as all at once would hold up relays, and all after a lost connection.
     private async Task KeepAsync()
     {
-        TimeSpan pause = KeyLife / 2;
+        var walk = new ClaimWalk(_own, KeepsOfRound);
+        bool all = false;
         while (true)
         {
             try
             {
-                await _keepNow.WaitAsync(pause, _stop.Token).ConfigureAwait(false);
-                pause = KeepAgainAfter;
+                all |= await _keepNow.WaitAsync(KeepEvery, _stop.Token).ConfigureAwait(false);
                 while (_keepNow.Wait(0, CancellationToken.None))
                 {
                     // Once for all connections that were lost.
@@ -305,8 +310,8 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
 
                 if (members.IsValid)
                 {
-                    await ClaimAgainAsync().ConfigureAwait(false);
-                    pause = KeyLife / 2;
+                    await (all ? ClaimAgainAsync() : KeepAsync(walk.NextTurn())).ConfigureAwait(false);
+                    all = false;
                 }
             }
             catch (OperationCanceledException)
@@ -315,7 +320,8 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
             }
             catch (Exception e) when (e is RedisException or TimeoutException)
             {
-                // Tried again after the pause.
+                // Which of them were set is not known.
+                all = true;
             }
         }
     }

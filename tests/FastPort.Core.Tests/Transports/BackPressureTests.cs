@@ -184,6 +184,30 @@ public sealed class BackPressureTests
     }
 
     [Theory, EveryLink]
+    public async Task Resuming_again_before_the_loop_has_resumed_queues_nothing(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+        (_, TestProtocol server) = await open.ConnectAsync();
+        var allocated = new TaskCompletionSource<long>(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        server.Connection.Post(
+            _ =>
+            {
+                server.Connection.ResumeReading();
+                long before = GC.GetAllocatedBytesForCurrentThread();
+                for (int i = 0; i < 100_000; i++)
+                {
+                    server.Connection.ResumeReading();
+                }
+
+                allocated.SetResult(GC.GetAllocatedBytesForCurrentThread() - before);
+            },
+            null);
+
+        Assert.InRange(await allocated.Task.InTimeAsync(), 0, 1024);
+    }
+
+    [Theory, EveryLink]
     public async Task Two_sides_that_read_only_when_they_have_sent_go_on(string link)
     {
         // Each pauses while it has more to send than fits: the other's reading is what lets it go on.

@@ -1,0 +1,89 @@
+using System.Collections.Concurrent;
+using System.Text;
+using FastPort.Redis.Directory;
+using FsCheck;
+using FsCheck.Fluent;
+using Xunit;
+
+namespace FastPort.Redis.Tests.Directory;
+
+public sealed class ClaimWalkTests
+{
+    private const int Turns = 30;
+
+    [Fact]
+    public void Each_claim_is_taken_once_in_a_round_and_about_as_many_in_each_turn() => Prop.ForAll(
+        Gen.Choose(0, 2000).ToArbitrary(),
+        static count =>
+        {
+            ConcurrentDictionary<byte[], OwnClaim> claims = new();
+            Add(claims, count);
+            var walk = new ClaimWalk(claims, Turns);
+
+            // The sum of the turns' shares may be a little less than the whole.
+            List<List<OwnClaim>> round = [.. Enumerable.Range(0, Turns).Select(_ => walk.NextTurn())];
+
+            OwnClaim[] taken = [.. round.SelectMany(static turn => turn)];
+            Assert.InRange(taken.Length, count - 1, count);
+            Assert.Equal(taken.Length, taken.Distinct().Count());
+            Assert.All(round, turn => Assert.InRange(turn.Count, count / Turns, (count / Turns) + 1));
+        }).QuickCheckThrowOnFailure();
+
+    [Fact]
+    public void Claims_that_stay_are_taken_however_others_come_and_go() => Prop.ForAll(
+        Gen.Choose(0, 255).ArrayOf(8 * Turns).ToArbitrary(),
+        static changes =>
+        {
+            ConcurrentDictionary<byte[], OwnClaim> claims = new();
+            OwnClaim[] staying = Add(claims, 50);
+            var walk = new ClaimWalk(claims, Turns);
+            HashSet<OwnClaim> taken = [];
+            Stack<OwnClaim> others = [];
+
+            // After the changes the walk is at the latest in its second round, which may begin in any turn.
+            for (int turn = 0; turn < 4 * Turns; turn++)
+            {
+                foreach (int change in changes.Skip(turn * 8).Take(8))
+                {
+                    if (change % 2 == 0)
+                    {
+                        others.Push(Add(claims, 1)[0]);
+                    }
+                    else if (others.TryPop(out OwnClaim? gone))
+                    {
+                        claims.TryRemove(gone.Id, out _);
+                    }
+                }
+
+                taken.UnionWith(walk.NextTurn());
+            }
+
+            Assert.Superset(staying.ToHashSet(), taken);
+        }).QuickCheckThrowOnFailure();
+
+    [Fact]
+    public void A_table_that_has_become_empty_has_turns_without_claims()
+    {
+        ConcurrentDictionary<byte[], OwnClaim> claims = new();
+        Add(claims, 100);
+        var walk = new ClaimWalk(claims, Turns);
+        Assert.NotEmpty(walk.NextTurn());
+
+        claims.Clear();
+
+        Assert.All(Enumerable.Range(0, 2 * Turns), _ => walk.NextTurn());
+        Assert.Empty(walk.NextTurn());
+    }
+
+    private static OwnClaim[] Add(ConcurrentDictionary<byte[], OwnClaim> claims, int count)
+    {
+        var added = new OwnClaim[count];
+        for (int i = 0; i < count; i++)
+        {
+            added[i] = new OwnClaim(null!, Encoding.UTF8.GetBytes($"id-{i}"));
+            claims[added[i].Id] = added[i];
+        }
+
+        return added;
+    }
+}
