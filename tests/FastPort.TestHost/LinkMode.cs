@@ -17,7 +17,7 @@ internal static class LinkMode
     private const ushort Post = 0x1001;
     private const ushort Back = 0x1002;
     private const int Bytes = 64_000_000;
-    private const int MaxRequests = 50_000;
+    private const int MaxRequests = 10_000;
     private const int Rounds = 5;
 
     public static async Task RunAsync(string endpoint, int size)

@@ -22,10 +22,7 @@ internal static class AttackProcess
         var target = new AttackTarget(plan);
         (IAttacker Attacker, AttackCount Count)[] all =
             [.. AttackerCatalog.Of(plan, isIdle).Select(static attacker => (attacker, new AttackCount()))];
-        Task[] running =
-        [
-            .. all.Select(one => Task.Run(() => one.Attacker.RunAsync(target, one.Count, ending.Token), CancellationToken.None)),
-        ];
+        Task[] running = [.. all.Select(one => Task.Run(() => AttackAsync(one.Attacker, one.Count), CancellationToken.None))];
         await Task.WhenAny(ProcessInput.EndAsync(), Task.Delay(Timeout.Infinite, ending.Token));
         await ending.CancelAsync();
         await Task.WhenAll(running);
@@ -37,5 +34,17 @@ internal static class AttackProcess
         }
 
         return ExitCode.Good;
+
+        async Task AttackAsync(IAttacker attacker, AttackCount count)
+        {
+            try
+            {
+                await attacker.RunAsync(target, count, ending.Token);
+            }
+            catch (OperationCanceledException) when (ending.IsCancellationRequested)
+            {
+                // The end of all attacks came between two of its steps.
+            }
+        }
     }
 }

@@ -5,7 +5,8 @@ namespace FastPort.Core.Tests.Support;
 
 /// <summary>
 /// The transport that every test of this project uses unless it names one: the system's best, or the one in the environment variable
-/// <c>FASTPORT_TEST_TRANSPORT</c> (Epoll, Sockets). So the whole suite runs over each of them, the test host's processes too.
+/// <c>FASTPORT_TEST_TRANSPORT</c> (Epoll, Sockets). So whatever does not name its transports runs over each of them, the test host's
+/// processes too.
 /// </summary>
 internal static class TransportUnderTest
 {
