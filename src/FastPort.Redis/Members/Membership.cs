@@ -6,8 +6,8 @@ namespace FastPort.Redis.Members;
 
 /// <summary>
 /// This node's lease and the list of all nodes. The lease is renewed three times in its length. This node counts it from before it asked,
-/// so that it ends here no later than at Redis. <see cref="_renewing"/> lets one renewal run at a time; all other members are safe from
-/// any thread.
+/// so that it ends here no later than at Redis. <see cref="_renewing"/> lets one renewal run at a time and guards what is said to be its;
+/// all other members are safe from any thread.
 /// </summary>
 internal sealed class Membership : IAsyncDisposable
 {
@@ -25,8 +25,9 @@ internal sealed class Membership : IAsyncDisposable
     private Task _running = Task.CompletedTask;
     private Task _claimingAgain = Task.CompletedTask;
 
-    // Whether the last renewal has had no answer. Used by the renewal that runs.
-    private bool _isUnanswered;
+    // The renewal's: the number of the last one that has begun, also read by others, and of the last one that was answered.
+    private long _begun;
+    private long _answered;
 
     public Membership(IDatabase redis, string prefix, string name, TimeSpan lease, TimeProvider time)
     {
@@ -124,7 +125,8 @@ internal sealed class Membership : IAsyncDisposable
             return true;
         }
 
-        await RenewOnceAsync(string.Empty).ConfigureAwait(false);
+        // One renewal answers all who have asked before it began: a dead node's ids are looked up by many at once.
+        await RenewOnceAsync(string.Empty, unlessAnswered: Volatile.Read(ref _begun) + 1).ConfigureAwait(false);
         return Members.ContainsKey(instance);
     }
 
@@ -177,20 +179,25 @@ internal sealed class Membership : IAsyncDisposable
         }
     }
 
-    // Returns the node that has the name; null if the lease was taken or renewed.
-    private async Task<Member?> RenewOnceAsync(string uniqueName)
+    // Returns the node that has the name; null if the lease was taken or renewed, or the renewal with this number was answered already.
+    private async Task<Member?> RenewOnceAsync(string uniqueName, long unlessAnswered = long.MaxValue)
     {
         await _renewing.WaitAsync(_stop.Token).ConfigureAwait(false);
         try
         {
+            if (_answered >= unlessAnswered)
+            {
+                return null;
+            }
+
             long asked = _time.GetTimestamp();
-            bool wasUnanswered = _isUnanswered;
-            _isUnanswered = true;
+            bool wasUnanswered = _answered != _begun;
+            Volatile.Write(ref _begun, _begun + 1);
             var answer = (RedisResult[])(await _redis.ScriptEvaluateAsync(
                 MembershipScripts.Renew,
                 _keys,
                 [Self.ToString(), (long)_lease.TotalMilliseconds, _version, uniqueName]).ConfigureAwait(false))!;
-            _isUnanswered = false;
+            _answered = _begun;
             int result = (int)answer[0];
             if (result < 0)
             {

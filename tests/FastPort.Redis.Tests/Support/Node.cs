@@ -100,7 +100,7 @@ internal sealed class Node : IAsyncDisposable
     }
 
     /// <summary>Its instance as it stands in Redis.</summary>
-    public string Instance() => Members.Member.Format(Backplane.Running!.Members.Self.Instance);
+    public string Instance() => Redis.Members.Member.Format(Backplane.Running!.Members.Self.Instance);
 
     /// <summary>Waits until this node knows so many nodes.</summary>
     public Task KnowsAsync(int nodes) => Patience.UntilAsync(() => Backplane.Nodes.Count == nodes, $"the node knows {nodes} nodes");
