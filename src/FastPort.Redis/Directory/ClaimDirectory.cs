@@ -10,7 +10,7 @@ namespace FastPort.Redis.Directory;
 
 /// <summary>
 /// Which node has a routing id: a key of Redis for each. A claim of this node is in force while the node has its lease, so keys need no
-/// lease of their own; they only live for a limited time after their node's death, and are set again one after the other before it is over.
+/// lease of their own; they only live for a limited time after their node's death, and are set again, some each second, before it is over.
 /// <see cref="_gate"/> guards the claims' states and the changes of the tables; lookups of own ids take no lock.
 /// </summary>
 internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership members, ILogger logger)

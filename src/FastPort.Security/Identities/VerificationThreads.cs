@@ -4,8 +4,8 @@ using System.Runtime.InteropServices;
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Threads to which the system prefers all others, where it has a way to say so (Linux): beside an event loop that is busy on the same core,
-/// they get a tenth of what it gets. They start with the first task.
+/// Threads to which the system prefers all others, where it has a way to say so (Linux): beside an event loop that is busy on the same
+/// core, they get a tenth of what it gets. They start with the first task.
 /// </summary>
 internal sealed partial class VerificationThreads(int count) : TaskScheduler, IDisposable
 {

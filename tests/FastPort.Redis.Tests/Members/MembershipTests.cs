@@ -27,7 +27,7 @@ public sealed partial class MembershipTests
 
         Assert.DoesNotContain(true, alive);
 
-        // One is under way for the first to ask; the second is for all others. Each asks in vain once if Redis does not know the script yet.
+        // One is under way for the first who asked; the second is for all others. Redis may ask for the script once.
         Assert.InRange(await ScriptsAsync(redis) - before, 1, 4);
     }
 
