@@ -45,6 +45,19 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     }
 
     [BrowserFact]
+    public async Task MicrosecondsAreShownAsTheTextReportsShowThem()
+    {
+        await using DashboardHost host = await DashboardHost.StartAsync();
+        await using BrowserPage page = await BrowserPage.OpenAsync(chromium, host.Url);
+        double[] values = [.. Enumerable.Range(0, 40_000).Select(static i => i * 7 / 1000.0), 112.05, 112.25, 50.135, 1234567.05];
+
+        string[] shown = await page.Page.EvaluateAsync<string[]>(
+            "async values => values.map((await import('/format.js')).microseconds)", values);
+
+        Assert.Equal(values.Select(Microseconds), shown);
+    }
+
+    [BrowserFact]
     public async Task AStoppedServerIsShownAndThePageComesBack()
     {
         await using DashboardHost first = await DashboardHost.StartAsync();

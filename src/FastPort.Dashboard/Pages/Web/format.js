@@ -19,9 +19,9 @@ export const percent = (value) => isNone(value) ? "-" : percents.format(value);
 
 export const timeOfDay = (milliseconds) => clock.format(new Date(milliseconds));
 
-// Microseconds as the latency reports show them.
+// Microseconds as the latency reports show them. toFixed rounds the number, Intl its shortest decimals: 112.05 is a little less.
 export const microseconds = (value) => isNone(value) ? "-"
-  : value < 1 ? value.toFixed(3) : value < 100 ? value.toFixed(2) : tenths.format(value);
+  : value < 1 ? value.toFixed(3) : value < 100 ? value.toFixed(2) : tenths.format(value.toFixed(1));
 
 export const bytes = (value) => {
   if (isNone(value)) {

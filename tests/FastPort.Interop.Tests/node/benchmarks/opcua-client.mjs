@@ -9,7 +9,7 @@ import { count as allTags, generationOf, namespaceUri, texts } from "./opcua-tag
 // The package logs to standard output, which is for the results.
 const print = console.log;
 console.log = console.error;
-const { default: opcua } = await import("node-opcua");
+const { default: opcua } = await import("../opcua/package.mjs");
 const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, StatusCodes } = opcua;
 
 // By default no byte string may have more than 16 MiB; the largest package has 100.

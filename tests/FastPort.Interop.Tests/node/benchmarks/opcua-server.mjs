@@ -6,7 +6,7 @@ import { count, namespaceUri, typeOf, valueAt } from "./opcua-tags.mjs";
 // The package logs to standard output, which is for what the comparison reads.
 const print = console.log;
 console.log = console.error;
-const { default: opcua } = await import("node-opcua");
+const { default: opcua } = await import("../opcua/package.mjs");
 const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, StatusCodes } = opcua;
 
 // By default no byte string may have more than 16 MiB; the largest package has 100.

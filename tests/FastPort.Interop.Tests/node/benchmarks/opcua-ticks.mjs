@@ -8,7 +8,7 @@ import { count as allTags, namespaceUri, texts } from "./opcua-tags.mjs";
 // The package logs to standard output, which is for the results.
 const print = console.log;
 console.log = console.error;
-const { default: opcua } = await import("node-opcua");
+const { default: opcua } = await import("../opcua/package.mjs");
 const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, StatusCodes } = opcua;
 
 const [root, url, security] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 // The package logs to standard output, which is for the result.
 const print = console.log;
 console.log = console.error;
-const { default: opcua } = await import("node-opcua");
+const { default: opcua } = await import("./package.mjs");
 const { OPCUACertificateManager, OPCUAClient, MessageSecurityMode, SecurityPolicy, AttributeIds, DataType, UserTokenType } = opcua;
 const { ClientSubscription, ClientMonitoredItem, DataChangeFilter, DataChangeTrigger, DeadbandType, TimestampsToReturn } = opcua;
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 // The package logs to standard output, which is for the result.
 const print = console.log;
 console.log = console.error;
-const { default: opcua } = await import("node-opcua");
+const { default: opcua } = await import("./package.mjs");
 const { OPCUAServer, OPCUACertificateManager, MessageSecurityMode, SecurityPolicy, DataType, Variant, VariantArrayType, StatusCodes, standardUnits } = opcua;
 
 const root = mkdtempSync(join(tmpdir(), "opcua-"));
