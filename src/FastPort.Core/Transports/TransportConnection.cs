@@ -327,7 +327,11 @@ internal abstract partial class TransportConnection : Connection, ISegmentReleas
         Owner?.OnEnding();
         try
         {
-            Protocol?.OnClosed(_reason!);
+            // One that was closed while it was being started may have a protocol already, which was never opened.
+            if (Has(ReadFlags.Open))
+            {
+                Protocol!.OnClosed(_reason!);
+            }
         }
         catch (Exception e)
         {

@@ -148,8 +148,9 @@ internal sealed partial class EpollConnection : TransportConnection, ILoopHandle
                 return;
             }
 
-            Open();
+            // First: the protocol may fill the socket when it is opened, and the loop then waits for room.
             Watch();
+            Open();
             requested = FlushRequested | ResumeRequested | WorkRequested;
         }
 

@@ -54,7 +54,8 @@ internal sealed partial class EpollSender
 
     public long SendCalls => Volatile.Read(ref _calls);
 
-    public long Pending => _output.Written - Volatile.Read(ref _sent);
+    // In this order: bytes that are written and sent meanwhile count as pending, never as less than none.
+    public long Pending => -Volatile.Read(ref _sent) + _output.Written;
 
     /// <summary>Whether the socket has refused to take more and has not been writable since.</summary>
     public bool IsBlocked => _blocked;

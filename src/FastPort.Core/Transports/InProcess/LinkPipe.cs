@@ -31,7 +31,8 @@ internal sealed class LinkPipe(InProcessConnection sender, InProcessConnection r
 
     public long BytesReceived => Volatile.Read(ref _received);
 
-    public long PendingBytes => Written - Volatile.Read(ref _sent);
+    // In this order: bytes that are written and sent meanwhile count as pending, never as less than none.
+    public long PendingBytes => -Volatile.Read(ref _sent) + Written;
 
     /// <summary>Whether the receiver has not yet taken all announced bytes.</summary>
     public bool IsBlocked => Volatile.Read(ref _announced) > Volatile.Read(ref _sent);

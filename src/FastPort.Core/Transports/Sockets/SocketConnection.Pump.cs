@@ -124,14 +124,26 @@ internal sealed partial class SocketConnection
 
         // First: the completion may run before this call returns.
         Set(ReadFlags.Receiving);
-        if (_socket.ReceiveAsync(_wait))
+        bool waits = false;
+        try
         {
-            return true;
+            waits = _socket.ReceiveAsync(_wait);
+        }
+        finally
+        {
+            // It also throws, where the system does not watch one socket more: there is no completion then, either.
+            if (!waits)
+            {
+                Set(ReadFlags.Receiving, false);
+            }
         }
 
-        Set(ReadFlags.Receiving, false);
-        Waited();
-        return false;
+        if (!waits)
+        {
+            Waited();
+        }
+
+        return waits;
     }
 
     // The socket reports a reset once, to the first call that asks: the next receive would see only the end of the stream.

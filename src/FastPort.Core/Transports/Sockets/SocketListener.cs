@@ -38,7 +38,7 @@ internal sealed class SocketListener : ITransportListener
         _accepted = accepted;
         _socket = Listen();
         _args = new AcceptArgs(this);
-        ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
+        AcceptSoon();
     }
 
     public ValueTask StopAsync()
@@ -96,6 +96,9 @@ internal sealed class SocketListener : ITransportListener
         return socket;
     }
 
+    // Not on the thread of the caller, which may be the clock's: accepting goes on for as long as peers connect.
+    private void AcceptSoon() => ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
+
     private void Accept()
     {
         while (!_stopped)
@@ -110,6 +113,12 @@ internal sealed class SocketListener : ITransportListener
             }
             catch (ObjectDisposedException)
             {
+                return;
+            }
+            catch (Exception e) when (e is IOException or SocketException)
+            {
+                // The system does not watch one socket more.
+                _recovery.RetryLater(Endpoint, (e as SocketException)?.SocketErrorCode ?? SocketError.NoBufferSpaceAvailable, AcceptSoon);
                 return;
             }
 
@@ -132,7 +141,7 @@ internal sealed class SocketListener : ITransportListener
         }
 
         _args.AcceptSocket?.Dispose();
-        return !_stopped && _recovery.Failed(Endpoint, error, Accept) == AcceptErrorClass.Transient;
+        return !_stopped && _recovery.Failed(Endpoint, error, AcceptSoon) == AcceptErrorClass.Transient;
     }
 
     private void HandOver(Socket socket)

@@ -40,7 +40,8 @@ internal sealed class SocketOutput : SendQueue, IThreadPoolWorkItem
         _connection = connection;
     }
 
-    public long PendingBytes => Written - Volatile.Read(ref _sent);
+    // In this order: bytes that are written and sent meanwhile count as pending, never as less than none.
+    public long PendingBytes => -Volatile.Read(ref _sent) + Written;
 
     /// <summary>Whether a send operation waits for room in the socket's buffer.</summary>
     public bool IsBlocked => _blocked;
