@@ -196,7 +196,7 @@ public sealed class BrowserTests(Chromium chromium) : IClassFixture<Chromium>
     private static string Microseconds(double us)
     {
         bool isExact = us * 8 % 1 == 0;
-        double rounded = us is >= 1 and < 100 && isExact ? (double)Math.Round((decimal)us, 2, MidpointRounding.AwayFromZero) : us;
+        double rounded = us >= 1 && isExact ? (double)Math.Round((decimal)us, us < 100 ? 2 : 1, MidpointRounding.AwayFromZero) : us;
         return rounded.ToString(us < 1 ? "F3" : us < 100 ? "F2" : "N1", CultureInfo.InvariantCulture);
     }
 }

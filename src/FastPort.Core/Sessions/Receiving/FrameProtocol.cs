@@ -48,7 +48,6 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         _handshake = settings.Handshake is null ? null : new Handshake(settings.Handshake, this);
         Output = new FrameOutput(connection, settings.Options) { CanSendUnsolicited = _handshake is null };
         Session = new Session(this, connection);
-        SessionSeries = settings.SessionStats?.ForSession((ulong)Session.Id);
         _shutdown = new SessionShutdown(this, connection);
         Replies = new Replies(Output, settings.Telemetry);
         Requests = new OutgoingRequests(this, connection, Output, _shutdown);
@@ -73,8 +72,8 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     /// <summary>The session's ordered end and the count of its work under way.</summary>
     public SessionShutdown Shutdown => _shutdown;
 
-    /// <summary>The session's own latencies; null if they are not measured per session.</summary>
-    public LatencySeries? SessionSeries { get; }
+    /// <summary>The session's own latencies, from its beginning to its end; null if they are not measured per session.</summary>
+    public LatencySeries? SessionSeries { get; private set; }
 
     public SessionSettings Settings => _settings;
 
@@ -99,6 +98,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     {
         _rates = _settings.Rates?.Open(connection.RemoteEndPoint);
         _chargedBytes = connection.BytesReceived;
+        SessionSeries = _settings.SessionStats?.ForSession((ulong)Session.Id);
         _deadlines.Start(connection, handshakeRequired: _handshake?.IsRequired == true);
         _settings.Telemetry.Counters.SessionOpened();
         SessionLog.Opened(_settings.Logger, Session);
