@@ -181,8 +181,8 @@ public abstract class Connection
     /// <para>
     /// Ownership: if the result is true, the connection borrows the memory, which must stay unchanged until <paramref name="release"/> is
     /// called. It is called exactly once: when the operating system has taken all bytes, or when the connection has ended, before
-    /// <see cref="Closed"/> completes. If the result is false, the memory stays the caller's and <paramref name="release"/> is never
-    /// called. Borrowed bytes count as <see cref="PendingBytes"/>.
+    /// <see cref="Closed"/> completes or, where this write ends later, by <see cref="EndWrite"/>. If the result is false, the memory stays
+    /// the caller's and <paramref name="release"/> is never called. Borrowed bytes count as <see cref="PendingBytes"/>.
     /// </para>
     /// </summary>
     /// <param name="memory">The bytes. Below 16 KiB a copy is cheaper.</param>
