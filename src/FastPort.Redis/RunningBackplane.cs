@@ -85,6 +85,9 @@ internal sealed class RunningBackplane : IAsyncDisposable
         redis.ConnectionRestored += (_, _) =>
         {
             Members.ConnectionRestored();
+
+            // Nodes could not tell this one of take-overs while its channel was down.
+            Directory.KeepNow();
             Transport.ConnectionRestored();
             Topics.TellAndAskAll();
         };

@@ -45,7 +45,7 @@ internal sealed record SimulationSettings
     public double LeaseSeconds { get; init; } = 5;
 
     /// <summary>In how many seconds each claim is set again: some of them each second.</summary>
-    public double KeepSeconds { get; init; } = 300;
+    public double KeepSeconds { get; init; } = 200;
 
     public int Seed { get; init; } = 1;
 

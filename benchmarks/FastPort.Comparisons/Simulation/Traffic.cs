@@ -36,7 +36,7 @@ internal sealed class Traffic
         {
             double lease = _settings.LeaseSeconds * 1e6 / 3;
             Every(lease, () => _cluster.Renew(node, static () => { }), node);
-            Every(1e6, () => Keep(node, (long)(node.Ids / _settings.KeepSeconds), static () => { }), node);
+            Every(1e6, () => KeepSome(node), node);
         }
     }
 
@@ -79,6 +79,15 @@ internal sealed class Traffic
             _cluster.Counters.Claims.Add(_cluster.Agenda.Now - sent);
             granted();
         });
+    }
+
+    // Not while the node sets all of them again.
+    private void KeepSome(SimulatedNode node)
+    {
+        if (node.IsValid)
+        {
+            Keep(node, (long)(node.Ids / _settings.KeepSeconds), static () => { });
+        }
     }
 
     /// <summary>Sets keys of a node's ids again, so many at a time.</summary>

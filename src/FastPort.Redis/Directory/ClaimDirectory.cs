@@ -21,8 +21,8 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
 
     private static readonly TimeSpan KeepEvery = TimeSpan.FromSeconds(1);
 
-    // Each key is set again twice in its life.
-    private static readonly int KeepsOfRound = (int)(KeyLife / 2 / KeepEvery);
+    // A claim may have to wait for the next round, and a turn takes as long as Redis does: two rounds are two thirds of a key's life.
+    private static readonly int KeepsOfRound = (int)(KeyLife / 3 / KeepEvery);
 
     private const int MaxAttempts = 8;
     private const int KeptAtOnce = 256;

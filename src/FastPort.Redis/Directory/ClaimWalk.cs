@@ -16,7 +16,8 @@ internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnClaim> claims, i
     {
         _round ??= claims.GetEnumerator();
         List<OwnClaim> some = [];
-        for (_due += (double)claims.Count / turnsOfRound; _due >= 1; _due--)
+        _due += (double)claims.Count / turnsOfRound;
+        while (_due >= 1)
         {
             if (!_round.MoveNext())
             {
@@ -25,7 +26,12 @@ internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnClaim> claims, i
                 break;
             }
 
-            some.Add(_round.Current.Value);
+            // A table that has grown is walked as it was: those that have gone since are no part of the turn.
+            if (!_round.Current.Value.IsReleased)
+            {
+                some.Add(_round.Current.Value);
+                _due--;
+            }
         }
 
         return some;

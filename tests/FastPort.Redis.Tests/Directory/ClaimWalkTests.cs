@@ -62,6 +62,28 @@ public sealed class ClaimWalkTests
         }).QuickCheckThrowOnFailure();
 
     [Fact]
+    public void A_round_does_not_take_longer_after_most_claims_have_gone()
+    {
+        ConcurrentDictionary<byte[], OwnClaim> claims = new();
+        OwnClaim[] first = Add(claims, 1000);
+        var walk = new ClaimWalk(claims, Turns);
+        Assert.NotEmpty(walk.NextTurn());
+
+        // The table grows, so that the walk goes on in the old one, and then has few claims left.
+        OwnClaim[] all = [.. first, .. Add(claims, 9000)];
+        OwnClaim[] staying = all[500..600];
+        foreach (OwnClaim gone in all.Except(staying))
+        {
+            claims.TryRemove(gone.Id, out _);
+            gone.IsReleased = true;
+        }
+
+        HashSet<OwnClaim> taken = [.. Enumerable.Range(0, (2 * Turns) + 2).SelectMany(_ => walk.NextTurn())];
+
+        Assert.Superset(staying.ToHashSet(), taken);
+    }
+
+    [Fact]
     public void A_table_that_has_become_empty_has_turns_without_claims()
     {
         ConcurrentDictionary<byte[], OwnClaim> claims = new();
