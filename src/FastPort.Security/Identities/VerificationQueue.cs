@@ -1,16 +1,12 @@
 namespace FastPort.Security.Identities;
 
 /// <summary>
-/// Runs verifications on threads of its own: a password costs tens of milliseconds of a core, which an event loop must not spend, nor wait
-/// for where it shares its core with them. Half as many run at a time as there are processors. Thread-safe.
+/// Runs verifications on the thread pool: they cost up to some milliseconds of a core, which an event loop must not spend. Half as many run
+/// at a time as there are processors, so that a flood of Hellos leaves the others to the messages. Thread-safe.
 /// </summary>
 internal sealed class VerificationQueue : IDisposable
 {
-    /// <summary>Verifications at a time.</summary>
-    public static readonly int Places = Math.Max(1, Environment.ProcessorCount / 2);
-
-    private readonly SemaphoreSlim _places = new(Places);
-    private readonly VerificationThreads _threads = new(Places);
+    private readonly SemaphoreSlim _places = new(Math.Max(1, Environment.ProcessorCount / 2));
 
     /// <summary>Runs a verification when there is a place.</summary>
     /// <param name="verify">The verification.</param>
@@ -20,8 +16,7 @@ internal sealed class VerificationQueue : IDisposable
         await _places.WaitAsync(cancellationToken).ConfigureAwait(false);
         try
         {
-            return await Task.Factory.StartNew(verify, CancellationToken.None, TaskCreationOptions.DenyChildAttach, _threads).Unwrap()
-                .ConfigureAwait(false);
+            return await Task.Run(verify, cancellationToken).ConfigureAwait(false);
         }
         finally
         {
@@ -29,9 +24,5 @@ internal sealed class VerificationQueue : IDisposable
         }
     }
 
-    public void Dispose()
-    {
-        _places.Dispose();
-        _threads.Dispose();
-    }
+    public void Dispose() => _places.Dispose();
 }
