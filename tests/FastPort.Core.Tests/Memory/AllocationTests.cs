@@ -14,9 +14,6 @@ public sealed class AllocationTests(ITestOutputHelper output)
     private const ushort Echo = 0x0100;
     private const int Messages = 200_000;
 
-    // One at a time takes its time.
-    private const int SingleMessages = 40_000;
-
     // The least of several rounds counts: an array that the pool lacks for a thread that is new to it is rented once, what a message costs
     // is paid in every round.
     private const int Rounds = 5;
@@ -127,7 +124,7 @@ public sealed class AllocationTests(ITestOutputHelper output)
                 sender.Drop(reply * burst);
                 receiver.Drop(received * burst);
             }
-        }, burst);
+        });
 
         Assert.InRange(bytes, 0, 1);
     }
@@ -144,21 +141,20 @@ public sealed class AllocationTests(ITestOutputHelper output)
         await using TestHostProcess host = await TestHostProcess.ServeAsync();
         using var connection = new RawConnection(host.Port);
         connection.Exchange(first ?? request, 1, 1);
-        return await MeasureAsync(host, count => connection.Exchange(request, count, burst), burst);
+        return await MeasureAsync(host, count => connection.Exchange(request, count, burst));
     }
 
-    private async Task<double> MeasureAsync(TestHostProcess host, Action<int> exchange, int burst)
+    private async Task<double> MeasureAsync(TestHostProcess host, Action<int> exchange)
     {
-        int messages = (burst == 1 ? SingleMessages : Messages) / Rounds;
         exchange(20_000);
         long measuring = await MeasuringCostsAsync(host);
         long before = (await host.MeasureAsync())["allocated"];
         double least = double.MaxValue;
         for (int round = 0; round < Rounds; round++)
         {
-            exchange(messages);
+            exchange(Messages / Rounds);
             long after = (await host.MeasureAsync())["allocated"];
-            least = Math.Min(least, Math.Max(0, after - before - measuring) / (double)messages);
+            least = Math.Min(least, Math.Max(0, after - before - measuring) / (double)(Messages / Rounds));
             before = after;
         }
 
