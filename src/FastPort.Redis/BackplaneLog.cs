@@ -54,4 +54,10 @@ internal static partial class BackplaneLog
         "Node '{Node}' has joined with version {Version} of the batches, and this node has version {Own}: relays and publications from one "
         + "to the other fail until both run the same release")]
     public static partial void IncompatibleNodeJoined(ILogger logger, string node, int version, int own);
+
+    [LoggerMessage(6013, LogLevel.Error, "The keys of this node's routing ids could not be set again; it is tried again in a second")]
+    public static partial void KeepFailed(ILogger logger, Exception exception);
+
+    [LoggerMessage(6014, LogLevel.Error, "A batch to node '{Node}' could not be sent")]
+    public static partial void SendingFailed(ILogger logger, string node, Exception exception);
 }

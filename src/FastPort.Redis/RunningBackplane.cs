@@ -48,14 +48,14 @@ internal sealed class RunningBackplane : IAsyncDisposable
             InterestsLost = instance => Topics!.Lost(instance),
         };
         Topics = new TopicExchange(interests, Transport, Members);
-        Questions = new PeerQuestions(Transport, peers, options.Node, time);
+        Questions = new PeerQuestions(Transport, Members, peers, options.Node, time);
         Directory = new ClaimDirectory(database, options.KeyPrefix, Members, logger)
         {
             ChallengeAsync = Transport.ChallengeAsync,
             TellTakenOver = (former, id) => Transport.LinkTo(former.Instance).Tell(Wire.EntryKind.TakenOver, former.Token, id),
         };
         Lookups = new LocationLookups(Directory, Transport, local, options.QueueBytes, logger);
-        var targets = new TargetQueues(Transport, local, time, options.QueueBytes);
+        var targets = new TargetQueues(Transport, local, Members, time, options.QueueBytes);
         _receiver = new BatchReceiver(Transport, Lookups, Directory, targets, Members, Topics, Questions, local, logger);
         Members.Left += member =>
         {

@@ -92,10 +92,11 @@ public sealed class ClaimTests
         await b.Host.StartAsync(Patience.Token);
         await a.KnowsAsync(2);
         await using FastPortClient sender = await a.ConnectAsync("sender");
-        await using FastPortClient first = await a.ConnectAsync("machine-7");
+        await using FastPortClient first = await a.ConnectAsync("machine-7", reconnect: false);
 
-        // There and back: each claim is newer than the one before, whatever the nodes' clocks say.
-        await using FastPortClient second = await b.ConnectAsync("machine-7");
+        // There and back: each claim is newer than the one before, whatever the nodes' clocks say. Those that have lost the id do not
+        // reconnect, as they would take it over again.
+        await using FastPortClient second = await b.ConnectAsync("machine-7", reconnect: false);
         await Patience.UntilAsync(() => a.Server.FindSession("machine-7") is null, "the id has left node a");
         await sender.RelayAsync("machine-7", 1, new byte[] { 1 });
         await using FastPortClient third = await a.ConnectAsync("machine-7");

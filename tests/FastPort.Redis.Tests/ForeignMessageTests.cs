@@ -83,6 +83,29 @@ public sealed class ForeignMessageTests
     }
 
     [RedisFact]
+    public async Task A_key_of_a_foreign_type_is_said_and_other_ids_are_kept()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using ConnectionMultiplexer stranger = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        IDatabase database = stranger.GetDatabase();
+        await using FastPortClient first = await a.ConnectAsync("machine-1", reconnect: false);
+        await using FastPortClient second = await a.ConnectAsync("machine-2");
+        Session overwritten = a.Server.FindSession("machine-1")!;
+        await database.KeyDeleteAsync(["fastport:id:machine-1", "fastport:id:machine-2"]);
+        await database.HashSetAsync("fastport:id:machine-1", "field", 1);
+
+        int lost = await a.Backplane.Running!.Directory.ClaimAgainAsync();
+
+        Assert.Equal(1, lost);
+        Assert.True(await database.KeyExistsAsync("fastport:id:machine-2"));
+        Assert.Contains("overwritten", (await overwritten.Closed.InTimeAsync()).ToString(), StringComparison.Ordinal);
+        await Patience.UntilAsync(() => a.Server.FindSession("machine-1") is null, "the session has gone");
+        await Assert.ThrowsAsync<RequestFailedException>(() => a.ConnectAsync("machine-1"));
+        Assert.Contains("'of another type'; remove the key", Assert.Single(a.Log.WithId(6011)).Text, StringComparison.Ordinal);
+    }
+
+    [RedisFact]
     public async Task A_node_of_another_version_is_said_and_relays_to_it_are_refused_at_once()
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
@@ -94,7 +117,7 @@ public sealed class ForeignMessageTests
         await database.ScriptEvaluateAsync(
             MembershipScripts.Renew, ["{fastport:nodes}", "{fastport:nodes}:version"], [newer.ToString(), 60_000, "", ""]);
         await database.StringSetAsync("fastport:id:target", $"{Member.Format(newer.Instance)}:1");
-        await a.KnowsAsync(2);
+        await Patience.UntilAsync(() => a.Log.WithId(6012).Count != 0, "the node is known and said");
 
         RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(
             () => sender.RelayAsync("target", 1, new byte[] { 1 }));

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Globalization;
 using System.Text;
 using FastPort.Redis.Members;
 using FastPort.Routing;
@@ -11,7 +12,11 @@ namespace FastPort.Redis.Directory;
 /// <summary>
 /// Which node has a routing id: a key of Redis for each. A claim of this node is in force while the node has its lease, so keys need no
 /// lease of their own; they only live for a limited time after their node's death, and are set again, some each second, before it is over.
-/// <see cref="_gate"/> guards the claims' states and the changes of the tables; lookups of own ids take no lock.
+/// <see cref="_gate"/> guards the ids' states and the changes of the table; lookups of own ids take no lock.
+/// <para>
+/// Another node that has taken an id over says so, but may not know: the answer to its claim is lost, or its session has gone meanwhile.
+/// So this node asks Redis before it closes its session.
+/// </para>
 /// </summary>
 internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership members, ILogger logger)
     : IRoutingIdClaims, IAsyncDisposable
@@ -28,11 +33,9 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
     private const int KeptAtOnce = 256;
 
     private readonly Lock _gate = new();
-    private readonly ConcurrentDictionary<RoutingIdClaim, OwnClaim> _claims = new();
-    private readonly ConcurrentDictionary<byte[], OwnClaim> _own = new(Utf8Comparer.Instance);
-
-    // Ids that are being claimed, whose answers may be overtaken by what other nodes say about them. Under the lock.
-    private readonly Dictionary<byte[], Asking> _asking = new(Utf8Comparer.Instance);
+    private readonly ConcurrentDictionary<byte[], OwnId> _own = new(Utf8Comparer.Instance);
+    private readonly RedisKey _keyPrefix = Encoding.UTF8.GetBytes($"{prefix}:id:");
+    private readonly string _instance = Member.Format(members.Self.Instance);
     private readonly SemaphoreSlim _keepNow = new(0);
     private readonly CancellationTokenSource _stop = new();
     private Task _keeping = Task.CompletedTask;
@@ -43,7 +46,7 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
     /// <summary>Asks the owner of an id whether it still has it; null without an answer.</summary>
     public required Func<Location, byte[], ValueTask<bool?>> ChallengeAsync { get; init; }
 
-    /// <summary>Tells the former owner of an id that it was taken over.</summary>
+    /// <summary>Tells the former owner of an id that it was taken over, or may have been.</summary>
     public required Action<Location, byte[]> TellTakenOver { get; init; }
 
     /// <summary>Begins to keep the keys of the claims.</summary>
@@ -56,34 +59,55 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
     public void KeepNow() => _keepNow.Release();
 
     /// <summary>Runs a script on a key of an id that nobody can have, which changes nothing.</summary>
-    public Task ProbeAsync() => redis.ScriptEvaluateAsync(DirectoryScripts.Release, [Key([])], [string.Empty]);
+    public Task ProbeAsync() => redis.ScriptEvaluateAsync(DirectoryScripts.Release, [_keyPrefix], [string.Empty]);
 
-    /// <summary>This node's claim of an id; null if it has none.</summary>
-    public OwnClaim? Find(ReadOnlySpan<byte> id) =>
-        _own.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(id, out OwnClaim? own) ? own : null;
+    /// <summary>This node's entry of an id; null if none of its sessions has claimed it.</summary>
+    public OwnId? Find(ReadOnlySpan<byte> id) =>
+        _own.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(id, out OwnId? own) ? own : null;
 
     public async ValueTask<RoutingIdGrant> ClaimAsync(RoutingIdClaim claim, CancellationToken cancellationToken)
     {
-        var own = new OwnClaim(claim, Encoding.UTF8.GetBytes(claim.RoutingId));
-        _claims[claim] = own;
         if (!members.MayClaim)
         {
             return RoutingIdGrant.Unavailable;
         }
 
-        lock (_gate)
-        {
-            if (!_asking.TryGetValue(own.Id, out Asking? asking))
-            {
-                _asking[own.Id] = asking = new Asking();
-            }
-
-            asking.Count++;
-        }
-
+        OwnId own = Ask(claim.RoutingId);
+        string outdated = string.Empty;
+        Location? takenFrom = null;
         try
         {
-            return await ClaimAsync(own).ConfigureAwait(false);
+            for (int attempt = 0; attempt < MaxAttempts && !cancellationToken.IsCancellationRequested; attempt++)
+            {
+                (bool isClaimed, string value) = await ClaimAsync(own, outdated).ConfigureAwait(false);
+                if (!Location.TryParse(value, out Location location))
+                {
+                    throw new RedisException($"The key of routing id '{claim.RoutingId}' has the foreign value '{value}'; remove the key.");
+                }
+
+                if (isClaimed)
+                {
+                    return await GrantAsync(own, claim, location.Token, cancellationToken).ConfigureAwait(false);
+                }
+
+                takenFrom = null;
+                if (await members.IsAliveAsync(location.Instance).ConfigureAwait(false))
+                {
+                    if (claim.TakesOver)
+                    {
+                        takenFrom = location;
+                    }
+                    else if (await ChallengeAsync(location, own.Utf8).ConfigureAwait(false) is not false and var keeps)
+                    {
+                        return keeps == true ? RoutingIdGrant.Taken : RoutingIdGrant.Unavailable;
+                    }
+                }
+
+                outdated = value;
+            }
+
+            // The session has gone, or others claim the same id faster than this node.
+            return RoutingIdGrant.Unavailable;
         }
         catch (Exception e) when (e is RedisException or TimeoutException)
         {
@@ -92,12 +116,11 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         }
         finally
         {
-            lock (_gate)
+            // In this order: if the session has gone, the former owner finds the id free and keeps it.
+            Answered(own);
+            if (takenFrom is { } former)
             {
-                if (--_asking[own.Id].Count == 0)
-                {
-                    _asking.Remove(own.Id);
-                }
+                TellTakenOver(former, own.Utf8);
             }
         }
     }
@@ -108,58 +131,49 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         lock (_gate)
         {
             // A claim whose answer is still due may be the one with the token.
-            return Find(id) is { } own && own.Token == token
-                ? !own.Claim.IsEnding
-                : _asking.GetAlternateLookup<ReadOnlySpan<byte>>().ContainsKey(id);
+            return Find(id) is { } own
+                && (own.Token == token ? own.Granted.Exists(static claim => !claim.IsEnding) || own.Granted.Count == 0 : own.Asked != 0);
         }
     }
 
     public void Release(RoutingIdClaim claim)
     {
-        if (!_claims.TryRemove(claim, out OwnClaim? own))
-        {
-            return;
-        }
-
+        OwnId? own;
         lock (_gate)
         {
-            own.IsReleased = true;
-            if (own.Token == 0)
+            own = Find(Encoding.UTF8.GetBytes(claim.RoutingId));
+            if (own is null || !own.Granted.Remove(claim) || !RemoveIfUnused(own))
             {
+                // It was not granted, or is lost, or another session here has the id.
                 return;
             }
-
-            _own.TryRemove(KeyValuePair.Create(own.Id, own));
         }
 
-        Free(own);
+        Free(own.Utf8, own.Token);
     }
 
-    /// <summary>The node's session has lost its id to another node, if the token is still that of its claim.</summary>
-    public void Lose(ReadOnlySpan<byte> id, long token)
+    /// <summary>Another node has, or may have, taken over the id, which had this token.</summary>
+    public void TakenOver(ReadOnlySpan<byte> id, long token)
     {
-        OwnClaim? own;
+        OwnId? own;
         lock (_gate)
         {
             own = Find(id);
-            if (own?.Token != token)
+            if (own is null || own.Token > token)
             {
-                own = null;
-                if (_asking.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(id, out Asking? asking))
-                {
-                    asking.LostToken = token;
-                }
+                // This node has claimed it again since.
+                return;
             }
+
+            own.MayBeTakenOver |= own.Asked != 0;
         }
 
-        if (own is not null)
-        {
-            Lose(own);
-        }
+        // Fire and forget: it handles every failure.
+        _ = CheckAsync(own);
     }
 
     /// <summary>Sets the keys of all claims again; sessions whose ids belong to others by now are closed.</summary>
-    /// <returns>Number of these sessions.</returns>
+    /// <returns>Number of ids that are lost.</returns>
     public Task<int> ClaimAgainAsync() => KeepAsync(_own.Select(static one => one.Value));
 
     /// <summary>Where an id is; null if no node has it.</summary>
@@ -179,118 +193,179 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         _keepNow.Dispose();
     }
 
-    private async Task<RoutingIdGrant> ClaimAsync(OwnClaim own)
+    private OwnId Ask(string routingId)
     {
-        string outdated = string.Empty;
-        Location? takenFrom = null;
-        for (int attempt = 0; attempt < MaxAttempts; attempt++)
+        byte[] id = Encoding.UTF8.GetBytes(routingId);
+        lock (_gate)
         {
-            var answer = (RedisResult[])(await redis.ScriptEvaluateAsync(
-                DirectoryScripts.Claim,
-                [Key(own.Id)],
-                [Member.Format(members.Self.Instance), outdated, (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false))!;
-            string value = (string)answer[1]!;
-            if (!Location.TryParse(value, out Location location))
-            {
-                throw new RedisException($"The key of routing id '{own.Claim.RoutingId}' has the foreign value '{value}'; remove the key.");
-            }
-
-            if ((int)answer[0] == 1)
-            {
-                return Granted(own, location.Token, takenFrom);
-            }
-
-            takenFrom = null;
-            if (await members.IsAliveAsync(location.Instance).ConfigureAwait(false))
-            {
-                if (own.Claim.TakesOver)
-                {
-                    takenFrom = location;
-                }
-                else if (await ChallengeAsync(location, own.Id).ConfigureAwait(false) is not false and var keeps)
-                {
-                    return keeps == true ? RoutingIdGrant.Taken : RoutingIdGrant.Unavailable;
-                }
-            }
-
-            outdated = value;
+            OwnId own = _own.GetOrAdd(id, static id => new OwnId(id));
+            own.Asked++;
+            return own;
         }
-
-        // Others claim the same id faster than this node.
-        return RoutingIdGrant.Unavailable;
     }
 
-    private RoutingIdGrant Granted(OwnClaim own, long token, Location? takenFrom)
+    private void Answered(OwnId own)
     {
         lock (_gate)
         {
-            if (_asking[own.Id].LostToken == token)
+            if (--own.Asked == 0)
+            {
+                own.MayBeTakenOver = false;
+            }
+
+            if (!RemoveIfUnused(own) || own.Token == 0)
+            {
+                return;
+            }
+        }
+
+        // The session has gone before the answer.
+        Free(own.Utf8, own.Token);
+    }
+
+    // Under the lock.
+    private bool RemoveIfUnused(OwnId own)
+    {
+        if (own.Granted.Count == 0 && own.Asked == 0 && !own.IsGone)
+        {
+            own.IsGone = true;
+            _own.TryRemove(own.Utf8, out _);
+            return true;
+        }
+
+        return false;
+    }
+
+    private async Task<(bool IsClaimed, string Value)> ClaimAsync(OwnId own, string outdated)
+    {
+        var answer = (RedisResult[])(await redis.ScriptEvaluateAsync(
+            DirectoryScripts.Claim, [Key(own.Utf8)], [_instance, outdated, (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false))!;
+        return ((int)answer[0] == 1, (string)answer[1]!);
+    }
+
+    private async Task<RoutingIdGrant> GrantAsync(OwnId own, RoutingIdClaim claim, long token, CancellationToken cancellationToken)
+    {
+        bool isToBeChecked;
+        lock (_gate)
+        {
+            // Answers of claims for the same id may be handled in another order than Redis ran them.
+            own.Token = Math.Max(own.Token, token);
+            isToBeChecked = own.MayBeTakenOver;
+        }
+
+        if (isToBeChecked)
+        {
+            await KeepAsync(own).ConfigureAwait(false);
+        }
+
+        lock (_gate)
+        {
+            if (own.Token < token)
             {
                 return RoutingIdGrant.Taken;
             }
 
-            own.Token = token;
-            if (!own.IsReleased)
+            // A claim is canceled before it is released.
+            if (cancellationToken.IsCancellationRequested)
             {
-                // Replies of claims for the same id may be handled in another order than Redis ran them.
-                OwnClaim newest = _own.GetOrAdd(own.Id, own);
-                if (newest.Token < token)
-                {
-                    _own[own.Id] = own;
-                }
+                return RoutingIdGrant.Unavailable;
             }
-        }
 
-        if (own.IsReleased)
-        {
-            Free(own);
+            own.Granted.Add(claim);
+            return RoutingIdGrant.Granted;
         }
-
-        if (takenFrom is { } former)
-        {
-            TellTakenOver(former, own.Id);
-        }
-
-        return RoutingIdGrant.Granted;
     }
 
-    private void Lose(OwnClaim own)
+    private void Lose(OwnId own, string reason)
     {
+        RoutingIdClaim[] lost;
         lock (_gate)
         {
-            _own.TryRemove(KeyValuePair.Create(own.Id, own));
+            lost = [.. own.Granted];
+            own.Granted.Clear();
+            own.Token = 0;
+            RemoveIfUnused(own);
         }
 
-        own.Claim.Lose($"A session of another node took over the routing id '{own.Claim.RoutingId}'.");
+        foreach (RoutingIdClaim claim in lost)
+        {
+            claim.Lose(reason);
+        }
     }
 
     // By an event loop, which must not wait for others that are sending.
-    private void Free(OwnClaim own) =>
-        _ = redis.ScriptEvaluateAsync(DirectoryScripts.Release, [Key(own.Id)], [Value(own)], CommandFlags.FireAndForget);
+    private void Free(byte[] id, long token) =>
+        _ = redis.ScriptEvaluateAsync(DirectoryScripts.Release, [Key(id)], [Value(token)], CommandFlags.FireAndForget);
 
-    private async Task<bool> KeepAsync(OwnClaim own) =>
-        own.IsReleased || (int)await redis.ScriptEvaluateAsync(
-            DirectoryScripts.Keep, [Key(own.Id)], [Value(own), (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false) == 1;
+    // Sets the key again, if it has not another owner by now: then the sessions are closed. False in this case.
+    private async Task<bool> KeepAsync(OwnId own)
+    {
+        long token = own.Token;
+        if (token == 0 || own.IsGone)
+        {
+            return true;
+        }
 
-    private async Task<int> KeepAsync(IEnumerable<OwnClaim> claims)
+        string value = (string)(await redis.ScriptEvaluateAsync(
+            DirectoryScripts.Keep, [Key(own.Utf8)], [Value(token), (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false))!;
+        bool isNode = Location.TryParse(value, out Location location);
+        bool isOwn = isNode && location.Instance == members.Self.Instance;
+        lock (_gate)
+        {
+            if (own.Token != token || (isOwn && !own.IsGone))
+            {
+                // Possibly by a later claim of this node, whose answer was lost or is due.
+                own.Token = isOwn && own.Token == token ? location.Token : own.Token;
+                return true;
+            }
+        }
+
+        if (own.IsGone)
+        {
+            // Given up meanwhile, possibly before the key was set.
+            Free(own.Utf8, token);
+            return true;
+        }
+
+        string id = Encoding.UTF8.GetString(own.Utf8);
+        Lose(own, isNode
+            ? $"A session of another node took over the routing id '{id}'."
+            : $"The key of routing id '{id}' was overwritten with a foreign value.");
+        return false;
+    }
+
+    private async Task<int> KeepAsync(IEnumerable<OwnId> ids)
     {
         int lost = 0;
 
         // Not the table's Values: to copy them it would hold up claims and releases, and with them event loops.
-        foreach (OwnClaim[] some in claims.Chunk(KeptAtOnce))
+        foreach (OwnId[] some in ids.Chunk(KeptAtOnce))
         {
-            bool[] kept = await Task.WhenAll(some.Select(KeepAsync)).ConfigureAwait(false);
-            for (int i = 0; i < some.Length; i++)
-            {
-                if (!kept[i])
-                {
-                    lost++;
-                    Lose(some[i]);
-                }
-            }
+            lost += (await Task.WhenAll(some.Select(KeepAsync)).ConfigureAwait(false)).Count(static kept => !kept);
         }
 
         return lost;
+    }
+
+    private async Task CheckAsync(OwnId own)
+    {
+        try
+        {
+            if (members.IsValid)
+            {
+                await KeepAsync(own).ConfigureAwait(false);
+                return;
+            }
+        }
+        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
+        {
+            // As without a lease: checked with all others.
+        }
+
+        if (!_stop.IsCancellationRequested)
+        {
+            KeepNow();
+        }
     }
 
     // Sets the keys again: some of them each second, as all at once would hold up relays, and all after a lost connection.
@@ -314,27 +389,23 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
                     all = false;
                 }
             }
-            catch (OperationCanceledException)
+            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
             {
                 return;
             }
-            catch (Exception e) when (e is RedisException or TimeoutException)
+            catch (Exception e)
             {
                 // Which of them were set is not known.
                 all = true;
+                if (e is not (RedisException or TimeoutException))
+                {
+                    BackplaneLog.KeepFailed(logger, e);
+                }
             }
         }
     }
 
-    private sealed class Asking
-    {
-        public int Count { get; set; }
+    private string Value(long token) => string.Create(CultureInfo.InvariantCulture, $"{_instance}:{token}");
 
-        /// <summary>The token of a claim that another node has taken over already.</summary>
-        public long LostToken { get; set; }
-    }
-
-    private string Value(OwnClaim own) => new Location(members.Self.Instance, own.Token).ToString();
-
-    private RedisKey Key(byte[] id) => ((RedisKey)$"{prefix}:id:").Append(id);
+    private RedisKey Key(byte[] id) => _keyPrefix.Append(id);
 }

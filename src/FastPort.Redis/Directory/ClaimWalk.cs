@@ -6,16 +6,16 @@ namespace FastPort.Redis.Directory;
 /// Takes the claims of a table one after the other, again and again, so many in each turn that a round takes a given number of turns. For
 /// one thread at a time, while others change the table: a claim that comes in behind the walk is taken in the next round.
 /// </summary>
-internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnClaim> claims, int turnsOfRound)
+internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnId> claims, int turnsOfRound)
 {
-    private IEnumerator<KeyValuePair<byte[], OwnClaim>>? _round;
+    private IEnumerator<KeyValuePair<byte[], OwnId>>? _round;
     private double _due;
 
     /// <summary>The claims of the next turn; none in some turns of a small table.</summary>
-    public List<OwnClaim> NextTurn()
+    public List<OwnId> NextTurn()
     {
         _round ??= claims.GetEnumerator();
-        List<OwnClaim> some = [];
+        List<OwnId> some = [];
         _due += (double)claims.Count / turnsOfRound;
         while (_due >= 1)
         {
@@ -27,7 +27,7 @@ internal sealed class ClaimWalk(ConcurrentDictionary<byte[], OwnClaim> claims, i
             }
 
             // A table that has grown is walked as it was: those that have gone since are no part of the turn.
-            if (!_round.Current.Value.IsReleased)
+            if (!_round.Current.Value.IsGone)
             {
                 some.Add(_round.Current.Value);
                 _due--;

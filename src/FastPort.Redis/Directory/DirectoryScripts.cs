@@ -11,7 +11,8 @@ internal static class DirectoryScripts
     /// instance, that value or "", the key's time to live in milliseconds. Returns 1 and the new value, or 0 and the present one.
     /// </summary>
     public const string Claim = """
-        local value = redis.call('GET', KEYS[1])
+        local value = redis.pcall('GET', KEYS[1])
+        if type(value) == 'table' then return {0, 'of another type'} end
         if value and string.sub(value, 1, 16) ~= ARGV[1] and value ~= ARGV[2] then return {0, value} end
         local time = redis.call('TIME')
         local token = time[1] * 1000000 + time[2]
@@ -25,15 +26,21 @@ internal static class DirectoryScripts
         """;
 
     /// <summary>
-    /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns 1, or 0 if the id belongs to a later claim. An
-    /// earlier one is what a replica knew before it became the master.
+    /// Keeps a claim. Arguments: its value, the time to live in milliseconds. Returns the key's value: another one if the id belongs to a
+    /// later claim, of the same node or another. An earlier one is what a replica knew before it became the master.
     /// </summary>
     public const string Keep = """
-        local value = redis.call('GET', KEYS[1])
-        local last = value and (tonumber(string.sub(value, 18)) or math.huge)
-        if value and value ~= ARGV[1] and last >= tonumber(string.sub(ARGV[1], 18)) then return 0 end
+        local value = redis.pcall('GET', KEYS[1])
+        if type(value) == 'table' then return 'of another type' end
+        if value and value ~= ARGV[1] then
+          local last = tonumber(string.sub(value, 18)) or math.huge
+          if last >= tonumber(string.sub(ARGV[1], 18)) then
+            if string.sub(value, 1, 16) == string.sub(ARGV[1], 1, 16) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+            return value
+          end
+        end
         redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-        return 1
+        return ARGV[1]
         """;
 
     /// <summary>Gives a claim up, unless the id belongs to another one meanwhile. Argument: its value.</summary>

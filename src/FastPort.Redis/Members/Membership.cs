@@ -20,7 +20,11 @@ internal sealed class Membership : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private FrozenDictionary<ulong, Member> _members = FrozenDictionary<ulong, Member>.Empty;
     private string _version = string.Empty;
+
+    // The end of the lease; written under the gate, as a renewal that was asked for before a connection was lost proves nothing.
+    private readonly Lock _leaseGate = new();
     private long _validUntil;
+    private long _connectionLostAt;
     private long _claimsFrom;
     private Task _running = Task.CompletedTask;
     private Task _claimingAgain = Task.CompletedTask;
@@ -110,7 +114,12 @@ internal sealed class Membership : IAsyncDisposable
     /// </summary>
     public void ConnectionLost()
     {
-        Volatile.Write(ref _validUntil, _time.GetTimestamp());
+        lock (_leaseGate)
+        {
+            _connectionLostAt = _time.GetTimestamp();
+            Volatile.Write(ref _validUntil, _connectionLostAt);
+        }
+
         _renewNow.Release();
     }
 
@@ -164,11 +173,11 @@ internal sealed class Membership : IAsyncDisposable
                     Renewed?.Invoke(null);
                 }
             }
-            catch (OperationCanceledException)
+            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
             {
                 return;
             }
-            catch (Exception e) when (e is RedisException or TimeoutException)
+            catch (Exception e)
             {
                 if (!failed)
                 {
@@ -204,6 +213,22 @@ internal sealed class Membership : IAsyncDisposable
                 return Member.Parse((string)answer[1]!);
             }
 
+            // A network that is back may deliver an old renewal first, whose answer nobody waits for any more. The lease may have ended
+            // before it and begun again with it, and goes on only since then.
+            if (uniqueName.Length == 0 && (result == 0 || HasFailed(_claimingAgain) || (wasUnanswered && !HasLease)))
+            {
+                Volatile.Write(ref _claimsFrom, asked + Ticks(_lease / 2));
+                Volatile.Write(ref _claimingAgain, ClaimAgainAfterAsync(_claimingAgain));
+            }
+
+            lock (_leaseGate)
+            {
+                if (asked > _connectionLostAt)
+                {
+                    Volatile.Write(ref _validUntil, asked + Ticks(_lease));
+                }
+            }
+
             string version = (string)answer[1]!;
             if (version != _version)
             {
@@ -211,15 +236,6 @@ internal sealed class Membership : IAsyncDisposable
                 Update([.. answer.Skip(2).Select(static one => Member.Parse((string)one!)).OfType<Member>()]);
             }
 
-            // A network that is back may deliver an old renewal first, whose answer nobody waits for any more. The lease may have ended
-            // before it and begun again with it, and goes on only since then.
-            if (uniqueName.Length == 0 && (result == 0 || _claimingAgain.IsFaulted || (wasUnanswered && !HasLease)))
-            {
-                Volatile.Write(ref _claimsFrom, asked + Ticks(_lease / 2));
-                Volatile.Write(ref _claimingAgain, ClaimAgainAfterAsync(_claimingAgain));
-            }
-
-            Volatile.Write(ref _validUntil, asked + Ticks(_lease));
             return null;
         }
         finally
@@ -227,6 +243,8 @@ internal sealed class Membership : IAsyncDisposable
             _renewing.Release();
         }
     }
+
+    private static bool HasFailed(Task task) => task is { IsCompleted: true, IsCompletedSuccessfully: false };
 
     private async Task ClaimAgainAfterAsync(Task before)
     {

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
 using FastPort.Framing;
+using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
@@ -8,7 +9,7 @@ using FastPort.Routing;
 namespace FastPort.Redis.Peers;
 
 /// <summary>Asks other nodes about their sessions, and answers what they ask about those of this one. Thread-safe.</summary>
-internal sealed class PeerQuestions(RelayTransport transport, IPeers local, string node, TimeProvider time)
+internal sealed class PeerQuestions(RelayTransport transport, Membership members, IPeers local, string node, TimeProvider time)
 {
     /// <summary>Sessions in one answer.</summary>
     public const int LargestPage = 1000;
@@ -19,11 +20,17 @@ internal sealed class PeerQuestions(RelayTransport transport, IPeers local, stri
     private long _lastCorrelation;
 
     /// <summary>
-    /// Asks a node. Null if it does not answer within two seconds: it was not reached then, or the answer was lost, so a session that was
-    /// to be closed may be.
+    /// Asks a node. Null if this node has no lease, or there is no answer within two seconds: the other one was not reached then, or the
+    /// answer was lost, so a session that was to be closed may be.
     /// </summary>
     public async Task<PeerInfo[]?> AskAsync(ulong instance, PeerQuestion question, CancellationToken cancellationToken)
     {
+        if (!members.HasLease)
+        {
+            // The other node would ignore it.
+            return null;
+        }
+
         long correlation = Interlocked.Increment(ref _lastCorrelation);
         var answer = new TaskCompletionSource<PeerInfo[]>(TaskCreationOptions.RunContinuationsAsynchronously);
         _waiting[correlation] = answer;

@@ -154,7 +154,7 @@ internal sealed class BatchReceiver(
                 sender.Confirm(BinaryPrimitives.ReadUInt64LittleEndian(payload), keeps ? SendStatus.Queued : SendStatus.NotFound);
                 return true;
             case EntryKind.TakenOver when payload.Length > 8:
-                directory.Lose(payload[8..], BinaryPrimitives.ReadInt64LittleEndian(payload));
+                directory.TakenOver(payload[8..], BinaryPrimitives.ReadInt64LittleEndian(payload));
                 return true;
             case EntryKind.Moved when payload.Length > 8:
                 lookups.Forget(payload[8..], BinaryPrimitives.ReadInt64LittleEndian(payload));

@@ -5,7 +5,6 @@ using FastPort.Redis.Wire;
 using FastPort.Routing;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging;
-using StackExchange.Redis;
 
 namespace FastPort.Redis.Relaying;
 
@@ -62,7 +61,7 @@ internal sealed class LocationLookups(
             return;
         }
 
-        Interlocked.Add(ref _waitingBytes, relay.Body.Length);
+        Interlocked.Add(ref _waitingBytes, relay.Bytes);
         while (true)
         {
             var begun = new Lookup();
@@ -103,7 +102,7 @@ internal sealed class LocationLookups(
             transport.Counters.LookedUp();
             found = await directory.LookUpAsync(id).ConfigureAwait(false);
         }
-        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
+        catch (Exception e)
         {
             BackplaneLog.LookupFailed(logger, e.Message);
             failed = SendStatus.Unavailable;
@@ -120,7 +119,7 @@ internal sealed class LocationLookups(
                 }
                 else
                 {
-                    Interlocked.Add(ref _waitingBytes, -relay.Body.Length);
+                    Interlocked.Add(ref _waitingBytes, -relay.Bytes);
                     transport.Settle(relay.Correlation, relay.Origin, id, failed);
                 }
             }
@@ -142,7 +141,7 @@ internal sealed class LocationLookups(
 
     private void Send(Location location, byte[] id, in WaitingRelay relay)
     {
-        Interlocked.Add(ref _waitingBytes, -relay.Body.Length);
+        Interlocked.Add(ref _waitingBytes, -relay.Bytes);
 
         // This node has the id: the session has come meanwhile, or is ending.
         SendStatus status = location.Instance == transport.Self

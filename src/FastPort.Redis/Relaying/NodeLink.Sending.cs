@@ -35,6 +35,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         while (true)
         {
             SentBatch batch;
+            bool isClosed;
             lock (_gate)
             {
                 _sending.Clear();
@@ -44,6 +45,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
                     return;
                 }
 
+                isClosed = _isClosed;
                 (_gathering, _sending) = (_sending, _gathering);
                 batch = new SentBatch(_number++, _sending.Length, _content, _transport.Now);
                 _content = default;
@@ -55,6 +57,12 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
                 }
             }
 
+            if (isClosed)
+            {
+                _transport.Undelivered(this, _sending.Memory.Span);
+                continue;
+            }
+
             _sending.Seal(_transport.Self, batch.Number);
             _transport.Counters.BatchSent(batch.Content, batch.Bytes);
             long receivers;
@@ -62,25 +70,28 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
             {
                 receivers = await _transport.PublishAsync(_channel, _sending.Memory).ConfigureAwait(false);
             }
-            catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException)
+            catch (Exception e)
             {
+                if (e is not (RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException))
+                {
+                    _transport.SendingFailed(this, e);
+                }
+
                 // Redis may have received it or not.
-                Forget(batch.Number);
-                _transport.Lost(this, batch.Number, batch.Number, batch.Content);
+                _transport.Lost(this, batch.Number, batch.Number, Forget(batch.Number) ? batch.Content : default);
                 SendAgainLater();
                 return;
             }
 
-            if (receivers == 0)
+            if (receivers == 0 && (Forget(batch.Number) || !batch.Content.NeedsSeen))
             {
-                Forget(batch.Number);
                 _transport.Undelivered(this, _sending.Memory.Span);
             }
         }
     }
 
-    // What says what became of relays may arrive twice: senders wait for it. Relays and publications may not, and of topics all is told
-    // again. Tried again by the transport's timer or the next entry.
+    // What says what became of relays may arrive twice: senders wait for it. Relays and publications may not, of topics all is told
+    // again, and who asks about peers does not wait long. Tried again by the transport's timer or the next entry.
     private void SendAgainLater()
     {
         lock (_gate)
@@ -88,7 +99,7 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
             BatchReader reader = BatchReader.OpenOwn(_sending.Memory.Span);
             while (reader.Read())
             {
-                if (!reader.Kind.NeedsSeen())
+                if (!reader.Kind.NeedsSeen() && reader.Kind is not (EntryKind.PeerQuestion or EntryKind.PeerAnswer))
                 {
                     reader.Payload.CopyTo(_gathering.Add(reader.Kind, reader.Payload.Length));
                 }
@@ -100,13 +111,14 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
         }
     }
 
-    // A batch that nobody will see.
-    private void Forget(ulong number)
+    // A batch that nobody will see. False if it was given up already.
+    private bool Forget(ulong number)
     {
         lock (_gate)
         {
-            _unseen.Remove(number);
+            bool wasThere = _unseen.Remove(number) is not null;
             TellRoom();
+            return wasThere;
         }
     }
 }

@@ -127,21 +127,24 @@ internal sealed partial class NodeLink
     {
         BatchBuffer? rest = null;
         BatchContent lost;
+        ulong last;
         lock (_gate)
         {
             _isClosed = true;
             lost = _unseen.GiveUp(long.MaxValue, out _, out _);
-            if (_content.NeedsSeen && !_isSending)
+            if (!_isSending)
             {
+                // Otherwise the thread that sends finds the link closed.
                 rest = _gathering;
                 _gathering = new BatchBuffer();
             }
 
             _content = default;
+            last = _number - 1;
             TellRoom();
         }
 
-        _transport.Lost(this, 0, ulong.MaxValue, lost);
+        _transport.Lost(this, 0, last, lost);
         if (rest is not null)
         {
             _transport.Undelivered(this, rest.Memory.Span);

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
@@ -153,6 +154,9 @@ internal sealed class RelayTransport : IAsyncDisposable
         Pending.Complete(pending => pending.IsIn(link, first, last), SendStatus.Unconfirmed);
     }
 
+    /// <summary>A batch could not be sent, for a reason that is not Redis's.</summary>
+    public void SendingFailed(NodeLink link, Exception exception) => BackplaneLog.SendingFailed(_logger, NameOf(link.Instance), exception);
+
     /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
     public void Undelivered(NodeLink link, ReadOnlySpan<byte> batch)
     {
@@ -169,6 +173,12 @@ internal sealed class RelayTransport : IAsyncDisposable
                 {
                     Pending = entry.Origin == Self ? Pending.Find(entry.Correlation) : null,
                 });
+            }
+
+            if (reader.Kind == EntryKind.Challenge
+                && Pending.TryTake(BinaryPrimitives.ReadUInt64LittleEndian(reader.Payload), out PendingRelay? challenge))
+            {
+                challenge.Complete(SendStatus.Unavailable);
             }
 
             publications += reader.Kind == EntryKind.Publish ? 1 : 0;

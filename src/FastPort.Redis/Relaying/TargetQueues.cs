@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using FastPort.Framing;
+using FastPort.Redis.Members;
 using FastPort.Redis.Wire;
 using FastPort.Routing;
 using FastPort.Sessions;
@@ -10,7 +11,7 @@ namespace FastPort.Redis.Relaying;
 /// Relays of other nodes that wait for room in the send queues of sessions of this one, in order for each. The batches' thread adds, a
 /// task for each waiting target sends.
 /// </summary>
-internal sealed class TargetQueues(RelayTransport transport, IMessageRouter local, TimeProvider time, int maxBytes)
+internal sealed class TargetQueues(RelayTransport transport, IMessageRouter local, Membership members, TimeProvider time, int maxBytes)
 {
     private readonly ConcurrentDictionary<byte[], Queue<WaitingRelay>> _targets = new(Utf8Comparer.Instance);
     private long _bytes;
@@ -22,15 +23,15 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
     /// <summary>Lets a relay wait.</summary>
     public void Add(in RelayEntry entry)
     {
-        if (Interlocked.Add(ref _bytes, entry.Body.Length) > maxBytes)
+        WaitingRelay relay = WaitingRelay.Copy(entry, moreHops: 0, transport.Now);
+        if (Interlocked.Add(ref _bytes, relay.Bytes) > maxBytes)
         {
-            Interlocked.Add(ref _bytes, -entry.Body.Length);
+            Interlocked.Add(ref _bytes, -relay.Bytes);
             transport.Settle(entry.Correlation, entry.Origin, entry.Id, SendStatus.Dropped);
             return;
         }
 
         byte[] id = entry.Id.ToArray();
-        WaitingRelay relay = WaitingRelay.Copy(entry, moreHops: 0, transport.Now);
         while (true)
         {
             var begun = new Queue<WaitingRelay>();
@@ -60,7 +61,8 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
         WaitingRelay? next = queue.Peek();
         while (next is { } relay)
         {
-            SendStatus status = local.TrySend(id, relay.Type, new RawBody(relay.Body));
+            // Without the lease the id may belong to another node by now.
+            SendStatus status = members.IsValid ? local.TrySend(id, relay.Type, new RawBody(relay.Body)) : SendStatus.Unavailable;
             if (status == SendStatus.Full
                 && (relay.Correlation == 0 || transport.Now - relay.Since < transport.Ticks(transport.RelayTimeout)))
             {
@@ -76,7 +78,7 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
             }
 
             transport.Settle(relay.Correlation, relay.Origin, id, status);
-            Interlocked.Add(ref _bytes, -relay.Body.Length);
+            Interlocked.Add(ref _bytes, -relay.Bytes);
             lock (queue)
             {
                 queue.Dequeue();

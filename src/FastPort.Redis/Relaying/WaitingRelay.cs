@@ -13,6 +13,12 @@ namespace FastPort.Redis.Relaying;
 internal readonly record struct WaitingRelay(
     ulong Correlation, ulong Origin, ushort Type, byte Hops, byte[] Body, long Since, PendingRelay? Pending = null)
 {
+    // What a relay takes beside its message: two queues' entries and an array's head.
+    private const int FixedBytes = 150;
+
+    /// <summary>Memory that it takes, about.</summary>
+    public int Bytes => FixedBytes + Body.Length;
+
     public static WaitingRelay Copy(in RelayEntry entry, int moreHops, long now) => new(
         entry.Correlation, entry.Origin, entry.Type, (byte)(entry.Hops + moreHops), entry.Body.ToArray(), now);
 }

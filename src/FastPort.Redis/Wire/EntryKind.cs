@@ -15,7 +15,7 @@ internal enum EntryKind : byte
     /// <summary>Whether the session that has an id is about to end: correlation (8), token (8), id.</summary>
     Challenge = 4,
 
-    /// <summary>The receiver's session has lost its id: token (8), id.</summary>
+    /// <summary>The receiver's session has lost its id, or may have: token (8), id.</summary>
     TakenOver = 5,
 
     /// <summary>The sender of this entry has not the id that a relay was for: token (8), id.</summary>

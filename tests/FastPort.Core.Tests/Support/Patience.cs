@@ -15,10 +15,13 @@ internal static class Patience
     public static CancellationToken Token => new CancellationTokenSource(Limit).Token;
 
     /// <summary>Waits until the condition holds.</summary>
-    public static async Task UntilAsync(Func<bool> condition, string what)
+    public static Task UntilAsync(Func<bool> condition, string what) => UntilAsync(() => Task.FromResult(condition()), what);
+
+    /// <inheritdoc cref="UntilAsync(Func{bool}, string)"/>
+    public static async Task UntilAsync(Func<Task<bool>> condition, string what)
     {
         CancellationToken token = Token;
-        while (!condition())
+        while (!await condition())
         {
             Assert.False(token.IsCancellationRequested, $"Waited in vain until {what}.");
             await Task.Delay(Pause);

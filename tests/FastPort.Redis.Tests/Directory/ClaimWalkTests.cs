@@ -16,14 +16,14 @@ public sealed class ClaimWalkTests
         Gen.Choose(0, 2000).ToArbitrary(),
         static count =>
         {
-            ConcurrentDictionary<byte[], OwnClaim> claims = new();
+            ConcurrentDictionary<byte[], OwnId> claims = new();
             Add(claims, count);
             var walk = new ClaimWalk(claims, Turns);
 
             // The sum of the turns' shares may be a little less than the whole.
-            List<List<OwnClaim>> round = [.. Enumerable.Range(0, Turns).Select(_ => walk.NextTurn())];
+            List<List<OwnId>> round = [.. Enumerable.Range(0, Turns).Select(_ => walk.NextTurn())];
 
-            OwnClaim[] taken = [.. round.SelectMany(static turn => turn)];
+            OwnId[] taken = [.. round.SelectMany(static turn => turn)];
             Assert.InRange(taken.Length, count - 1, count);
             Assert.Equal(taken.Length, taken.Distinct().Count());
             Assert.All(round, turn => Assert.InRange(turn.Count, count / Turns, (count / Turns) + 1));
@@ -34,11 +34,11 @@ public sealed class ClaimWalkTests
         Gen.Choose(0, 255).ArrayOf(8 * Turns).ToArbitrary(),
         static changes =>
         {
-            ConcurrentDictionary<byte[], OwnClaim> claims = new();
-            OwnClaim[] staying = Add(claims, 50);
+            ConcurrentDictionary<byte[], OwnId> claims = new();
+            OwnId[] staying = Add(claims, 50);
             var walk = new ClaimWalk(claims, Turns);
-            HashSet<OwnClaim> taken = [];
-            Stack<OwnClaim> others = [];
+            HashSet<OwnId> taken = [];
+            Stack<OwnId> others = [];
 
             // After the changes the walk is at the latest in its second round, which may begin in any turn.
             for (int turn = 0; turn < 4 * Turns; turn++)
@@ -49,9 +49,9 @@ public sealed class ClaimWalkTests
                     {
                         others.Push(Add(claims, 1)[0]);
                     }
-                    else if (others.TryPop(out OwnClaim? gone))
+                    else if (others.TryPop(out OwnId? gone))
                     {
-                        claims.TryRemove(gone.Id, out _);
+                        claims.TryRemove(gone.Utf8, out _);
                     }
                 }
 
@@ -64,21 +64,21 @@ public sealed class ClaimWalkTests
     [Fact]
     public void A_round_does_not_take_longer_after_most_claims_have_gone()
     {
-        ConcurrentDictionary<byte[], OwnClaim> claims = new();
-        OwnClaim[] first = Add(claims, 1000);
+        ConcurrentDictionary<byte[], OwnId> claims = new();
+        OwnId[] first = Add(claims, 1000);
         var walk = new ClaimWalk(claims, Turns);
         Assert.NotEmpty(walk.NextTurn());
 
         // The table grows, so that the walk goes on in the old one, and then has few claims left.
-        OwnClaim[] all = [.. first, .. Add(claims, 9000)];
-        OwnClaim[] staying = all[500..600];
-        foreach (OwnClaim gone in all.Except(staying))
+        OwnId[] all = [.. first, .. Add(claims, 9000)];
+        OwnId[] staying = all[500..600];
+        foreach (OwnId gone in all.Except(staying))
         {
-            claims.TryRemove(gone.Id, out _);
-            gone.IsReleased = true;
+            claims.TryRemove(gone.Utf8, out _);
+            gone.IsGone = true;
         }
 
-        HashSet<OwnClaim> taken = [.. Enumerable.Range(0, (2 * Turns) + 2).SelectMany(_ => walk.NextTurn())];
+        HashSet<OwnId> taken = [.. Enumerable.Range(0, (2 * Turns) + 2).SelectMany(_ => walk.NextTurn())];
 
         Assert.Superset(staying.ToHashSet(), taken);
     }
@@ -86,7 +86,7 @@ public sealed class ClaimWalkTests
     [Fact]
     public void A_table_that_has_become_empty_has_turns_without_claims()
     {
-        ConcurrentDictionary<byte[], OwnClaim> claims = new();
+        ConcurrentDictionary<byte[], OwnId> claims = new();
         Add(claims, 100);
         var walk = new ClaimWalk(claims, Turns);
         Assert.NotEmpty(walk.NextTurn());
@@ -97,13 +97,13 @@ public sealed class ClaimWalkTests
         Assert.Empty(walk.NextTurn());
     }
 
-    private static OwnClaim[] Add(ConcurrentDictionary<byte[], OwnClaim> claims, int count)
+    private static OwnId[] Add(ConcurrentDictionary<byte[], OwnId> claims, int count)
     {
-        var added = new OwnClaim[count];
+        var added = new OwnId[count];
         for (int i = 0; i < count; i++)
         {
-            added[i] = new OwnClaim(null!, Encoding.UTF8.GetBytes($"id-{i}"));
-            claims[added[i].Id] = added[i];
+            added[i] = new OwnId(Encoding.UTF8.GetBytes($"id-{i}"));
+            claims[added[i].Utf8] = added[i];
         }
 
         return added;

@@ -1,0 +1,153 @@
+using System.Text;
+using FastPort.Clients;
+using FastPort.Connections;
+using FastPort.Core.Tests.Support;
+using FastPort.Redis.Directory;
+using FastPort.Redis.Members;
+using FastPort.Redis.Tests.Support;
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging.Abstractions;
+using StackExchange.Redis;
+using Xunit;
+
+namespace FastPort.Redis.Tests.Directory;
+
+/// <summary>What a node does when it and Redis know different things about an id.</summary>
+public sealed class ClaimDirectoryTests
+{
+    private const string Key = "fastport:id:machine-7";
+    private static readonly byte[] Id = Encoding.UTF8.GetBytes("machine-7");
+
+    [RedisFact]
+    public async Task A_session_whose_id_was_taken_over_by_a_claim_without_an_answer_is_closed()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient client = await a.ConnectAsync("machine-7", reconnect: false);
+        Session session = a.Server.FindSession("machine-7")!;
+        ClaimDirectory directory = a.Backplane.Running!.Directory;
+        long token = directory.Find(Id)!.Token;
+        await redis.RunAsync("SET", Key, $"{b.Instance()}:{token + 1}");
+
+        directory.TakenOver(Id, token);
+
+        Assert.Equal(CloseKind.TakenOver, (await session.Closed.InTimeAsync()).Kind);
+        Assert.Equal($"{b.Instance()}:{token + 1}", (await redis.RunAsync("GET", Key)).Trim());
+    }
+
+    [RedisFact]
+    public async Task A_session_whose_id_was_taken_over_by_a_session_that_has_gone_keeps_it()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using FastPortClient client = await a.ConnectAsync("machine-7");
+        ClaimDirectory directory = a.Backplane.Running!.Directory;
+        long token = directory.Find(Id)!.Token;
+        await redis.RunAsync("DEL", Key);
+
+        directory.TakenOver(Id, token);
+
+        await Patience.UntilAsync(async () => (await redis.RunAsync("GET", Key)).Trim() == $"{a.Instance()}:{token}", "the key is there again");
+        Assert.Equal(token, directory.Find(Id)!.Token);
+        Assert.NotNull(a.Server.FindSession("machine-7"));
+    }
+
+    [RedisFact]
+    public async Task A_claim_of_the_same_node_whose_answer_was_lost_does_not_close_the_session_before_it()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using FastPortClient client = await a.ConnectAsync("machine-7");
+        ClaimDirectory directory = a.Backplane.Running!.Directory;
+        long token = directory.Find(Id)!.Token;
+        await redis.RunAsync("SET", Key, $"{a.Instance()}:{token + 1}");
+
+        int lost = await directory.ClaimAgainAsync();
+
+        Assert.Equal(0, lost);
+        Assert.Equal(token + 1, directory.Find(Id)!.Token);
+        Assert.Equal(directory.Find(Id)!.Token, (await directory.LookUpAsync(Id))!.Value.Token);
+        Assert.NotNull(a.Server.FindSession("machine-7"));
+    }
+
+    /// <summary>At whichever moment the newer session ends: before its claim is sent, while the answer is due, or after it.</summary>
+    [RedisTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_take_over_by_a_session_that_ends_leaves_the_id_with_the_one_before_it(bool atOtherNode)
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node node = await Node.StartAsync(redis, "server");
+        await using FastPortClient client = await node.ConnectAsync(string.Empty);
+        Session session = node.Server.Sessions.Single();
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        await using var a = new Claimer(connection, "a");
+        await using var b = new Claimer(connection, "b");
+        a.Tells = b.Directory;
+        b.Tells = a.Directory;
+        await a.Members.JoinAsync(Patience.Token);
+        await b.Members.JoinAsync(Patience.Token);
+        var before = new RoutingIdClaim(session, "machine-7", takesOver: false);
+        Assert.Equal(RoutingIdGrant.Granted, await a.Directory.ClaimAsync(before, Patience.Token));
+        ClaimDirectory other = (atOtherNode ? b : a).Directory;
+        int ended = 0;
+        for (int i = 0; i < 200; i++)
+        {
+            using var end = new CancellationTokenSource();
+            var claim = new RoutingIdClaim(session, "machine-7", takesOver: true);
+            Task<RoutingIdGrant> answer = other.ClaimAsync(claim, end.Token).AsTask();
+            Thread.SpinWait(i * 200);
+            await end.CancelAsync();
+            other.Release(claim);
+            RoutingIdGrant grant = await answer.InTimeAsync();
+            if (grant == RoutingIdGrant.Granted && atOtherNode)
+            {
+                // It had the id for a moment: the session before has lost it.
+                await Patience.UntilAsync(() => a.Directory.Find(Id) is null, "the loss is known");
+                Assert.Equal(RoutingIdGrant.Granted, await a.Directory.ClaimAsync(before, Patience.Token));
+                continue;
+            }
+
+            ended++;
+            await Patience.UntilAsync(
+                async () => a.Directory.Find(Id) is { } own && await a.Directory.LookUpAsync(Id) is { } found
+                    && found == new Location(a.Members.Self.Instance, own.Token),
+                "the session before has the id, in the directory too");
+        }
+
+        Assert.NotEqual(0, ended);
+        a.Directory.Release(before);
+        await Patience.UntilAsync(async () => await a.Directory.LookUpAsync(Id) is null, "the id is free");
+        Assert.Equal((0, 0), (a.Directory.Count, b.Directory.Count));
+    }
+
+    private sealed class Claimer : IAsyncDisposable
+    {
+        public Claimer(ConnectionMultiplexer connection, string name)
+        {
+            IDatabase database = connection.GetDatabase();
+            Members = new Membership(database, "fastport", name, TimeSpan.FromSeconds(30), TimeProvider.System)
+            {
+                ClaimAgain = static () => Task.CompletedTask,
+            };
+            Directory = new ClaimDirectory(database, "fastport", Members, NullLogger.Instance)
+            {
+                ChallengeAsync = static (_, _) => new ValueTask<bool?>(true),
+                TellTakenOver = (former, id) => Tells!.TakenOver(id, former.Token),
+            };
+        }
+
+        public Membership Members { get; }
+
+        public ClaimDirectory Directory { get; }
+
+        public ClaimDirectory? Tells { get; set; }
+
+        public async ValueTask DisposeAsync()
+        {
+            await Directory.DisposeAsync();
+            await Members.DisposeAsync();
+        }
+    }
+}
