@@ -111,6 +111,9 @@ public sealed class AcceptingTests
 
         open.Serve = sound;
         await AssertServesAsync(open);
+
+        // The line may follow the end of the connection, on another thread.
+        await Patience.UntilAsync(() => open.Log.WithId(1005).Count != 0, "the failure is logged");
         Assert.Single(open.Log.WithId(1005));
     }
 

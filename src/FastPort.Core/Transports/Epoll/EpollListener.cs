@@ -3,7 +3,6 @@ using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Transports.Epoll.Loop;
 using FastPort.Transports.Epoll.Native;
-using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Epoll;
 
@@ -14,8 +13,6 @@ namespace FastPort.Transports.Epoll;
 /// </summary>
 internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTask
 {
-    private const int Backlog = 4096;
-
     // Limits a turn, so that many new connections do not keep the loop from its existing ones.
     private const int AcceptsPerTurn = 64;
 
@@ -27,11 +24,10 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     private readonly ConnectionSettings _settings;
     private readonly AcceptRecovery _recovery;
     private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private EndPoint _family = null!;
-    private UnixSocketFile? _file;
+    private ListeningSocket? _listening;
     private EpollLoop? _loop;
     private Action<Connection>? _accepted;
-    private int _descriptor = -1;
+    private int _descriptor;
     private int _requested;
     private int _stopping;
 
@@ -55,38 +51,20 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     public void Start(Action<Connection> accepted)
     {
         _accepted = accepted;
-        if (Endpoint.Scheme == "unix")
-        {
-            _file = new UnixSocketFile(Endpoint, _settings);
-            _file.Prepare();
-            _family = _file.Address;
-        }
-        else
-        {
-            _family = SocketAddresses.ForListening(Endpoint);
-        }
-
+        _listening = new ListeningSocket(Endpoint, _settings);
         try
         {
-            Listen();
             _loop = _group.Acquire(_settings.Logger);
         }
-        catch (Exception e)
+        catch
         {
-            _file?.Remove();
-            if (_descriptor >= 0)
-            {
-                _ = Libc.Close(_descriptor);
-            }
-
-            if (e is SocketException refused)
-            {
-                throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, refused), e);
-            }
-
+            _listening.Dispose();
             throw;
         }
 
+        _listening.Socket.Blocking = false;
+        _descriptor = (int)_listening.Socket.Handle;
+        Endpoint = _listening.Endpoint;
         Request(StartRequested);
     }
 
@@ -129,7 +107,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     {
         for (int i = 0; i < AcceptsPerTurn && _watched; i++)
         {
-            int descriptor = NativeSocket.Accept(_descriptor, _family, out EndPoint? remote);
+            int descriptor = NativeSocket.Accept(_descriptor, _listening!.Address, out EndPoint? remote);
             if (descriptor >= 0)
             {
                 _recovery.Succeeded(Endpoint);
@@ -139,19 +117,6 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
             {
                 return;
             }
-        }
-    }
-
-    private void Listen()
-    {
-        _descriptor = NativeSocket.Create(_family, _settings);
-        NativeSocket.Bind(_descriptor, _family);
-        _file?.AfterBind();
-        NativeSocket.Listen(_descriptor, Backlog);
-        _file?.AfterListen();
-        if (NativeSocket.LocalAddress(_descriptor, _family) is IPEndPoint bound)
-        {
-            Endpoint = Endpoint with { Port = bound.Port };
         }
     }
 
@@ -198,10 +163,10 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
         EpollConnection? connection = null;
         try
         {
-            NativeSocket.Tune(descriptor, _family, _settings);
+            NativeSocket.Tune(descriptor, _listening!.Address, _settings);
             loop = _group.Acquire(_settings.Logger);
-            connection = new EpollConnection(
-                descriptor, _group, loop, _settings, remote, NativeSocket.LocalAddress(descriptor, _family));
+            EndPoint? local = NativeSocket.LocalAddress(descriptor, _listening.Address);
+            connection = new EpollConnection(descriptor, _group, loop, _settings, remote, local);
             loop = null;
             descriptor = -1;
             _accepted!(connection);
@@ -235,8 +200,7 @@ internal sealed class EpollListener : ITransportListener, ILoopHandler, ILoopTas
     {
         Unwatch();
         _stopped = true;
-        _file?.Remove();
-        _ = Libc.Close(_descriptor);
+        _listening!.Dispose();
         _closed.SetResult();
         _group.Release(_loop!);
     }

@@ -1,7 +1,5 @@
-using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
-using FastPort.Transports.Unix;
 
 namespace FastPort.Transports.Sockets;
 
@@ -11,12 +9,9 @@ namespace FastPort.Transports.Sockets;
 /// </summary>
 internal sealed class SocketListener : ITransportListener
 {
-    private const int Backlog = 4096;
-
     private readonly ConnectionSettings _settings;
     private readonly AcceptRecovery _recovery;
-    private Socket? _socket;
-    private UnixSocketFile? _file;
+    private ListeningSocket? _listening;
     private AcceptArgs? _args;
     private Action<Connection>? _accepted;
 
@@ -36,7 +31,8 @@ internal sealed class SocketListener : ITransportListener
     public void Start(Action<Connection> accepted)
     {
         _accepted = accepted;
-        _socket = Listen();
+        _listening = new ListeningSocket(Endpoint, _settings);
+        Endpoint = _listening.Endpoint;
         _args = new AcceptArgs(this);
         AcceptSoon();
     }
@@ -48,53 +44,11 @@ internal sealed class SocketListener : ITransportListener
             _stopped = true;
         }
 
-        _file?.Remove();
-        _socket?.Dispose();
+        _listening?.Dispose();
         return ValueTask.CompletedTask;
     }
 
     public ValueTask DisposeAsync() => StopAsync();
-
-    private Socket Listen()
-    {
-        UnixSocketFile? file = Endpoint.Scheme == "unix" ? new UnixSocketFile(Endpoint, _settings) : null;
-        file?.Prepare();
-        IPEndPoint? port = file is null ? SocketAddresses.ForListening(Endpoint) : null;
-        EndPoint address = file?.Address ?? (EndPoint)port!;
-        var socket = new Socket(address.AddressFamily, SocketType.Stream, port is null ? ProtocolType.Unspecified : ProtocolType.Tcp);
-        try
-        {
-            if (port is not null)
-            {
-                if (port.Address.Equals(IPAddress.IPv6Any))
-                {
-                    socket.DualMode = true;
-                }
-
-                SocketTuning.Prepare(socket, port, _settings);
-            }
-
-            socket.Bind(address);
-            file?.AfterBind();
-            socket.Listen(Backlog);
-            file?.AfterListen();
-        }
-        catch (Exception e)
-        {
-            file?.Remove();
-            socket.Dispose();
-            if (e is SocketException refused)
-            {
-                throw new EndpointException(Endpoint, SocketAddresses.DescribeBindError(Endpoint, refused), e);
-            }
-
-            throw;
-        }
-
-        _file = file;
-        Endpoint = socket.LocalEndPoint is IPEndPoint bound ? Endpoint with { Port = bound.Port } : Endpoint;
-        return socket;
-    }
 
     // Not on the thread of the caller, which may be the clock's: accepting goes on for as long as peers connect.
     private void AcceptSoon() => ThreadPool.UnsafeQueueUserWorkItem(static listener => listener.Accept(), this, preferLocal: false);
@@ -106,7 +60,7 @@ internal sealed class SocketListener : ITransportListener
             _args!.AcceptSocket = null;
             try
             {
-                if (_socket!.AcceptAsync(_args))
+                if (_listening!.Socket.AcceptAsync(_args))
                 {
                     return;
                 }

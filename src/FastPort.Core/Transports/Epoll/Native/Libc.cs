@@ -25,10 +25,8 @@ internal static unsafe partial class Libc
     public const int NoSignal = 0x4000;
     public const int DontWait = 0x40;
     public const int ShutWrite = 1;
-    public const int IpProtoIpv6 = 41;
     public const int IpProtoTcp = 6;
     public const int SolSocket = 1;
-    public const int SoReuseAddress = 2;
     public const int SoError = 4;
     public const int SoSendBuffer = 7;
     public const int SoKeepAlive = 9;
@@ -39,7 +37,6 @@ internal static unsafe partial class Libc
     public const int TcpKeepInterval = 5;
     public const int TcpKeepCount = 6;
     public const int TcpUserTimeout = 18;
-    public const int Ipv6Only = 26;
 
     [LibraryImport("libc", EntryPoint = "epoll_create1", SetLastError = true)]
     public static partial int EpollCreate(int flags);
@@ -67,12 +64,6 @@ internal static unsafe partial class Libc
 
     [LibraryImport("libc", EntryPoint = "socket", SetLastError = true)]
     public static partial int Socket(int family, int type, int protocol);
-
-    [LibraryImport("libc", EntryPoint = "bind", SetLastError = true)]
-    public static partial int Bind(int descriptor, void* address, int length);
-
-    [LibraryImport("libc", EntryPoint = "listen", SetLastError = true)]
-    public static partial int Listen(int descriptor, int backlog);
 
     [LibraryImport("libc", EntryPoint = "accept4", SetLastError = true)]
     public static partial int Accept(int descriptor, void* address, int* length, int flags);

@@ -14,7 +14,7 @@ internal static unsafe class NativeSocket
     // sizeof(struct sockaddr_storage)
     private const int AddressCapacity = 128;
 
-    /// <summary>A new stream socket to listen at or connect to this address, non-blocking and not inherited by child processes.</summary>
+    /// <summary>A new stream socket to connect to this address, non-blocking and not inherited by child processes.</summary>
     /// <exception cref="SocketException">The system has no descriptor or does not know the family.</exception>
     /// <exception cref="EndpointException">The system refuses the congestion control of the settings.</exception>
     public static int Create(EndPoint address, ConnectionSettings settings)
@@ -39,38 +39,6 @@ internal static unsafe class NativeSocket
         }
 
         return descriptor;
-    }
-
-    /// <summary>Binds; when it throws, the descriptor stays open.</summary>
-    public static void Bind(int descriptor, EndPoint address)
-    {
-        if (address is IPEndPoint ip)
-        {
-            // As the runtime's sockets do: a port whose last connections are in TIME_WAIT can be bound again, a port in use by a listener
-            // cannot.
-            SetOption(descriptor, Libc.SolSocket, Libc.SoReuseAddress, 1);
-            if (ip.Address.Equals(IPAddress.IPv6Any))
-            {
-                SetOption(descriptor, Libc.IpProtoIpv6, Libc.Ipv6Only, 0);
-            }
-        }
-
-        SocketAddress native = address.Serialize();
-        fixed (byte* bytes = native.Buffer.Span)
-        {
-            if (Libc.Bind(descriptor, bytes, native.Size) != 0)
-            {
-                throw Errno.ToException(Errno.Last);
-            }
-        }
-    }
-
-    public static void Listen(int descriptor, int backlog)
-    {
-        if (Libc.Listen(descriptor, backlog) != 0)
-        {
-            throw Errno.ToException(Errno.Last);
-        }
     }
 
     /// <summary>Begins to connect. Returns 0 when connected, <see cref="Errno.InProgress"/> while under way, else the error.</summary>
