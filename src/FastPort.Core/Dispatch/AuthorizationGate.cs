@@ -51,10 +51,10 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
         }
         else
         {
-            ValueTask<bool> answer = AskAsync(request);
-            if (!answer.IsCompleted)
+            ValueTask<bool> answer = Call(request);
+            if (!answer.IsCompletedSuccessfully)
             {
-                _wait.Await(answer.AsTask());
+                _wait.Await(AwaitAsync(answer));
                 return GateAnswer.Wait;
             }
 
@@ -72,20 +72,38 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
 
     public void OnClosed() => _wait.OnClosed();
 
-    private async ValueTask<bool> AskAsync(AuthorizationRequest request)
+    // Not awaited here: most answers are there at once, and need no state machine.
+    private ValueTask<bool> Call(AuthorizationRequest request)
     {
         try
         {
-            return await authorizer(request, _wait.Token).ConfigureAwait(false);
+            return authorizer(request, _wait.Token);
         }
         catch (Exception e)
         {
-            if (e is not OperationCanceledException)
-            {
-                SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "authorizer", e);
-            }
-
-            return false;
+            return new ValueTask<bool>(Failed(e));
         }
+    }
+
+    private async Task<bool> AwaitAsync(ValueTask<bool> answer)
+    {
+        try
+        {
+            return await answer.ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            return Failed(e);
+        }
+    }
+
+    private bool Failed(Exception e)
+    {
+        if (e is not OperationCanceledException)
+        {
+            SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, "authorizer", e);
+        }
+
+        return false;
     }
 }

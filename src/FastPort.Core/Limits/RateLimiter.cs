@@ -33,12 +33,15 @@ internal sealed class RateLimiter
 
     public RateExceededPolicy WhenExceeded => _options.WhenExceeded;
 
-    /// <summary>Whether time of the loop counts at all.</summary>
-    public bool MeasuresLoopTime =>
-        _options.PerAddress.LoopTimePercent + _options.PerIdentity.LoopTimePercent + _options.Total.LoopTimePercent != 0;
-
     /// <summary>The clock of all accounts, in nanoseconds.</summary>
-    public long Now => _time.GetElapsedTime(_origin).Ticks * TimeSpan.NanosecondsPerTick;
+    public long Now => At(MonotonicClock.Nanoseconds);
+
+    /// <summary>
+    /// The time of the accounts' clock at a reading of <see cref="MonotonicClock"/> that was taken just now: the same clock, unless a
+    /// program or a test has another one.
+    /// </summary>
+    public long At(long reading) =>
+        _time == TimeProvider.System ? reading : _time.GetElapsedTime(_origin).Ticks * TimeSpan.NanosecondsPerTick;
 
     /// <summary>Accounts of addresses and identities.</summary>
     public int Accounts

@@ -15,12 +15,11 @@ internal sealed class SessionRates(RateLimiter limiter, RateAccount? total, Rate
 
     public RateResource OverResource { get; private set; }
 
-    public bool MeasuresLoopTime => limiter.MeasuresLoopTime;
-
     public bool Refuses => limiter.WhenExceeded == RateExceededPolicy.Refuse;
 
     /// <summary>For how long the session is over a rate from now on; zero if it is not.</summary>
-    public TimeSpan OverFor() => OverFor(limiter.Now);
+    /// <param name="reading">The time now, of <see cref="MonotonicClock"/>.</param>
+    public TimeSpan OverFor(long reading) => OverForAt(limiter.At(reading));
 
     /// <summary>The peer has said who it is: null, or the rate of connections that refuses it.</summary>
     /// <param name="name">The identity's name.</param>
@@ -33,13 +32,15 @@ internal sealed class SessionRates(RateLimiter limiter, RateAccount? total, Rate
     }
 
     /// <summary>Charges a burst; true if the session is over a rate now, which the log should be told.</summary>
-    public bool Charge(in RateUse used)
+    /// <param name="used">What it has used.</param>
+    /// <param name="reading">The time now, of <see cref="MonotonicClock"/>.</param>
+    public bool Charge(in RateUse used, long reading)
     {
-        long now = limiter.Now;
+        long now = limiter.At(reading);
         total?.Charge(used, now);
         address?.Charge(used, now);
         _identity?.Charge(used, now);
-        if (OverFor(now) == TimeSpan.Zero)
+        if (OverForAt(now) == TimeSpan.Zero)
         {
             return false;
         }
@@ -54,7 +55,7 @@ internal sealed class SessionRates(RateLimiter limiter, RateAccount? total, Rate
         limiter.Close(_identity);
     }
 
-    private TimeSpan OverFor(long now)
+    private TimeSpan OverForAt(long now)
     {
         long longest = 0;
         Look(total, now, ref longest);

@@ -54,19 +54,19 @@ public sealed class RateLimiterTests
         SessionRates[] anna = [Open(limiter, "anna"), Open(limiter, "anna")];
         SessionRates bert = Open(limiter, "bert");
 
-        anna[0].Charge(new RateUse(10, 0, 0));
-        bert.Charge(new RateUse(10, 0, 0));
-        Assert.Equal((TimeSpan.Zero, TimeSpan.Zero), (anna[0].OverFor(), bert.OverFor()));
+        anna[0].Charge(new RateUse(10, 0, 0), reading: 0);
+        bert.Charge(new RateUse(10, 0, 0), reading: 0);
+        Assert.Equal((TimeSpan.Zero, TimeSpan.Zero), (anna[0].OverFor(reading: 0), bert.OverFor(reading: 0)));
 
-        Assert.True(anna[1].Charge(new RateUse(5, 0, 0)));
+        Assert.True(anna[1].Charge(new RateUse(5, 0, 0), reading: 0));
 
         Assert.Equal(("user 'anna'", RateResource.Messages), (anna[1].OverAccount!.Name, anna[1].OverResource));
-        Assert.InRange(anna[1].OverFor(), TimeSpan.FromSeconds(0.5), TimeSpan.FromSeconds(0.5001));
-        Assert.InRange(anna[0].OverFor(), TimeSpan.FromSeconds(0.5), TimeSpan.FromSeconds(0.5001));
-        Assert.False(bert.Charge(default));
-        Assert.Equal(TimeSpan.Zero, bert.OverFor());
+        Assert.InRange(anna[1].OverFor(reading: 0), TimeSpan.FromSeconds(0.5), TimeSpan.FromSeconds(0.5001));
+        Assert.InRange(anna[0].OverFor(reading: 0), TimeSpan.FromSeconds(0.5), TimeSpan.FromSeconds(0.5001));
+        Assert.False(bert.Charge(default, reading: 0));
+        Assert.Equal(TimeSpan.Zero, bert.OverFor(reading: 0));
         _time.Advance(TimeSpan.FromSeconds(0.6));
-        Assert.Equal(TimeSpan.Zero, anna[1].OverFor());
+        Assert.Equal(TimeSpan.Zero, anna[1].OverFor(reading: 0));
     }
 
     [Fact]
@@ -77,12 +77,11 @@ public sealed class RateLimiterTests
         _options.Total.LoopTimePercent = 50;
         RateLimiter limiter = Create();
         SessionRates session = limiter.Open(Address("192.0.2.1"))!;
-        Assert.True(session.MeasuresLoopTime);
 
-        session.Charge(new RateUse(20, 4000, 1_500_000_000));
+        session.Charge(new RateUse(20, 4000, 1_500_000_000), reading: 0);
 
         Assert.Equal(RateResource.Bytes, session.OverResource);
-        Assert.InRange(session.OverFor(), TimeSpan.FromSeconds(3), TimeSpan.FromSeconds(3.0001));
+        Assert.InRange(session.OverFor(reading: 0), TimeSpan.FromSeconds(3), TimeSpan.FromSeconds(3.0001));
         Assert.Equal("1000 bytes/s", session.OverAccount!.Show(session.OverResource));
     }
 
@@ -94,11 +93,11 @@ public sealed class RateLimiterTests
         SessionRates one = limiter.Open(Address("192.0.2.1"))!, two = limiter.Open(Address("192.0.2.2"))!;
         RateUse use = new(100, 0, 0);
 
-        Assert.True(one.Charge(use));
-        Assert.False(one.Charge(use));
-        Assert.True(two.Charge(use));
+        Assert.True(one.Charge(use, reading: 0));
+        Assert.False(one.Charge(use, reading: 0));
+        Assert.True(two.Charge(use, reading: 0));
         _time.Advance(TimeSpan.FromSeconds(10));
-        Assert.True(one.Charge(use));
+        Assert.True(one.Charge(use, reading: 0));
         Assert.Equal(4, _counters.Snapshot().RatesExceededFor(RateScope.Address, RateResource.Messages));
     }
 
@@ -108,7 +107,7 @@ public sealed class RateLimiterTests
         _options.PerAddress.MessagesPerSecond = 100;
         RateLimiter limiter = Create();
         SessionRates first = limiter.Open(Address("192.0.2.1"))!;
-        first.Charge(new RateUse(1000, 0, 0));
+        first.Charge(new RateUse(1000, 0, 0), reading: 0);
         first.Close();
         for (int i = 0; i < 5000; i++)
         {
@@ -117,7 +116,7 @@ public sealed class RateLimiterTests
 
         Assert.InRange(limiter.Accounts, 1, 1100);
         SessionRates again = limiter.Open(Address("192.0.2.1"))!;
-        Assert.True(again.OverFor() > TimeSpan.FromSeconds(8), $"It is over for {again.OverFor()}.");
+        Assert.True(again.OverFor(reading: 0) > TimeSpan.FromSeconds(8), $"It is over for {again.OverFor(reading: 0)}.");
     }
 
     [Fact]

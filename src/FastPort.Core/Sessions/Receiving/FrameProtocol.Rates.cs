@@ -24,9 +24,9 @@ internal sealed partial class FrameProtocol
 
     // Whether the burst that begins must wait. Held bytes are in the ring, so the resume offers them again. An ending session is not held:
     // its requests are refused anyway, and the peer's Goodbye must be read.
-    private bool IsHeld(SessionRates rates, ArrayPoolCircularBuffer input)
+    private bool IsHeld(SessionRates rates, ArrayPoolCircularBuffer input, long now)
     {
-        TimeSpan time = rates.OverFor();
+        TimeSpan time = rates.OverFor(now);
         _refusesAll = time > TimeSpan.Zero && rates.Refuses;
         if (time <= TimeSpan.Zero || rates.Refuses || IsEnding)
         {
@@ -67,7 +67,7 @@ internal sealed partial class FrameProtocol
         }
     }
 
-    // Reads the clock once more per burst if time counts: handlers that are not measured leave no reading.
+    // Reads the clock once more per burst: handlers that are not measured leave no reading.
     private void Charge(SessionRates rates, long began, long messages)
     {
         long bytes = _connection.BytesReceived - _chargedBytes;
@@ -78,19 +78,19 @@ internal sealed partial class FrameProtocol
             return;
         }
 
-        long time = rates.MeasuresLoopTime ? MonotonicClock.Nanoseconds - began : 0;
-        if (rates.Charge(new RateUse(messages, bytes, time)))
+        long ended = MonotonicClock.Nanoseconds;
+        if (rates.Charge(new RateUse(messages, bytes, ended - began), ended))
         {
             // The name may be one that the peer's token has.
             string account = PeerText.Escape(rates.OverAccount!.Name);
             string limit = rates.OverAccount.Show(rates.OverResource);
             if (rates.Refuses)
             {
-                SessionLog.RateRefuses(_settings.Logger, account, limit, Session, rates.OverFor());
+                SessionLog.RateRefuses(_settings.Logger, account, limit, Session, rates.OverFor(ended));
             }
             else
             {
-                SessionLog.RateHolds(_settings.Logger, account, limit, Session, rates.OverFor());
+                SessionLog.RateHolds(_settings.Logger, account, limit, Session, rates.OverFor(ended));
             }
         }
     }

@@ -115,7 +115,7 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
             _stamp = now;
         }
 
-        if (_rates is not null && IsHeld(_rates, input))
+        if (_rates is not null && IsHeld(_rates, input, now))
         {
             Volatile.Write(ref _stampedBytes, bytes);
             return ReceiveOutcome.Pause;

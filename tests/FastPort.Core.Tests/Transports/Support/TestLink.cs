@@ -169,6 +169,8 @@ internal sealed class TestLink : IAsyncDisposable
             await raw.Over.InTimeAsync();
         }
 
+        // The connection below an encrypted one may end after it, on another thread.
+        await Patience.UntilAsync(() => Pool.Outstanding == 0, "all arrays were returned");
         Pool.AssertAllReturned();
 
         Clock.Dispose();

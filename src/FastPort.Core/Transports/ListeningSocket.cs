@@ -1,0 +1,75 @@
+using System.Net;
+using System.Net.Sockets;
+using FastPort.Connections;
+using FastPort.Transports.Sockets;
+using FastPort.Transports.Unix;
+
+namespace FastPort.Transports;
+
+/// <summary>
+/// A socket that listens at an endpoint; its owner accepts. Ends by <see cref="Dispose"/>, which removes the file of a Unix socket first.
+/// </summary>
+internal sealed class ListeningSocket : IDisposable
+{
+    private const int Backlog = 4096;
+
+    private readonly UnixSocketFile? _file;
+
+    /// <exception cref="EndpointException">The endpoint cannot be listened at; the message says why.</exception>
+    public ListeningSocket(Endpoint endpoint, ConnectionSettings settings)
+    {
+        _file = endpoint.Scheme == "unix" ? new UnixSocketFile(endpoint, settings) : null;
+        _file?.Prepare();
+        Address = _file?.Address ?? (EndPoint)SocketAddresses.ForListening(endpoint);
+        Socket? socket = null;
+        try
+        {
+            // Inside the try block: creating the socket fails if the process has no free descriptors.
+            // With TCP named, the runtime lets a port be bound again whose last connections are in TIME_WAIT.
+            var ip = Address as IPEndPoint;
+            socket = new Socket(Address.AddressFamily, SocketType.Stream, ip is null ? ProtocolType.Unspecified : ProtocolType.Tcp);
+            if (ip is not null)
+            {
+                if (ip.Address.Equals(IPAddress.IPv6Any))
+                {
+                    socket.DualMode = true;
+                }
+
+                SocketTuning.Prepare(socket, ip, settings);
+            }
+
+            socket.Bind(Address);
+            _file?.AfterBind();
+            socket.Listen(Backlog);
+            _file?.AfterListen();
+        }
+        catch (Exception e)
+        {
+            _file?.Remove();
+            socket?.Dispose();
+            if (e is SocketException refused)
+            {
+                throw new EndpointException(endpoint, SocketAddresses.DescribeBindError(endpoint, refused), e);
+            }
+
+            throw;
+        }
+
+        Socket = socket;
+        Endpoint = socket.LocalEndPoint is IPEndPoint bound ? endpoint with { Port = bound.Port } : endpoint;
+    }
+
+    public Socket Socket { get; }
+
+    /// <summary>What was bound; port 0 stays 0.</summary>
+    public EndPoint Address { get; }
+
+    /// <summary>The endpoint, with the port that the system has chosen.</summary>
+    public Endpoint Endpoint { get; }
+
+    public void Dispose()
+    {
+        _file?.Remove();
+        Socket.Dispose();
+    }
+}
