@@ -25,8 +25,15 @@ public sealed class RoutingIdClaim
     public bool IsEnding => Session.Protocol.IsEnding;
 
     /// <summary>
-    /// Ends the session as <see cref="CloseKind.TakenOver"/>: a session of another server has the id now. Returns at once.
+    /// Ends the session as <see cref="CloseKind.TakenOver"/>: a session of another server has the id now. One that is closing already keeps
+    /// its own reason and still answers its requests in flight. Returns at once.
     /// </summary>
     /// <param name="reason">Sentence for the peer and the log.</param>
-    public void Lose(string reason) => Session.Protocol.CloseWithGoodbye(new CloseReason(CloseKind.TakenOver, reason));
+    public void Lose(string reason)
+    {
+        if (!IsEnding)
+        {
+            Session.Protocol.CloseWithGoodbye(new CloseReason(CloseKind.TakenOver, reason));
+        }
+    }
 }

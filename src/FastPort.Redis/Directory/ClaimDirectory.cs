@@ -117,7 +117,11 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         finally
         {
             // In this order: if the session has gone, the former owner finds the id free and keeps it.
-            Answered(own);
+            if (Answered(own))
+            {
+                await FreeAsync(own).ConfigureAwait(false);
+            }
+
             if (takenFrom is { } former)
             {
                 TellTakenOver(former, own.Utf8);
@@ -125,14 +129,13 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         }
     }
 
-    /// <summary>Whether a session of this node has the id by a claim with this token, and keeps it.</summary>
-    public bool Keeps(ReadOnlySpan<byte> id, long token)
+    /// <summary>Whether a session of this node has the id and keeps it, or may get it by a claim whose answer is due.</summary>
+    public bool Keeps(ReadOnlySpan<byte> id)
     {
         lock (_gate)
         {
-            // A claim whose answer is still due may be the one with the token.
-            return Find(id) is { } own
-                && (own.Token == token ? own.Granted.Exists(static claim => !claim.IsEnding) || own.Granted.Count == 0 : own.Asked != 0);
+            // Whatever the token: who asks with one that is out of date does not get the id by it.
+            return Find(id) is { } own && (own.Asked != 0 || own.Granted.Exists(static claim => !claim.IsEnding));
         }
     }
 
@@ -149,7 +152,7 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
             }
         }
 
-        Free(own.Utf8, own.Token);
+        Free(own);
     }
 
     /// <summary>Another node has, or may have, taken over the id, which had this token.</summary>
@@ -204,7 +207,8 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         }
     }
 
-    private void Answered(OwnId own)
+    // True if the session has gone before the answer, and the id is to be freed.
+    private bool Answered(OwnId own)
     {
         lock (_gate)
         {
@@ -213,14 +217,8 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
                 own.MayBeTakenOver = false;
             }
 
-            if (!RemoveIfUnused(own) || own.Token == 0)
-            {
-                return;
-            }
+            return RemoveIfUnused(own) && own.Token != 0;
         }
-
-        // The session has gone before the answer.
-        Free(own.Utf8, own.Token);
     }
 
     // Under the lock.
@@ -276,26 +274,20 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         }
     }
 
-    private void Lose(OwnId own, string reason)
-    {
-        RoutingIdClaim[] lost;
-        lock (_gate)
-        {
-            lost = [.. own.Granted];
-            own.Granted.Clear();
-            own.Token = 0;
-            RemoveIfUnused(own);
-        }
+    // By an event loop, which must not wait for others that are sending.
+    private void Free(OwnId own) => _ = FreeAsync(own, CommandFlags.FireAndForget);
 
-        foreach (RoutingIdClaim claim in lost)
+    private async Task FreeAsync(OwnId own, CommandFlags flags = CommandFlags.None)
+    {
+        try
         {
-            claim.Lose(reason);
+            await redis.ScriptEvaluateAsync(DirectoryScripts.Release, [Key(own.Utf8)], [Value(own.Token)], flags).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
+        {
+            // Whoever claims the id next finds that nobody here has it.
         }
     }
-
-    // By an event loop, which must not wait for others that are sending.
-    private void Free(byte[] id, long token) =>
-        _ = redis.ScriptEvaluateAsync(DirectoryScripts.Release, [Key(id)], [Value(token)], CommandFlags.FireAndForget);
 
     // Sets the key again, if it has not another owner by now: then the sessions are closed. False in this case.
     private async Task<bool> KeepAsync(OwnId own)
@@ -303,6 +295,12 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         long token = own.Token;
         if (token == 0 || own.IsGone)
         {
+            lock (_gate)
+            {
+                // A claim whose answer is handled after this pass is checked then: Redis may have lost it, as those before it.
+                own.MayBeTakenOver |= own.Asked != 0;
+            }
+
             return true;
         }
 
@@ -310,6 +308,8 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
             DirectoryScripts.Keep, [Key(own.Utf8)], [Value(token), (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false))!;
         bool isNode = Location.TryParse(value, out Location location);
         bool isOwn = isNode && location.Instance == members.Self.Instance;
+        RoutingIdClaim[] lost;
+        bool isGone;
         lock (_gate)
         {
             if (own.Token != token || (isOwn && !own.IsGone))
@@ -318,19 +318,33 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
                 own.Token = isOwn && own.Token == token ? location.Token : own.Token;
                 return true;
             }
+
+            isGone = own.IsGone;
+            lost = [.. own.Granted];
+            if (!isGone)
+            {
+                own.Granted.Clear();
+                own.Token = 0;
+                RemoveIfUnused(own);
+            }
         }
 
-        if (own.IsGone)
+        if (isGone)
         {
             // Given up meanwhile, possibly before the key was set.
-            Free(own.Utf8, token);
+            await FreeAsync(own).ConfigureAwait(false);
             return true;
         }
 
         string id = Encoding.UTF8.GetString(own.Utf8);
-        Lose(own, isNode
+        string reason = isNode
             ? $"A session of another node took over the routing id '{id}'."
-            : $"The key of routing id '{id}' was overwritten with a foreign value.");
+            : $"The key of routing id '{id}' was overwritten with a foreign value.";
+        foreach (RoutingIdClaim claim in lost)
+        {
+            claim.Lose(reason);
+        }
+
         return false;
     }
 

@@ -20,7 +20,7 @@ internal sealed class OwnId(byte[] utf8)
     /// <summary>Number of claims whose answers are due.</summary>
     public int Asked { get; set; }
 
-    /// <summary>Whether another node may have taken over one whose answer is due.</summary>
+    /// <summary>Whether one whose answer is due may be lost already: taken over, or forgotten by Redis.</summary>
     public bool MayBeTakenOver { get; set; }
 
     /// <summary>Whether nobody here has or wants the id any more: it is not in the table.</summary>

@@ -53,8 +53,10 @@ internal sealed class BackplaneRouter(RedisBackplane backplane, IMessageRouter l
         return confirmed;
     }
 
+    // A location that was known before the id came to this node stays known.
     public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) =>
-        backplane.Running is { } running && running.Lookups.TryGet(routingId, out Location location)
+        backplane.Running is { } running && running.Directory.Find(routingId) is null
+        && running.Lookups.TryGet(routingId, out Location location)
             ? running.Transport.LinkTo(location.Instance).WhenRoomAsync()
             : local.WhenWritableAsync(routingId);
 

@@ -150,7 +150,7 @@ internal sealed class BatchReceiver(
                 sender.Seen(BinaryPrimitives.ReadUInt64LittleEndian(payload));
                 return true;
             case EntryKind.Challenge when payload.Length > 16:
-                bool keeps = directory.Keeps(payload[16..], BinaryPrimitives.ReadInt64LittleEndian(payload[8..]));
+                bool keeps = directory.Keeps(payload[16..]);
                 sender.Confirm(BinaryPrimitives.ReadUInt64LittleEndian(payload), keeps ? SendStatus.Queued : SendStatus.NotFound);
                 return true;
             case EntryKind.TakenOver when payload.Length > 8:

@@ -108,6 +108,11 @@ internal sealed partial class NodeLink : IThreadPoolWorkItem
             // The client of Redis may still hold the bytes of the batch.
             _sending = new BatchBuffer();
             _isSending = false;
+            if (_isClosed && !_gathering.IsEmpty)
+            {
+                // Nobody tries a link again that has left the table: what has gathered looks for its targets now.
+                Begin();
+            }
         }
     }
 

@@ -144,6 +144,32 @@ public sealed class RoutingIdClaimTests
     }
 
     [Fact]
+    public async Task A_closing_session_that_loses_its_claim_still_answers_what_is_in_flight()
+    {
+        var directory = new Directory();
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapQueued(0x1001, async _ => await release.Task), components: c => c.RoutingIdClaims = directory);
+        using RawPeer peer = await server.ConnectAsync();
+        Task<WireFrame> welcome = peer.CallAsync(Wire.HelloRequest(1, "a"));
+        Claim claim = await directory.NextAsync();
+        claim.Answer(RoutingIdGrant.Granted);
+        await welcome.InTimeAsync();
+        await peer.SendAsync(Wire.Request(0x1001, 2), Wire.PingRequest(3));
+        Assert.Equal(3u, (await peer.ReadFrameAsync()).Correlation);
+        _ = (await server.SessionAsync()).CloseAsync(FastPort.Framing.ErrorCode.ShuttingDown, "The server stops.");
+        Assert.Equal(Wire.Goodbye, (await peer.ReadFrameAsync()).Type);
+
+        // Its client is connected elsewhere by now.
+        claim.Of.Lose("Another server's session has the id.");
+
+        release.SetResult();
+        Assert.Equal(2u, (await peer.ReadFrameAsync()).Correlation);
+        await peer.ExpectEndAsync();
+        Assert.Equal(FastPort.Connections.CloseKind.LocalClosed, (await server.CloseReasonAsync()).Kind);
+    }
+
+    [Fact]
     public async Task Sessions_without_an_id_are_not_claimed()
     {
         var directory = new Directory();

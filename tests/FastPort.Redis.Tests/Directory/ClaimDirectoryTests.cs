@@ -2,9 +2,12 @@ using System.Text;
 using FastPort.Clients;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
+using FastPort.Framing;
 using FastPort.Redis.Directory;
 using FastPort.Redis.Members;
+using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
+using FastPort.Routing;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging.Abstractions;
 using StackExchange.Redis;
@@ -48,7 +51,8 @@ public sealed class ClaimDirectoryTests
 
         directory.TakenOver(Id, token);
 
-        await Patience.UntilAsync(async () => (await redis.RunAsync("GET", Key)).Trim() == $"{a.Instance()}:{token}", "the key is there again");
+        await Patience.UntilAsync(
+            async () => (await redis.RunAsync("GET", Key)).Trim() == $"{a.Instance()}:{token}", "the key is there again");
         Assert.Equal(token, directory.Find(Id)!.Token);
         Assert.NotNull(a.Server.FindSession("machine-7"));
     }
@@ -69,6 +73,44 @@ public sealed class ClaimDirectoryTests
         Assert.Equal(token + 1, directory.Find(Id)!.Token);
         Assert.Equal(directory.Find(Id)!.Token, (await directory.LookUpAsync(Id))!.Value.Token);
         Assert.NotNull(a.Server.FindSession("machine-7"));
+    }
+
+    [RedisFact]
+    public async Task An_id_is_refused_while_a_session_has_it_whatever_token_Redis_knows()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient client = await a.ConnectAsync("machine-7");
+        await redis.RunAsync("SET", Key, $"{a.Instance()}:{a.Backplane.Running!.Directory.Find(Id)!.Token + 1}");
+
+        RequestFailedException refused = await Assert.ThrowsAsync<RequestFailedException>(() => b.ConnectAsync("machine-7"));
+
+        Assert.Equal(ErrorCode.DuplicateIdentity, refused.Code);
+    }
+
+    /// <summary>The location that was known before is wrong then, and must not be asked for room.</summary>
+    [RedisFact]
+    public async Task Who_waits_for_room_of_a_target_that_has_come_to_this_node_waits_for_its_queue()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a");
+        await using Node b = await Node.StartAsync(redis, "b");
+        await using FastPortClient sender = await a.ConnectAsync("sender");
+        await using (await b.ConnectAsync("machine-7"))
+        {
+            await sender.RelayAsync("machine-7", 1, new byte[] { 1 });
+        }
+
+        await Patience.UntilAsync(() => b.Backplane.Running!.Directory.Count == 0, "the id is free");
+        await using FastPortClient target = await a.ConnectAsync("machine-7");
+        RunningBackplane running = a.Backplane.Running!;
+        Assert.True(running.Lookups.TryGet(Id, out _));
+        var local = new NeverWritable();
+
+        Task room = new BackplaneRouter(a.Backplane, local).WhenWritableAsync(Id);
+
+        Assert.Same(local.Room, room);
     }
 
     /// <summary>At whichever moment the newer session ends: before its claim is sent, while the answer is due, or after it.</summary>
@@ -120,6 +162,23 @@ public sealed class ClaimDirectoryTests
         a.Directory.Release(before);
         await Patience.UntilAsync(async () => await a.Directory.LookUpAsync(Id) is null, "the id is free");
         Assert.Equal((0, 0), (a.Directory.Count, b.Directory.Count));
+    }
+
+    private sealed class NeverWritable : IMessageRouter
+    {
+        public Task Room { get; } = new TaskCompletionSource().Task;
+
+        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => Room;
+
+        public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => SendStatus.Full;
+
+        public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
+            where TBody : IFrameBody, allows ref struct => new(SendStatus.Full);
+
+        public int Publish<TBody>(
+            scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
+            where TBody : IFrameBody, allows ref struct => 0;
     }
 
     private sealed class Claimer : IAsyncDisposable

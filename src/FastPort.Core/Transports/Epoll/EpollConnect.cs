@@ -113,10 +113,17 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         }
 
         End();
-        NativeSocket.Tune(_descriptor, _address, _settings);
-        _result.SetResult(new EpollConnection(
-            _descriptor, _group, _loop, _settings, NativeSocket.RemoteAddress(_descriptor, _address),
-            NativeSocket.LocalAddress(_descriptor, _address)));
+        try
+        {
+            NativeSocket.Tune(_descriptor, _address, _settings);
+            EndPoint? remote = NativeSocket.RemoteAddress(_descriptor, _address), local = NativeSocket.LocalAddress(_descriptor, _address);
+            _result.SetResult(new EpollConnection(_descriptor, _group, _loop, _settings, remote, local));
+        }
+        catch (Exception e)
+        {
+            // Out of memory, or a defect: the caller hears of it.
+            Fail(e);
+        }
     }
 
     private void Fail(Exception exception)
@@ -132,6 +139,7 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
         _over = true;
         if (_watched)
         {
+            _watched = false;
             _loop.Unwatch(_descriptor, _number);
         }
     }
