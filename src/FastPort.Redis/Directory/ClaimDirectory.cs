@@ -18,27 +18,19 @@ namespace FastPort.Redis.Directory;
 /// So this node asks Redis before it closes its session.
 /// </para>
 /// </summary>
-internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership members, ILogger logger)
+internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Membership members, ILogger logger)
     : IRoutingIdClaims, IAsyncDisposable
 {
     // How long the keys of a node that was killed stay in Redis.
     private static readonly TimeSpan KeyLife = TimeSpan.FromMinutes(10);
 
-    private static readonly TimeSpan KeepEvery = TimeSpan.FromSeconds(1);
-
-    // A claim may have to wait for the next round, and a turn takes as long as Redis does: two rounds are two thirds of a key's life.
-    private static readonly int KeepsOfRound = (int)(KeyLife / 3 / KeepEvery);
-
     private const int MaxAttempts = 8;
-    private const int KeptAtOnce = 256;
 
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<byte[], OwnId> _own = new(Utf8Comparer.Instance);
     private readonly RedisKey _keyPrefix = Encoding.UTF8.GetBytes($"{prefix}:id:");
     private readonly string _instance = Member.Format(members.Self.Instance);
-    private readonly SemaphoreSlim _keepNow = new(0);
     private readonly CancellationTokenSource _stop = new();
-    private Task _keeping = Task.CompletedTask;
 
     /// <summary>Number of ids of this node.</summary>
     public int Count => _own.Count;
@@ -48,15 +40,6 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
 
     /// <summary>Tells the former owner of an id that it was taken over, or may have been.</summary>
     public required Action<Location, byte[]> TellTakenOver { get; init; }
-
-    /// <summary>Begins to keep the keys of the claims.</summary>
-    public void Start() => _keeping = KeepAsync();
-
-    /// <summary>
-    /// A connection to Redis was lost. A server of a cluster may come back without its ids, and a replica may not have had the last of
-    /// them, while the leases go on: the keys are set again as soon as Redis takes them.
-    /// </summary>
-    public void KeepNow() => _keepNow.Release();
 
     /// <summary>Runs a script on a key of an id that nobody can have, which changes nothing.</summary>
     public Task ProbeAsync() => redis.ScriptEvaluateAsync(DirectoryScripts.Release, [_keyPrefix], [string.Empty]);
@@ -154,30 +137,6 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
 
         Free(own);
     }
-
-    /// <summary>Another node has, or may have, taken over the id, which had this token.</summary>
-    public void TakenOver(ReadOnlySpan<byte> id, long token)
-    {
-        OwnId? own;
-        lock (_gate)
-        {
-            own = Find(id);
-            if (own is null || own.Token > token)
-            {
-                // This node has claimed it again since.
-                return;
-            }
-
-            own.MayBeTakenOver |= own.Asked != 0;
-        }
-
-        // Fire and forget: it handles every failure.
-        _ = CheckAsync(own);
-    }
-
-    /// <summary>Sets the keys of all claims again; sessions whose ids belong to others by now are closed.</summary>
-    /// <returns>Number of ids that are lost.</returns>
-    public Task<int> ClaimAgainAsync() => KeepAsync(_own.Select(static one => one.Value));
 
     /// <summary>Where an id is; null if no node has it.</summary>
     public async Task<Location?> LookUpAsync(byte[] id)
@@ -286,136 +245,6 @@ internal sealed class ClaimDirectory(IDatabase redis, string prefix, Membership 
         catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
         {
             // Whoever claims the id next finds that nobody here has it.
-        }
-    }
-
-    // Sets the key again, if it has not another owner by now: then the sessions are closed. False in this case.
-    private async Task<bool> KeepAsync(OwnId own)
-    {
-        long token = own.Token;
-        if (token == 0 || own.IsGone)
-        {
-            lock (_gate)
-            {
-                // A claim whose answer is handled after this pass is checked then: Redis may have lost it, as those before it.
-                own.MayBeTakenOver |= own.Asked != 0;
-            }
-
-            return true;
-        }
-
-        string value = (string)(await redis.ScriptEvaluateAsync(
-            DirectoryScripts.Keep, [Key(own.Utf8)], [Value(token), (long)KeyLife.TotalMilliseconds]).ConfigureAwait(false))!;
-        bool isNode = Location.TryParse(value, out Location location);
-        bool isOwn = isNode && location.Instance == members.Self.Instance;
-        RoutingIdClaim[] lost;
-        bool isGone;
-        lock (_gate)
-        {
-            if (own.Token != token || (isOwn && !own.IsGone))
-            {
-                // Possibly by a later claim of this node, whose answer was lost or is due.
-                own.Token = isOwn && own.Token == token ? location.Token : own.Token;
-                return true;
-            }
-
-            isGone = own.IsGone;
-            lost = [.. own.Granted];
-            if (!isGone)
-            {
-                own.Granted.Clear();
-                own.Token = 0;
-                RemoveIfUnused(own);
-            }
-        }
-
-        if (isGone)
-        {
-            // Given up meanwhile, possibly before the key was set.
-            await FreeAsync(own).ConfigureAwait(false);
-            return true;
-        }
-
-        string id = Encoding.UTF8.GetString(own.Utf8);
-        string reason = isNode
-            ? $"A session of another node took over the routing id '{id}'."
-            : $"The key of routing id '{id}' was overwritten with a foreign value.";
-        foreach (RoutingIdClaim claim in lost)
-        {
-            claim.Lose(reason);
-        }
-
-        return false;
-    }
-
-    private async Task<int> KeepAsync(IEnumerable<OwnId> ids)
-    {
-        int lost = 0;
-
-        // Not the table's Values: to copy them it would hold up claims and releases, and with them event loops.
-        foreach (OwnId[] some in ids.Chunk(KeptAtOnce))
-        {
-            lost += (await Task.WhenAll(some.Select(KeepAsync)).ConfigureAwait(false)).Count(static kept => !kept);
-        }
-
-        return lost;
-    }
-
-    private async Task CheckAsync(OwnId own)
-    {
-        try
-        {
-            if (members.IsValid)
-            {
-                await KeepAsync(own).ConfigureAwait(false);
-                return;
-            }
-        }
-        catch (Exception e) when (e is RedisException or TimeoutException or ObjectDisposedException or OperationCanceledException)
-        {
-            // As without a lease: checked with all others.
-        }
-
-        if (!_stop.IsCancellationRequested)
-        {
-            KeepNow();
-        }
-    }
-
-    // Sets the keys again: some of them each second, as all at once would hold up relays, and all after a lost connection.
-    private async Task KeepAsync()
-    {
-        var walk = new ClaimWalk(_own, KeepsOfRound);
-        bool all = false;
-        while (true)
-        {
-            try
-            {
-                all |= await _keepNow.WaitAsync(KeepEvery, _stop.Token).ConfigureAwait(false);
-                while (_keepNow.Wait(0, CancellationToken.None))
-                {
-                    // Once for all connections that were lost.
-                }
-
-                if (members.IsValid)
-                {
-                    await (all ? ClaimAgainAsync() : KeepAsync(walk.NextTurn())).ConfigureAwait(false);
-                    all = false;
-                }
-            }
-            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
-            {
-                return;
-            }
-            catch (Exception e)
-            {
-                // Which of them were set is not known.
-                all = true;
-                if (e is not (RedisException or TimeoutException))
-                {
-                    BackplaneLog.KeepFailed(logger, e);
-                }
-            }
         }
     }
 

@@ -24,7 +24,7 @@ internal sealed class Membership : IAsyncDisposable
     // The end of the lease; written under the gate, as a renewal that was asked for before a connection was lost proves nothing.
     private readonly Lock _leaseGate = new();
     private long _validUntil;
-    private long _connectionLostAt;
+    private long _connectionLostAt = long.MinValue;
     private long _claimsFrom;
     private Task _running = Task.CompletedTask;
     private Task _claimingAgain = Task.CompletedTask;

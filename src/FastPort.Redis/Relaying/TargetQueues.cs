@@ -23,15 +23,16 @@ internal sealed class TargetQueues(RelayTransport transport, IMessageRouter loca
     /// <summary>Lets a relay wait.</summary>
     public void Add(in RelayEntry entry)
     {
-        WaitingRelay relay = WaitingRelay.Copy(entry, moreHops: 0, transport.Now);
-        if (Interlocked.Add(ref _bytes, relay.Bytes) > maxBytes)
+        int bytes = WaitingRelay.BytesFor(entry.Body.Length);
+        if (Interlocked.Add(ref _bytes, bytes) > maxBytes)
         {
-            Interlocked.Add(ref _bytes, -relay.Bytes);
+            Interlocked.Add(ref _bytes, -bytes);
             transport.Settle(entry.Correlation, entry.Origin, entry.Id, SendStatus.Dropped);
             return;
         }
 
         byte[] id = entry.Id.ToArray();
+        WaitingRelay relay = WaitingRelay.Copy(entry, moreHops: 0, transport.Now);
         while (true)
         {
             var begun = new Queue<WaitingRelay>();

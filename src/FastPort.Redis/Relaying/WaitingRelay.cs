@@ -13,11 +13,14 @@ namespace FastPort.Redis.Relaying;
 internal readonly record struct WaitingRelay(
     ulong Correlation, ulong Origin, ushort Type, byte Hops, byte[] Body, long Since, PendingRelay? Pending = null)
 {
-    // What a relay takes beside its message: two queues' entries and an array's head.
+    // A rough upper bound of what a relay takes beside its message: a queue's entry, an array's head, its target's part of a table.
     private const int FixedBytes = 150;
 
     /// <summary>Memory that it takes, about.</summary>
-    public int Bytes => FixedBytes + Body.Length;
+    public int Bytes => BytesFor(Body.Length);
+
+    /// <summary>Memory that a relay with a message of this length takes, about.</summary>
+    public static int BytesFor(int bodyLength) => FixedBytes + bodyLength;
 
     public static WaitingRelay Copy(in RelayEntry entry, int moreHops, long now) => new(
         entry.Correlation, entry.Origin, entry.Type, (byte)(entry.Hops + moreHops), entry.Body.ToArray(), now);

@@ -12,7 +12,7 @@ internal enum EntryKind : byte
     /// <summary>The receiver has read the batch with this number (8).</summary>
     Seen = 3,
 
-    /// <summary>Whether the session that has an id is about to end: correlation (8), token (8), id.</summary>
+    /// <summary>Whether a session of the receiver keeps an id: correlation (8), token (8), which is not read, id.</summary>
     Challenge = 4,
 
     /// <summary>The receiver's session has lost its id, or may have: token (8), id.</summary>

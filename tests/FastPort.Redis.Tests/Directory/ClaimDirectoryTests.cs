@@ -89,6 +89,18 @@ public sealed class ClaimDirectoryTests
         Assert.Equal(ErrorCode.DuplicateIdentity, refused.Code);
     }
 
+    /// <summary>The lease is longer than the test waits: without an answer of its own, the challenge would wait for its end.</summary>
+    [RedisFact]
+    public async Task A_challenge_that_nobody_receives_is_answered_at_once()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node a = await Node.StartAsync(redis, "a", ("FastPort:Backplane:Lease", "00:01:00"));
+
+        bool? keeps = await a.Backplane.Running!.Transport.ChallengeAsync(new Location(4711, 1), Id).AsTask().InTimeAsync();
+
+        Assert.Null(keeps);
+    }
+
     /// <summary>The location that was known before is wrong then, and must not be asked for room.</summary>
     [RedisFact]
     public async Task Who_waits_for_room_of_a_target_that_has_come_to_this_node_waits_for_its_queue()
