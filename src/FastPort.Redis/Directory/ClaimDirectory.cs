@@ -14,8 +14,8 @@ namespace FastPort.Redis.Directory;
 /// lease of their own; they only live for a limited time after their node's death, and are set again, some each second, before it is over.
 /// <see cref="_gate"/> guards the ids' states and the changes of the table; lookups of own ids take no lock.
 /// <para>
-/// Another node that has taken an id over says so, but may not know: the answer to its claim is lost, or its session has gone meanwhile.
-/// So this node asks Redis before it closes its session.
+/// A node that takes an id over tells the former owner, also when the answer to its claim was lost or its own session has ended meanwhile.
+/// So the former owner asks Redis before it closes its session.
 /// </para>
 /// </summary>
 internal sealed partial class ClaimDirectory(IDatabase redis, string prefix, Membership members, ILogger logger)
