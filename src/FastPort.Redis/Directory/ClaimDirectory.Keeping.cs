@@ -18,8 +18,8 @@ internal sealed partial class ClaimDirectory
     public void Start() => _keeping = RunAsync();
 
     /// <summary>
-    /// Sets all keys again as soon as Redis takes them; returns at once. Needed after a lost connection: a server of a cluster may come back
-    /// without its ids, and a replica may not have had the last of them, while the leases go on.
+    /// Sets all keys again as soon as Redis takes them; returns at once. Needed after a lost connection: a server of a cluster may come
+    /// back without its ids, and a replica may not have had the last of them, while the leases go on.
     /// </summary>
     public void KeepNow() => _keepNow.Release();
 
