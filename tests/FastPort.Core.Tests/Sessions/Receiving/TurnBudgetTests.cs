@@ -48,18 +48,16 @@ public sealed class TurnBudgetTests
     {
         using QuietSession session = Start();
 
-        for (int i = 0; i < 2047; i++)
+        // A turn may end earlier, by its time, but not later: no burst alone comes near its number of frames.
+        for (int i = 0; i < 2048; i++)
         {
             session.Connection.Receive(Wire.Post(Wire.Ping));
         }
 
-        Assert.Equal(0, session.Connection.Resumes);
-        session.Connection.Receive(Wire.Post(Wire.Ping));
-        Assert.Equal(1, session.Connection.Resumes);
+        Assert.True(session.Connection.Resumes >= 1, "2048 frames in single bursts did not end the turn.");
 
-        // It is offered again as it asked, and has nothing to do.
-        session.Connection.Offer();
-        Assert.Equal((1, 2048), (session.Connection.Resumes, session.Protocol.MessagesReceived));
+        session.OfferAll();
+        Assert.Equal(2048, session.Protocol.MessagesReceived);
     }
 
     [Fact]
