@@ -35,7 +35,7 @@ internal sealed class OrleansSilo(string engine) : ICarrier
         int port = node == "a" ? primary : primary + 1;
         HostApplicationBuilder builder = Host.CreateApplicationBuilder();
         builder.Logging.SetMinimumLevel(LogLevel.Error);
-        builder.Services.AddSingleton(received);
+        builder.Services.AddSingleton(new LocalNode(node, received));
         builder.UseOrleans(silo => silo
             .UseLocalhostClustering(port, port + 100, new IPEndPoint(IPAddress.Loopback, primary))
             .Configure<ClusterOptions>(options => options.ClusterId = options.ServiceId = "carriers"));
@@ -54,9 +54,14 @@ internal sealed class OrleansSilo(string engine) : ICarrier
     }
 }
 
+/// <summary>The node of this silo.</summary>
+/// <param name="Name">Its name.</param>
+/// <param name="Received">Gets each batch for it.</param>
+public sealed record LocalNode(string Name, Action<ReadOnlyMemory<byte>> Received);
+
 /// <inheritdoc cref="INodeGrain"/>
 [PreferLocalPlacement]
-public sealed class NodeGrain(Action<ReadOnlyMemory<byte>> received) : Grain, INodeGrain
+public sealed class NodeGrain(LocalNode local) : Grain, INodeGrain
 {
     /// <inheritdoc/>
     public Task PlaceAsync() => Task.CompletedTask;
@@ -64,7 +69,12 @@ public sealed class NodeGrain(Action<ReadOnlyMemory<byte>> received) : Grain, IN
     /// <inheritdoc/>
     public Task DeliverAsync(Immutable<byte[]> batch)
     {
-        received(batch.Value);
+        // The grain of a node whose silo is gone is made anew wherever it is called.
+        if (this.GetPrimaryKeyString() == local.Name)
+        {
+            local.Received(batch.Value);
+        }
+
         return Task.CompletedTask;
     }
 }

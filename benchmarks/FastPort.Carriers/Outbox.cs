@@ -14,6 +14,7 @@ internal sealed class Outbox(ICarrier carrier, string node, bool isBatched)
     private readonly Lock _gate = new();
     private List<byte[]> _waiting = [];
     private long _batches;
+    private long _failed;
 
     public long Batches => Volatile.Read(ref _batches);
 
@@ -45,19 +46,34 @@ internal sealed class Outbox(ICarrier carrier, string node, bool isBatched)
 
             if (isBatched)
             {
-                _batches++;
-                await carrier.SendAsync(node, Batch.Join(taken));
+                await SendAsync(taken);
             }
             else
             {
                 foreach (byte[] message in taken)
                 {
-                    _batches++;
-                    await carrier.SendAsync(node, Batch.Join([message]));
+                    await SendAsync([message]);
                 }
             }
 
             taken.Clear();
+        }
+    }
+
+    private async Task SendAsync(List<byte[]> messages)
+    {
+        _batches++;
+        try
+        {
+            await carrier.SendAsync(node, Batch.Join(messages));
+        }
+        catch (Exception e)
+        {
+            // A carrier that says so while its engine is away: the messages stay without acknowledgement.
+            if (_failed++ == 0)
+            {
+                Console.Error.WriteLine($"A batch for {node} failed: {e.GetType().Name}: {e.Message}");
+            }
         }
     }
 }

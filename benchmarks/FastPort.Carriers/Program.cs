@@ -6,10 +6,10 @@ if (args.Length is not (2 or 5) || Carriers.Find(args[0]) is not { } create)
 {
     Console.Error.WriteLine(
         $"""
-        usage: CARRIER ENGINE BYTES SECONDS IN-FLIGHT
+        usage: CARRIER ENGINE BYTES SECONDS IN-FLIGHT|RATE/s
         CARRIER is one of {string.Join(", ", Carriers.Names)}; ENGINE is HOST:PORT, for rabbit amqp://USER:PASSWORD@HOST:PORT, for orleans
-        the address of the first silo. Prints a row: carrier, bytes, in flight, messages/s, p50 and p99 in us, messages a batch, not
-        acknowledged within 5 s of the end, acknowledged twice.
+        the address of the first silo. Prints a row: carrier, bytes, load, messages/s, p50 and p99 in us, messages a batch, sent, not
+        acknowledged within 5 s of the end, acknowledged twice, and the longest time in ms without an acknowledgement.
         """);
     return 2;
 }
@@ -24,8 +24,7 @@ if (args.Length == 2)
 
 int size = int.Parse(args[2], CultureInfo.InvariantCulture);
 double seconds = double.Parse(args[3], CultureInfo.InvariantCulture);
-int inFlight = int.Parse(args[4], CultureInfo.InvariantCulture);
-var node = new SendingNode(carrier, isBatched, size, inFlight);
+var node = new SendingNode(carrier, isBatched, size, Load.Parse(args[4]));
 string result = await node.RunAsync(args[..2], TimeSpan.FromSeconds(seconds));
-Console.WriteLine($"| {args[0]} | {size} | {inFlight} | {result} |");
+Console.WriteLine($"| {args[0]} | {size} | {args[4]} | {result} |");
 return 0;

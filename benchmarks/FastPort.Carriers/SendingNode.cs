@@ -5,31 +5,34 @@ using System.Diagnostics;
 namespace FastPort.Carriers;
 
 /// <summary>
-/// Node a: keeps so many messages in flight, each acknowledged by its number, and times them. The carrier hands batches over one at a time,
-/// so that only its thread begins messages once the first are sent.
+/// Node a: keeps so many messages in flight, or begins so many a second, each acknowledged by its number, and times them. Only one thread at
+/// a time begins messages: at a rate the timer's; else the carrier's, once the first are sent, as it hands batches over one at a time.
 /// </summary>
 internal sealed class SendingNode
 {
     private static readonly TimeSpan WarmUp = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(5);
 
     private readonly ICarrier _carrier;
     private readonly Outbox _outbox;
     private readonly int _size;
-    private readonly int _inFlight;
+    private readonly Load _load;
     private readonly ConcurrentDictionary<long, long> _sent = new();
     private readonly List<double> _times = new(4_000_000);
     private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _next;
     private long _twice;
+    private long _lastAt;
+    private TimeSpan _longestSilence;
     private volatile bool _isMeasured;
     private volatile bool _isOver;
 
-    public SendingNode(ICarrier carrier, bool isBatched, int size, int inFlight)
+    public SendingNode(ICarrier carrier, bool isBatched, int size, Load load)
     {
         _carrier = carrier;
         _outbox = new Outbox(carrier, "b", isBatched);
-        (_size, _inFlight) = (Math.Max(Batch.NumberBytes, size), inFlight);
+        (_size, _load) = (Math.Max(Batch.NumberBytes, size), load);
     }
 
     /// <summary>Starts the other node, runs, and ends it. Returns the figures as cells of a table.</summary>
@@ -42,12 +45,13 @@ internal sealed class SendingNode
         {
         }
 
-        for (int i = 0; i < _inFlight; i++)
+        for (int i = 0; i < _load.InFlight; i++)
         {
             Begin();
         }
 
         _outbox.Flush();
+        Task sending = _load.PerSecond > 0 ? SendAtRateAsync() : Task.CompletedTask;
         await Task.Delay(WarmUp);
         long batches = _outbox.Batches;
         long begun = Stopwatch.GetTimestamp();
@@ -57,12 +61,18 @@ internal sealed class SendingNode
         double seconds = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         batches = _outbox.Batches - batches;
         _isOver = true;
+        await sending;
         await Task.WhenAny(_drained.Task, Task.Delay(Patience));
-        await other.StandardInput.WriteLineAsync();
-        await other.WaitForExitAsync();
+        if (!other.HasExited)
+        {
+            await other.StandardInput.WriteLineAsync();
+            await other.WaitForExitAsync();
+        }
+
         double[] times = [.. _times.Order()];
         return FormattableString.Invariant($"{times.Length / seconds:N0} | {At(times, 0.5):N0} | {At(times, 0.99):N0} | ")
-            + FormattableString.Invariant($"{times.Length / (double)Math.Max(1, batches):F1} | {_sent.Count} | {_twice}");
+            + FormattableString.Invariant($"{times.Length / (double)Math.Max(1, batches):F1} | {_next} | {_sent.Count} | {_twice} | ")
+            + FormattableString.Invariant($"{_longestSilence.TotalMilliseconds:N0}");
     }
 
     private static Process Start(string[] arguments) => Process.Start(
@@ -74,6 +84,22 @@ internal sealed class SendingNode
         })!;
 
     private static double At(double[] sorted, double part) => sorted.Length == 0 ? double.NaN : sorted[(int)(part * (sorted.Length - 1))];
+
+    private async Task SendAtRateAsync()
+    {
+        using var timer = new PeriodicTimer(Tick);
+        long begun = Stopwatch.GetTimestamp();
+        while (!_isOver)
+        {
+            await timer.WaitForNextTickAsync();
+            for (double due = Stopwatch.GetElapsedTime(begun).TotalSeconds * _load.PerSecond; _next < due;)
+            {
+                Begin();
+            }
+
+            _outbox.Flush();
+        }
+    }
 
     private void Begin()
     {
@@ -96,16 +122,19 @@ internal sealed class SendingNode
 
             if (_isMeasured)
             {
+                TimeSpan silence = _lastAt == 0 ? default : Stopwatch.GetElapsedTime(_lastAt, now);
+                _longestSilence = silence > _longestSilence ? silence : _longestSilence;
+                _lastAt = now;
                 _times.Add(Stopwatch.GetElapsedTime(begun, now).TotalMicroseconds);
             }
 
-            if (!_isOver)
-            {
-                Begin();
-            }
-            else if (_sent.IsEmpty)
+            if (_isOver && _sent.IsEmpty)
             {
                 _drained.TrySetResult();
+            }
+            else if (!_isOver && _load.InFlight > 0)
+            {
+                Begin();
             }
         }
 

@@ -27,8 +27,8 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
     private readonly PendingDecision<bool> _wait = new(protocol, "authorizer");
     private bool _kept;
 
-    /// <summary>Whether the next <see cref="Ask"/> calls the authorizer; false if it takes the answer to an earlier call.</summary>
-    public bool AsksNext => !_kept && !_wait.IsAsked;
+    /// <summary>Whether the authorizer was asked about the current frame: the next <see cref="Ask"/> takes that answer.</summary>
+    public bool HasAsked => _kept || _wait.IsAsked;
 
     public GateAnswer Ask(AuthorizationRequest request)
     {
@@ -64,7 +64,7 @@ internal sealed class AuthorizationGate(Authorizer authorizer, FrameProtocol pro
         return allowed ? GateAnswer.Allowed : GateAnswer.Forbidden;
     }
 
-    /// <summary>Keeps the answer of an allowed frame that must wait for another reason: the next <see cref="Ask"/> returns it.</summary>
+    /// <summary>Keeps the answer of an allowed frame whose handler has postponed it: the next <see cref="Ask"/> returns it.</summary>
     public void Keep() => _kept = true;
 
     /// <summary>Called on the loop at each tick of the coarse clock.</summary>

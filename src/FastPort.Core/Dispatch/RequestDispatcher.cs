@@ -33,6 +33,8 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
 
     public override bool IsOverdue => _postponed?.IsOverdue(_settings.Clock.PreciseMilliseconds) == true;
 
+    public override bool HoldsFrame => _postponed is not null || _gate is { HasAsked: true };
+
     /// <summary>The postponement of the current frame; null if there is none.</summary>
     public Postponement? Postponed => _postponed;
 
@@ -65,12 +67,20 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             return true;
         }
 
+        bool runsHere = handler.Inline is not null
+            && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts()));
+        if (!runsHere && (handler.StaysOnLoop || !(_queue ??= new RequestQueue(protocol, this, _settings.Options)).TryReserve()))
+        {
+            // Before the authorizer is asked: its answer may be another one when the frame's turn has come.
+            return false;
+        }
+
         if (_gate is not null && !Admits(_gate, handler, header, input, received, out bool refused))
         {
             return refused;
         }
 
-        if (handler.Inline is not null && (_queue is null || !_queue.HoldsBack || (handler.StaysOnLoop && _queue.TryAwaitStarts())))
+        if (runsHere)
         {
             var request = new InlineRequest(protocol, header, input, received);
             _watch.Handling(handler);
@@ -97,19 +107,6 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
             return true;
         }
 
-        if (handler.StaysOnLoop)
-        {
-            _gate?.Keep();
-            return false;
-        }
-
-        _queue ??= new RequestQueue(protocol, this, _settings.Options);
-        if (!_queue.TryReserve())
-        {
-            _gate?.Keep();
-            return false;
-        }
-
         protocol.Shutdown.BeginWork();
         HandlerEntry entry = Traces.IsOn && Trace(handler, header, input) is { } activity ? new TracedEntry(handler, activity) : handler;
         var queued = new RequestContext(
@@ -118,12 +115,12 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
         if (handler.BeginsOnLoop)
         {
             _watch.Handling(handler);
-            _queue.BeginOrEnqueue(queued);
+            _queue!.BeginOrEnqueue(queued);
             _watch.Handled(handler);
         }
         else
         {
-            _queue.Enqueue(queued);
+            _queue!.Enqueue(queued);
         }
 
         return true;
@@ -230,7 +227,7 @@ internal sealed class RequestDispatcher(FrameProtocol protocol, DispatchSettings
     {
         refused = true;
         var request = new AuthorizationRequest(protocol.Session, header.Type);
-        if (handler.ReadAddress is { } readAddress && gate.AsksNext
+        if (handler.ReadAddress is { } readAddress && !gate.HasAsked
             && !readAddress(input.GetReadableSequence(header.BodyOffset, header.BodySize), ref request))
         {
             // The handler cannot read the address either, and refuses the message.

@@ -1,5 +1,6 @@
 using System.Security.Claims;
 using FastPort.Configuration;
+using FastPort.Connections;
 using FastPort.Hosting;
 using FastPort.OpcUa.SecureChannel;
 using FastPort.Transports;
@@ -68,6 +69,8 @@ public sealed class OpcUaServer : IAsyncDisposable
     internal SessionManager Sessions { get; }
 
     internal ServerChannels Channels { get; }
+
+    internal IReadOnlyCollection<Connection> Connections => _server.Connections;
 
     /// <summary>The certificates; null if no policy needs them.</summary>
     internal ApplicationCertificates? Certificates => _certificates;

@@ -48,6 +48,9 @@ internal sealed partial class ServerChannel : ChannelProtocol, IMemoryUser
 
     private DateTime Now => Time.GetUtcNow().UtcDateTime;
 
+    /// <summary>Whether the application checks a user for a session of this channel. On the loop.</summary>
+    internal bool IsCheckingUser { get; set; }
+
     public override long OnTick(long nowMilliseconds)
     {
         if (ChannelId == 0)

@@ -82,6 +82,13 @@ internal static class SessionServices
             return;
         }
 
+        if (call.Channel.IsCheckingUser)
+        {
+            // Checks take many times longer than requests: without a bound, one client's would hold up all others' for minutes.
+            call.Fault(StatusCodes.BadTooManyOperations);
+            return;
+        }
+
         ServiceCall activating = call;
         byte[] nonce = session.Nonce;
         StatusCode status = default;
@@ -133,6 +140,7 @@ internal static class SessionServices
         ServiceCall call, ServerSession session, UserIdentity? user, UserTokens.UserCheck check)
     {
         ClaimsPrincipal? identity = null;
+        call.Channel.IsCheckingUser = true;
         try
         {
             identity = await check(call.Channel.Ended).ConfigureAwait(false);
@@ -144,6 +152,7 @@ internal static class SessionServices
 
         call.Channel.Post(() =>
         {
+            call.Channel.IsCheckingUser = false;
             if (identity is not null && !call.Server.IsBanned(identity))
             {
                 Activate(call, session, user, identity);

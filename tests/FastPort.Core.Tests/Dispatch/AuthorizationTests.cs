@@ -57,13 +57,46 @@ public sealed class AuthorizationTests
         using RawPeer peer = await server.ConnectAsync();
 
         await peer.SendAsync(Wire.Request(0x1001, 1), Wire.Request(0x1001, 2), Wire.Request(TestServer.Echo, 3));
-        await Patience.UntilAsync(() => asked.Count == 2, "the second request was asked about");
+        await Patience.UntilAsync(() => asked.Count == 1, "the first request was asked about");
         release.SetResult();
 
         Assert.Equal(
             [1u, 2u, 3u], new[] { await peer.ReadFrameAsync(), await peer.ReadFrameAsync(), await peer.ReadFrameAsync() }.Select(
                 static f => f.Correlation).Order());
         Assert.Equal(new ushort[] { 0x1001, 0x1001, TestServer.Echo }, asked);
+    }
+
+    /// <summary>What is allowed when a message arrives may not be when the ones before it have begun.</summary>
+    [Fact]
+    public async Task A_message_that_waits_behind_queued_requests_is_asked_about_when_its_turn_has_come()
+    {
+        bool isAllowed = true;
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using TestServer server = await TestServer.StartAsync(
+            h => h.MapQueued(0x1001, async _ => await release.Task).MapQueued(0x1002, static _ => ValueTask.CompletedTask),
+            static o =>
+            {
+                o.Session.MaxInFlightRequests = 2;
+                o.Session.MaxConcurrency = 1;
+                o.Routing.Topics = true;
+            },
+            h => h.Authorizer = (request, _) => ValueTask.FromResult(request.Type == 0x1001 || Volatile.Read(ref isAllowed)));
+        using RawPeer behindStarts = await server.ConnectAsync();
+        using RawPeer behindRoom = await server.ConnectAsync();
+        await behindStarts.SendAsync(Wire.Request(0x1001, 1), Wire.Request(0x1001, 2), TopicRequest(Subscribe, 3, "a"));
+        await behindRoom.SendAsync(Wire.Request(0x1001, 1), Wire.Request(0x1001, 2), Wire.Request(0x1002, 3));
+        await Patience.UntilAsync(
+            () => server.Opened.Count == 2 && server.Opened.All(static one => one.MessagesReceived == 2), "the first two are in the queue");
+        server.Settle();
+
+        Volatile.Write(ref isAllowed, false);
+        release.SetResult();
+
+        foreach (RawPeer peer in new[] { behindStarts, behindRoom })
+        {
+            WireFrame[] replies = [await peer.ReadFrameAsync(), await peer.ReadFrameAsync(), await peer.ReadFrameAsync()];
+            Assert.Equal(6u, Assert.Single(replies, static one => one.Correlation == 3).ErrorCode);
+        }
     }
 
     [Theory]

@@ -1,5 +1,6 @@
 using System.Security.Claims;
 using FastPort.Connections;
+using FastPort.Core.Tests.Routing;
 using FastPort.Core.Tests.Support;
 using FastPort.Hosting;
 using FastPort.Limits;
@@ -90,6 +91,9 @@ public sealed class SessionRateTests
 
         Assert.Equal((8u, 5u), (refused.ErrorCode, refused.Correlation));
         Assert.Equal("address 127.0.0.1 is over its rate of 10 messages/s; the request was not run.", refused.TextAt(2));
+        Assert.Equal(8u, (await peer.CallAsync(RoutingWire.RelayRequest(6, "nobody", [1]))).ErrorCode);
+        Assert.Equal(8u, (await peer.CallAsync(RoutingWire.PublishRequest(7, "a", [1]))).ErrorCode);
+        Assert.Equal(8u, (await peer.CallAsync(RoutingWire.TopicRequest(RoutingWire.Subscribe, 8, "a"))).ErrorCode);
         await peer.PingAsync();
         await peer.SendAsync(Wire.Post(TestServer.Echo, [1]));
         await peer.PingAsync();
@@ -98,6 +102,42 @@ public sealed class SessionRateTests
 
         _time.Advance(TimeSpan.FromSeconds(0.5));
         await EchoAsync(peer, 1);
+    }
+
+    /// <summary>Otherwise the answer would be taken for the next message, which nobody was asked about.</summary>
+    [Fact]
+    public async Task A_request_that_waits_for_the_authorizer_while_the_rate_is_exceeded_is_run()
+    {
+        var answer = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using TestServer server = await StartAsync(
+            static rates =>
+            {
+                rates.PerAddress.MessagesPerSecond = 10;
+                rates.WhenExceeded = RateExceededPolicy.Refuse;
+            },
+            components => components.Authorizer = (request, _) =>
+            {
+                if (request.Type != Slow)
+                {
+                    return ValueTask.FromResult(request.Type == TestServer.Echo);
+                }
+
+                asked.TrySetResult();
+                return new ValueTask<bool>(answer.Task);
+            });
+        using RawPeer waits = await server.ConnectAsync();
+        await waits.SendAsync(Wire.Request(Slow, 1));
+        await asked.Task.InTimeAsync();
+        using RawPeer exceeds = await server.ConnectAsync();
+        await EchoAsync(exceeds, 11);
+
+        answer.SetResult(true);
+
+        WireFrame reply = await waits.ReadFrameAsync();
+        Assert.Equal((Slow, Wire.Reply), (reply.Type, reply.Flags));
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal(6u, (await waits.CallAsync(RoutingWire.RelayRequest(2, "nobody", [1]))).ErrorCode);
     }
 
     [Fact]
@@ -258,6 +298,7 @@ public sealed class SessionRateTests
                 options.Session.IdleTimeout = TimeSpan.Zero;
                 options.Session.HeartbeatInterval = TimeSpan.Zero;
                 options.Transport = transport;
+                options.Routing.Relay = options.Routing.Topics = true;
                 rates(options.Rates);
             },
             c =>

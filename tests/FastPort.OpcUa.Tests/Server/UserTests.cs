@@ -1,4 +1,8 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using FastPort.OpcUa.Client;
+using FastPort.OpcUa.SecureChannel;
+using FastPort.OpcUa.Services;
 using FastPort.OpcUa.Tests.Support;
 using Xunit;
 
@@ -51,6 +55,49 @@ public sealed class UserTests : IDisposable
         Assert.Equal(StatusCodes.BadUserAccessDenied, e.Status);
     }
 
+    /// <summary>Checks wait for each other, those of other servers in the process too.</summary>
+    [Fact]
+    public async Task A_channel_has_one_user_checked_at_a_time()
+    {
+        const int Requests = 20;
+        var answer = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        int checks = 0;
+        await using TestServer server = await StartCheckingAsync(OpcUaSecurityPolicy.None, (_, _) =>
+        {
+            Interlocked.Increment(ref checks);
+            return answer.Task;
+        });
+        (RawSession session, CreateSessionResponse created) = await RawSession.CreateAsync(server);
+        SecurityPolicy policy = SecurityPolicy.Basic256Sha256;
+        using X509Certificate2 certificate = CertificateStore.TryReadLeaf(created.ServerCertificate.Span)!;
+        using RSA key = certificate.GetRSAPublicKey()!;
+        var request = new ActivateSessionRequest
+        {
+            UserIdentityToken = new UserNameIdentityToken
+            {
+                PolicyId = "username",
+                UserName = "anna",
+                Password = EncryptedSecret.Encrypt(policy, key, "x"u8, created.ServerNonce.Span),
+                EncryptionAlgorithm = policy.EncryptionUri,
+            }.ToExtensionObject(),
+        };
+        List<uint> sent = [];
+        for (int i = 0; i < Requests; i++)
+        {
+            sent.Add(await session.SendAsync(request));
+        }
+
+        foreach (uint id in sent.Skip(1))
+        {
+            Assert.Equal(StatusCodes.BadTooManyOperations, (await session.ReceiveAsync<ServiceFault>(id)).Status);
+        }
+
+        Assert.Equal(1, checks);
+        answer.SetResult(true);
+        Assert.Equal(StatusCodes.Good, (await session.ReceiveAsync<ActivateSessionResponse>(sent[0])).Status);
+        session.Dispose();
+    }
+
     [Fact]
     public async Task A_server_without_users_is_not_told_the_password()
     {
@@ -62,8 +109,18 @@ public sealed class UserTests : IDisposable
         Assert.Equal(StatusCodes.BadIdentityTokenRejected, e.Status);
     }
 
-    private async Task<TestServer> StartAsync(
-        OpcUaSecurityPolicy policy, Func<string, string, bool> check, bool allowAnonymous = true)
+    private Task<TestServer> StartAsync(OpcUaSecurityPolicy policy, Func<string, string, bool> check, bool allowAnonymous = true) =>
+        StartCheckingAsync(
+            policy,
+            async (user, password) =>
+            {
+                await Task.Yield();
+                return check(user, password);
+            },
+            allowAnonymous);
+
+    private async Task<TestServer> StartCheckingAsync(
+        OpcUaSecurityPolicy policy, Func<string, string, Task<bool>> check, bool allowAnonymous = true)
     {
         return await TestServer.StartAsync(configure: o =>
         {
@@ -71,11 +128,7 @@ public sealed class UserTests : IDisposable
             o.AllowAnonymous = allowAnonymous;
             o.Certificates.Directory = Path.Combine(_folder, "server");
             o.Certificates.UnsafeTrustAll = true;
-            o.ValidateUser = async (user, password, _) =>
-            {
-                await Task.Yield();
-                return check(user, password);
-            };
+            o.ValidateUser = (user, password, _) => new ValueTask<bool>(check(user, password));
         });
     }
 

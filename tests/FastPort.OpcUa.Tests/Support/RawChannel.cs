@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Net.Sockets;
+using FastPort.Connections;
 using FastPort.Core.Tests.Support;
 using FastPort.OpcUa.Encoding;
 using FastPort.OpcUa.SecureChannel;
@@ -122,6 +123,10 @@ internal sealed class RawChannel : IDisposable
     }
 
     public async Task SendBytesAsync(byte[] bytes) => await _client.GetStream().WriteAsync(bytes);
+
+    /// <summary>The server's end of it; null after its end.</summary>
+    public Connection? ServedBy(TestServer server) =>
+        server.Server.Connections.FirstOrDefault(one => Equals(one.RemoteEndPoint, _client.Client.LocalEndPoint));
 
     /// <summary>The next chunk; its type is 0 at the end of the stream.</summary>
     public async Task<(uint Type, byte[] Chunk)> ReceiveAsync()

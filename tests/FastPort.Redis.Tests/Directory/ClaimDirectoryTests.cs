@@ -136,8 +136,8 @@ public sealed class ClaimDirectoryTests
         await using FastPortClient client = await node.ConnectAsync(string.Empty);
         Session session = node.Server.Sessions.Single();
         await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
-        await using var a = new Claimer(connection, "a");
-        await using var b = new Claimer(connection, "b");
+        await using var a = new Claimer(connection.GetDatabase(), "a");
+        await using var b = new Claimer(connection.GetDatabase(), "b");
         a.Tells = b.Directory;
         b.Tells = a.Directory;
         await a.Members.JoinAsync(Patience.Token);
@@ -176,28 +176,58 @@ public sealed class ClaimDirectoryTests
         Assert.Equal((0, 0), (a.Directory.Count, b.Directory.Count));
     }
 
-    private sealed class NeverWritable : IMessageRouter
+    /// <summary>Redis was started again empty between the claim and its answer, and all other ids were claimed again meanwhile.</summary>
+    [RedisFact]
+    public async Task A_claim_that_was_granted_before_all_others_were_made_again_is_made_again_too()
     {
-        public Task Room { get; } = new TaskCompletionSource().Task;
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node node = await Node.StartAsync(redis, "server");
+        await using FastPortClient client = await node.ConnectAsync(string.Empty);
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        await using var a = new Claimer(database, "a");
+        await a.Members.JoinAsync(Patience.Token);
+        var claim = new RoutingIdClaim(node.Server.Sessions.Single(), "machine-7", takesOver: false);
+        answers.Hold();
+        Task<RoutingIdGrant> grant = a.Directory.ClaimAsync(claim, Patience.Token).AsTask();
+        HeldAnswer granted = await answers.NextAsync();
+        answers.HoldNoMore();
+        await redis.RunAsync("DEL", Key);
+        Assert.Equal(0, await a.Directory.ClaimAgainAsync());
 
-        public Task WhenWritableAsync(scoped ReadOnlySpan<byte> routingId) => Room;
+        granted.Give();
 
-        public SendStatus TrySend<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
-            where TBody : IFrameBody, allows ref struct => SendStatus.Full;
+        Assert.Equal(RoutingIdGrant.Granted, await grant.InTimeAsync());
+        Assert.Equal(a.Directory.Find(Id)!.Token, (await a.Directory.LookUpAsync(Id))!.Value.Token);
+    }
 
-        public ValueTask<SendStatus> SendAsync<TBody>(scoped ReadOnlySpan<byte> routingId, ushort type, scoped in TBody body)
-            where TBody : IFrameBody, allows ref struct => new(SendStatus.Full);
+    [RedisFact]
+    public async Task Keys_are_set_again_after_a_command_was_canceled()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using Node node = await Node.StartAsync(redis, "server");
+        await using FastPortClient client = await node.ConnectAsync(string.Empty);
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        await using var a = new Claimer(database, "a");
+        await a.Members.JoinAsync(Patience.Token);
+        var claim = new RoutingIdClaim(node.Server.Sessions.Single(), "machine-7", takesOver: false);
+        Assert.Equal(RoutingIdGrant.Granted, await a.Directory.ClaimAsync(claim, Patience.Token));
+        answers.Hold();
+        a.Directory.Start();
+        a.Directory.KeepNow();
 
-        public int Publish<TBody>(
-            scoped ReadOnlySpan<byte> topic, TopicAudience audience, ushort type, scoped in TBody body, ref int next)
-            where TBody : IFrameBody, allows ref struct => 0;
+        (await answers.NextAsync()).Fail(new OperationCanceledException("Not by the directory."));
+
+        // All are set again, as which of them were set is not known.
+        (await answers.NextAsync()).Give();
+        answers.HoldNoMore();
     }
 
     private sealed class Claimer : IAsyncDisposable
     {
-        public Claimer(ConnectionMultiplexer connection, string name)
+        public Claimer(IDatabase database, string name)
         {
-            IDatabase database = connection.GetDatabase();
             Members = new Membership(database, "fastport", name, TimeSpan.FromSeconds(30), TimeProvider.System)
             {
                 ClaimAgain = static () => Task.CompletedTask,

@@ -15,11 +15,7 @@ public sealed partial class MembershipTests
     {
         await using RedisProcess redis = await RedisProcess.StartAsync();
         await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
-        await using var members = new Membership(
-            connection.GetDatabase(), "fastport", "a", TimeSpan.FromSeconds(30), TimeProvider.System)
-        {
-            ClaimAgain = static () => Task.CompletedTask,
-        };
+        await using Membership members = Create(connection.GetDatabase());
         await members.JoinAsync(Patience.Token);
         int before = await ScriptsAsync(redis);
 
@@ -30,6 +26,53 @@ public sealed partial class MembershipTests
         // One is under way for the first who asked; the second is for all others. Redis may ask for the script once.
         Assert.InRange(await ScriptsAsync(redis) - before, 1, 4);
     }
+
+    /// <summary>Redis may have forgotten this node between the renewal and the loss.</summary>
+    [RedisFact]
+    public async Task A_renewal_that_was_asked_for_before_a_connection_was_lost_gives_no_lease()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        await using Membership members = Create(database);
+        await members.JoinAsync(Patience.Token);
+        answers.Hold();
+        members.ConnectionRestored();
+        HeldAnswer before = await answers.NextAsync();
+
+        members.ConnectionLost();
+        before.Give();
+
+        // The next renewal runs after the answer to this one was handled.
+        HeldAnswer after = await answers.NextAsync();
+        Assert.False(members.HasLease);
+        answers.HoldNoMore();
+        after.Give();
+        await Patience.UntilAsync(() => members.HasLease, "the lease is there again");
+    }
+
+    [RedisFact]
+    public async Task The_lease_is_renewed_after_a_command_was_canceled()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(redis.Connection);
+        (IDatabase database, HeldRedis answers) = HeldRedis.Over(connection.GetDatabase());
+        await using Membership members = Create(database);
+        await members.JoinAsync(Patience.Token);
+        answers.Hold();
+        members.ConnectionRestored();
+
+        (await answers.NextAsync()).Fail(new OperationCanceledException("Not by the membership."));
+        members.ConnectionRestored();
+
+        (await answers.NextAsync()).Give();
+        answers.HoldNoMore();
+    }
+
+    private static Membership Create(IDatabase redis) => new(redis, "fastport", "a", TimeSpan.FromSeconds(30), TimeProvider.System)
+    {
+        ClaimAgain = static () => Task.CompletedTask,
+    };
 
     private static async Task<int> ScriptsAsync(RedisProcess redis) =>
         Calls().Matches(await redis.RunAsync("INFO", "commandstats"))

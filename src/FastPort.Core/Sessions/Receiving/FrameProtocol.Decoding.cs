@@ -118,7 +118,8 @@ internal sealed partial class FrameProtocol
             return true;
         }
 
-        if (_refusesAll && header.Type > ControlType.Cancel)
+        // A frame that the dispatcher has begun to handle is handled: what it has found out applies to no other.
+        if (_refusesAll && !IsServedAtAnyRate(header.Type) && !Dispatcher.HoldsFrame)
         {
             RefuseOverRate(header, received);
             return true;

@@ -95,6 +95,9 @@ internal sealed partial class FrameProtocol
         }
     }
 
+    private static bool IsServedAtAnyRate(ushort type) =>
+        type is ControlType.Hello or ControlType.Ping or ControlType.Goodbye or ControlType.Cancel;
+
     private void RefuseOverRate(in FrameHeader header, long received)
     {
         RateAccount account = _rates!.OverAccount!;

@@ -18,6 +18,9 @@ internal static class UserTokens
     private const string UserName = "username";
     private const string Certificate = "certificate";
 
+    // Characters of a name, and bytes of a password: what waits to be checked is in no memory budget.
+    private const int MaxTextLength = 4096;
+
     // Checking a signature with a larger key takes long.
     private const int MinKeyBits = 2048;
     private const int MaxKeyBits = 4096;
@@ -81,8 +84,8 @@ internal static class UserTokens
         (user, check) = (null, null);
         var decoder = new BinaryDecoder(token.Body.Span, EncodingLimits.Default);
         UserNameIdentityToken name = decoder.ReadStructure<UserNameIdentityToken>();
-        if (!decoder.Error.IsGood || name.PolicyId != UserName || name.UserName is not { Length: > 0 }
-            || !TryReadPassword(call, nonce, name, out byte[] secret))
+        if (!decoder.Error.IsGood || name.PolicyId != UserName || name.UserName is not { Length: > 0 and <= MaxTextLength }
+            || !TryReadPassword(call, nonce, name, out byte[] secret) || secret.Length > MaxTextLength)
         {
             return StatusCodes.BadIdentityTokenInvalid;
         }

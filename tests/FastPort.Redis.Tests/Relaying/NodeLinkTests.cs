@@ -1,0 +1,61 @@
+using System.Text;
+using FastPort.Core.Tests.Support;
+using FastPort.Redis.Relaying;
+using FastPort.Redis.Tests.Support;
+using FastPort.Framing;
+using FastPort.Sessions;
+using Microsoft.Extensions.Logging.Abstractions;
+using StackExchange.Redis;
+using Xunit;
+
+namespace FastPort.Redis.Tests.Relaying;
+
+/// <summary>What becomes of what a link has, when the node leaves while a batch is on its way.</summary>
+public sealed class NodeLinkTests
+{
+        private static readonly byte[] Id = Encoding.UTF8.GetBytes("machine-7");
+
+    [RedisFact]
+    public async Task What_has_gathered_at_a_link_that_closes_while_a_batch_fails_looks_for_its_target_again()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
+        links.Redis.Hold();
+        Relay(link, type: 1);
+        HeldAnswer first = await links.Redis.NextAsync();
+        Relay(link, type: 2);
+
+        link.Close();
+        links.Redis.HoldNoMore();
+        first.Fail(new RedisTimeoutException("lost", CommandStatus.Sent));
+
+        // The first may have been received: it is lost, and counted once. Only the second is sent again.
+        Assert.Equal((ushort)2, await links.LookedUp.Task.InTimeAsync());
+        Assert.Equal(1, links.Transport.Counters.LostOneWays);
+    }
+
+    [RedisFact]
+    public async Task Relays_that_wait_for_a_location_take_room_for_more_than_their_messages()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        var lookups = new LocationLookups(links.Directory, links.Transport, new NeverWritable(), queueBytes: 1000, NullLogger.Instance);
+        links.Redis.Hold();
+
+        for (int i = 0; i < 10; i++)
+        {
+            lookups.Send(Id, new WaitingRelay(0, links.Transport.Self, Type: 1, Hops: 0, Body: [], Since: 0));
+        }
+
+        Assert.False(lookups.HasRoom);
+        links.Redis.HoldNoMore();
+        (await links.Redis.NextAsync()).Give();
+        await Patience.UntilAsync(() => lookups.IsIdle, "the location is known");
+        Assert.True(lookups.HasRoom);
+    }
+
+    private static void Relay(NodeLink link, ushort type) => Assert.Equal(
+        SendStatus.Queued,
+        link.TryRelay(null, correlation: 0, origin: 1, token: 1, type, hops: 0, Id, new RawBody(new byte[] { 1 }), force: false));
+}
