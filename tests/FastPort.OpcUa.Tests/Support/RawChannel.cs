@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Net;
 using System.Net.Sockets;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
@@ -124,9 +125,12 @@ internal sealed class RawChannel : IDisposable
 
     public async Task SendBytesAsync(byte[] bytes) => await _client.GetStream().WriteAsync(bytes);
 
-    /// <summary>The server's end of it; null after its end.</summary>
-    public Connection? ServedBy(TestServer server) =>
-        server.Server.Connections.FirstOrDefault(one => Equals(one.RemoteEndPoint, _client.Client.LocalEndPoint));
+    /// <summary>The server's end of it.</summary>
+    public Connection ServedBy(TestServer server)
+    {
+        int port = ((IPEndPoint)_client.Client.LocalEndPoint!).Port;
+        return server.Server.Connections.Single(one => ((IPEndPoint)one.RemoteEndPoint!).Port == port);
+    }
 
     /// <summary>The next chunk; its type is 0 at the end of the stream.</summary>
     public async Task<(uint Type, byte[] Chunk)> ReceiveAsync()
