@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Diagnostics;
+using FastPort.Connections;
 using FastPort.Framing;
 using FastPort.Sessions;
 using FastPort.Sessions.Tracing;
@@ -68,7 +69,9 @@ public sealed partial class FastPortClient
                         catch (RequestFailedException) when (
                             pending.WasRefusedByStop && _options.Reconnect && !_closing.IsCancellationRequested)
                         {
-                            // The server has not run the request: retry it on the next session.
+                            // The server has not run the request: retry it on the next session. This one ends when its other requests
+                            // have their replies, also if the server says no Goodbye.
+                            session.Protocol.Leave(CloseReason.LocalClosed);
                             _slot.Retire(session);
                             continue;
                         }

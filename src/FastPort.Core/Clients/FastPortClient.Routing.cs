@@ -258,6 +258,12 @@ public sealed partial class FastPortClient
                 ClientLog.SubscribeAgainFailed(_logger, session, prefix, PeerText.Escape(e.Message));
             }
         }
+
+        // Who has given up a subscription meanwhile had no session to end it at.
+        foreach (string prefix in requests.Select(static one => one.Prefix).Except(_routing.Prefixes, StringComparer.Ordinal))
+        {
+            session.TrySend(ControlType.Unsubscribe, new TopicBody(prefix));
+        }
     }
 
     private static bool ReadNothing(scoped in InboundReply reply) => true;

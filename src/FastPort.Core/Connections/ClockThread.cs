@@ -59,7 +59,8 @@ internal sealed class ClockThread
     /// <summary>Posts a callback to a connection after a delay.</summary>
     public void PostAfter(TimeSpan delay, Connection connection, Action<object?> callback, object? state)
     {
-        long due = Stopwatch.GetTimestamp() + (long)(delay.TotalSeconds * Stopwatch.Frequency);
+        // At most 68 years, as the sum must not overflow.
+        long due = Stopwatch.GetTimestamp() + (long)(Math.Min(delay.TotalSeconds, int.MaxValue) * Stopwatch.Frequency);
         lock (_gate)
         {
             _calls.Enqueue((connection, callback, state), due);

@@ -91,7 +91,16 @@ internal sealed class MemoryBudget(long limit)
         do
         {
             await Task.Delay(pause).ConfigureAwait(false);
-            List<Task> closed = CloseFor(Used - limit);
+            List<Task> closed = [];
+            try
+            {
+                closed = CloseFor(Used - limit);
+            }
+            catch (Exception)
+            {
+                // No memory to find out whom to close: tried again after the pause.
+            }
+
             pause = closed.Count != 0 ? ShortPause : TimeSpan.FromTicks(Math.Min(2 * pause.Ticks, LongPause.Ticks));
             try
             {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using FastPort.Framing;
+using FastPort.Sessions.Logging;
 using FastPort.Sessions.Receiving;
 using FastPort.Sessions.Tracing;
 
@@ -22,13 +23,22 @@ internal abstract class DeferredRequest(FrameProtocol protocol, in FrameHeader h
     /// <summary>Writes the answer. If the session has ended meanwhile, nobody waits for it.</summary>
     protected void Complete()
     {
-        Answer();
+        try
+        {
+            Answer();
+        }
+        catch (Exception e)
+        {
+            SessionLog.HandlerFailed(protocol.Settings.Logger, protocol.Session, $"message type 0x{_header.Type:X4}", e);
+            Fail(ErrorCode.Internal, "The request failed inside the server.");
+        }
+
         protocol.Output.FlushUnlessDeferred();
         _activity?.Stop();
         protocol.Deferred.End();
     }
 
-    /// <summary>Answers with <see cref="Reply"/> or <see cref="Fail"/>.</summary>
+    /// <summary>Answers with <see cref="Reply"/> or <see cref="Fail"/>. What it throws before is answered as Internal.</summary>
     protected abstract void Answer();
 
     protected void Reply() => protocol.Replies.Reply(_header, received, default(EmptyBody));

@@ -202,8 +202,9 @@ internal sealed class RequestQueue
             long flushed = now;
             while (reader.TryRead(out RequestContext? request))
             {
-                // A full send queue delays the next request, as it pauses the session's reads.
-                if (_protocol.Output.QueueLimit.IsFull)
+                // A full send queue delays the next request, as it pauses the session's reads. The connecting side goes on with what needs
+                // no reply: if both sides waited for the other to read, they would deadlock.
+                if (_protocol.Output.QueueLimit.IsFull && (_protocol.Settings.Handshake is not null || !request.IsOneWay))
                 {
                     _protocol.Output.Flush();
                     await _protocol.Output.QueueLimit.WhenDrainedAsync().ConfigureAwait(false);

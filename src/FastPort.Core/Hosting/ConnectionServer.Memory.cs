@@ -9,7 +9,21 @@ public sealed partial class ConnectionServer : IMemoryHolder
     internal MemoryBudget Memory { get; }
 
     IEnumerable<MemoryClaim> IMemoryHolder.Claims =>
-        _accepted.Values.Select(Claim).Where(static claim => claim.Bytes > 0);
+        _accepted.Values.Select(ClaimOrEnd).Where(static claim => claim.Bytes > 0);
+
+    // A protocol that throws must not keep the budget from closing others.
+    private MemoryClaim ClaimOrEnd(AcceptedConnection accepted)
+    {
+        try
+        {
+            return Claim(accepted);
+        }
+        catch (Exception e) when (e is not OutOfMemoryException)
+        {
+            accepted.Top.Abort(new CloseReason(CloseKind.Internal, "The protocol threw when asked about its peer.", Exception: e));
+            return default;
+        }
+    }
 
     private MemoryClaim Claim(AcceptedConnection accepted)
     {

@@ -149,9 +149,10 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
             wasAwaited = --_writes == 0 && _ending;
         }
 
-        if (!accepted)
+        SendRing written = own;
+        if (!accepted && unlessFinal)
         {
-            own.Drop(unlessFinal ? null : connection);
+            written.Drop(releaser: null);
         }
 
         if (!onLoop)
@@ -159,6 +160,12 @@ internal abstract class SendQueue(TransportConnection connection, ConnectionSett
             own.Ring.TryReleaseWhenEmpty();
             IsOtherWriting = false;
             _writers.Exit();
+        }
+
+        if (!accepted && !unlessFinal)
+        {
+            // The connection has ended, so no write gets this ring any more. Its releases are called under no lock.
+            written.Drop(connection);
         }
 
         if (wasAwaited)

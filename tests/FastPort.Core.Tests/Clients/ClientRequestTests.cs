@@ -340,6 +340,41 @@ public sealed class ClientRequestTests
         Assert.Equal((ControlType.Ping, 77u, true), (pong.Header.Type, pong.Header.Correlation, pong.Header.IsReply));
     }
 
+    /// <summary>The server reads again when the client does, and the client has to handle what it was pushed to go on reading.</summary>
+    [Fact]
+    public async Task Queued_pushes_never_wait_for_sends()
+    {
+        const int Huge = 48 * 1024 * 1024;
+        using var server = new ScriptedServer();
+        int pushed = 0;
+        MessageHandlers handlers = new MessageHandlers().MapQueued(0x2001, _ =>
+        {
+            Interlocked.Increment(ref pushed);
+            return ValueTask.CompletedTask;
+        });
+        var options = new FastPortClientOptions { Endpoint = server.Endpoint };
+        options.Session.SendQueueBytes = 4096;
+        options.Session.MaxInFlightRequests = 1;
+        options.Session.MaxFrameBytes = Huge + 1024;
+        await using var client = new FastPortClient(options, handlers);
+        Task connecting = client.ConnectAsync();
+        using ScriptedPeer peer = await server.WelcomeAsync(Huge + 1024);
+        await connecting.InTimeAsync();
+        Task<byte[]> request = client.RequestAsync(SomeType, new byte[1]);
+        ScriptedFrame first = await peer.ReadAsync();
+        Assert.Equal(SendStatus.Queued, await client.TrySendAsync(SomeType, new SequenceBody(new(new byte[Huge]))).InTimeAsync());
+
+        for (int i = 0; i < 3; i++)
+        {
+            await peer.WriteAsync(0x2001, FrameFlags.OneWay, 0);
+        }
+
+        await peer.ReplyAsync(first, 1);
+
+        Assert.Equal([1], await request.InTimeAsync());
+        await Patience.UntilAsync(() => Volatile.Read(ref pushed) == 3, "all pushes were handled");
+    }
+
     private static async Task<uint> ReadCancelAsync(ScriptedPeer peer)
     {
         while (true)

@@ -131,6 +131,9 @@ public sealed class ClientRestartTests
         await second.ReplyAsync(again, 8);
 
         Assert.Equal([8], await request.InTimeAsync());
+
+        // Without a Goodbye of the server too: otherwise each such reply would leave a session behind, with the client's routing id.
+        Assert.Equal(ControlType.Goodbye, Assert.Single(await first.ReadToEndAsync()).Header.Type);
     }
 
     [Fact]

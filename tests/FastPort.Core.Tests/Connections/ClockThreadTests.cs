@@ -39,6 +39,20 @@ public sealed class ClockThreadTests
     }
 
     [Fact]
+    public async Task A_call_after_an_endless_delay_holds_no_other_up()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using RawPeer peer = await server.ConnectAsync();
+        Connection connection = (await server.SessionAsync()).Connection;
+        var called = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        connection.PostAfter(TimeSpan.MaxValue, static _ => { }, null);
+        connection.PostAfter(TimeSpan.FromMilliseconds(1), _ => called.SetResult(), null);
+
+        await called.Task.InTimeAsync();
+    }
+
+    [Fact]
     public async Task The_thread_ends_with_its_last_clock_and_another_begins_with_the_next()
     {
         var thread = new ClockThread();

@@ -66,6 +66,19 @@ public sealed class MemoryBudgetTests
         Assert.Single(gone.Left);
     }
 
+    [Fact]
+    public async Task A_holder_that_throws_once_does_not_end_the_watch()
+    {
+        var budget = new MemoryBudget(100);
+        var holder = new Holder(budget) { { 150, false, 1 } };
+        holder.ThrowsNext = true;
+
+        budget.Take(150);
+
+        await Patience.UntilAsync(() => budget.Used == 0, "the budget was kept");
+        Assert.False(holder.ThrowsNext);
+    }
+
     private sealed class Holder : IMemoryHolder, System.Collections.IEnumerable
     {
         private readonly MemoryBudget _budget;
@@ -77,10 +90,18 @@ public sealed class MemoryBudgetTests
             budget.Enter(this);
         }
 
+        public bool ThrowsNext { get; set; }
+
         public IEnumerable<MemoryClaim> Claims
         {
             get
             {
+                if (ThrowsNext)
+                {
+                    ThrowsNext = false;
+                    throw new InvalidOperationException("on purpose");
+                }
+
                 lock (_claims)
                 {
                     return [.. _claims];

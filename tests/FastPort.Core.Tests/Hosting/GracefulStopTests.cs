@@ -74,6 +74,51 @@ public sealed class GracefulStopTests
     }
 
     [Fact]
+    public async Task What_a_session_that_does_not_read_has_been_sent_is_refused_not_dropped()
+    {
+        var answer = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using TestServer server = await TestServer.StartAsync(
+            options: static o => o.Session.AuthorizationTimeout = TimeSpan.Zero,
+            components: h =>
+            {
+                h.Time = _time;
+                h.Authorizer = (_, _) =>
+                {
+                    asked.TrySetResult();
+                    return new ValueTask<bool>(answer.Task);
+                };
+            });
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync(Wire.Request(TestServer.Echo, 1));
+        await asked.Task.InTimeAsync();
+        await peer.SendAsync(Wire.Request(TestServer.Echo, 2));
+        Task stop = server.Server.StopAsync();
+        await Patience.UntilAsync(() => server.Log.WithId(3003).Count == 1, "the stop began");
+        await Patience.UntilAsync(() =>
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+            return _time.Elapsed > TimeSpan.FromSeconds(2);
+        }, "the grace was over");
+
+        answer.SetResult(true);
+
+        Assert.Equal((1u, 10u), await ReadErrorAsync(peer));
+        Assert.Equal((2u, 10u), await ReadErrorAsync(peer));
+        await Patience.UntilAsync(() =>
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+            return stop.IsCompleted;
+        }, "the server had stopped");
+
+        static async Task<(uint, uint)> ReadErrorAsync(RawPeer peer)
+        {
+            WireFrame frame = await peer.ReadFrameAsync();
+            return (frame.Correlation, frame.ErrorCode);
+        }
+    }
+
+    [Fact]
     public async Task Idle_sessions_that_never_said_Hello_end_with_the_grace_without_a_frame()
     {
         await using TestServer server = await TestServer.StartAsync(components: h => h.Time = _time);

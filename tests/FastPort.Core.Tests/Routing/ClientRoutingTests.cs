@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using FastPort.Clients;
+using FastPort.Core.Tests.Clients;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
 using FastPort.Routing;
@@ -49,6 +50,33 @@ public sealed class ClientRoutingTests
 
         // Not subscribed: the prefix is free again.
         await FailsAsync(ErrorCode.UnknownType, () => a.SubscribeAsync("x", static (scoped in RoutedMessage _) => { }));
+    }
+
+    [Fact]
+    public async Task A_subscription_that_is_given_up_while_a_session_is_made_is_ended_there()
+    {
+        using var server = new ScriptedServer();
+        await using var client = new FastPortClient(new FastPortClientOptions { Endpoint = server.Endpoint });
+        Task connecting = client.ConnectAsync();
+        using (ScriptedPeer first = await server.WelcomeAsync())
+        {
+            await connecting.InTimeAsync();
+        }
+
+        await Patience.UntilAsync(() => client.Session is null, "the connection is lost");
+        using var giveUp = new CancellationTokenSource();
+        Task subscribing = client.SubscribeAsync("p", static (scoped in RoutedMessage _) => { }, cancellationToken: giveUp.Token);
+        using ScriptedPeer second = await server.WelcomeAsync();
+        ScriptedFrame subscribe = await second.ReadAsync();
+        Assert.Equal(ControlType.Subscribe, subscribe.Header.Type);
+
+        await giveUp.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => subscribing.InTimeAsync());
+        await second.ReplyAsync(subscribe);
+
+        ScriptedFrame unsubscribe = await second.ReadAsync();
+        Assert.Equal(ControlType.Unsubscribe, unsubscribe.Header.Type);
+        Assert.Equal(subscribe.Body, unsubscribe.Body);
     }
 
     [Fact]

@@ -36,6 +36,22 @@ public sealed class ForwardedRelayTests
     }
 
     [Fact]
+    public async Task A_router_that_fails_later_is_answered_and_harms_nobody()
+    {
+        var router = new Forwarding();
+        await using TestServer server = await StartAsync(components: c => c.Router = _ => router);
+        using RawPeer a = await server.ConnectAsync("a");
+        await a.SendAsync(RelayRequest(7, "far", [1]));
+
+        (await router.NextAsync()).SetException(new IOException("The link is gone."));
+
+        WireFrame answer = await a.ReadFrameAsync();
+        Assert.Equal((7u, 9u), (answer.Correlation, answer.ErrorCode));
+        Assert.Single(server.Log.WithId(2003));
+        await server.Server.StopAsync(CancellationToken.None).InTimeAsync();
+    }
+
+    [Fact]
     public async Task As_many_wait_as_may_and_the_next_is_read_when_one_was_answered()
     {
         var router = new Forwarding();

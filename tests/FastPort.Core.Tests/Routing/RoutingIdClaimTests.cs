@@ -62,6 +62,24 @@ public sealed class RoutingIdClaimTests
     }
 
     [Fact]
+    public async Task A_session_whose_claim_cannot_be_given_up_ends_all_the_same()
+    {
+        var directory = new Directory { ReleaseFails = true };
+        await using TestServer server = await StartAsync(components: c => c.RoutingIdClaims = directory);
+        using RawPeer peer = await server.ConnectAsync();
+        Task<WireFrame> answer = peer.CallAsync(Wire.HelloRequest(1, "a"));
+        (await directory.NextAsync()).Answer(RoutingIdGrant.Granted);
+        Assert.False((await answer.InTimeAsync()).IsError);
+        Task<byte[]> asked = (await server.SessionAsync()).RequestAsync(TestServer.Echo, new byte[1]);
+
+        peer.Reset();
+
+        await server.CloseReasonAsync();
+        await Assert.ThrowsAsync<FastPort.Sessions.RequestFailedException>(() => asked.InTimeAsync());
+        Assert.Single(server.Log.WithId(2004));
+    }
+
+    [Fact]
     public async Task A_session_that_ends_while_its_claim_is_due_gives_it_up_once()
     {
         var directory = new Directory();
@@ -212,7 +230,16 @@ public sealed class RoutingIdClaimTests
             return new ValueTask<RoutingIdGrant>(made.Grant);
         }
 
-        public void Release(RoutingIdClaim claim) => _released.Enqueue(claim);
+        public bool ReleaseFails { get; init; }
+
+        public void Release(RoutingIdClaim claim)
+        {
+            _released.Enqueue(claim);
+            if (ReleaseFails)
+            {
+                throw new IOException("broken");
+            }
+        }
 
         public Task<Claim> NextAsync() => _claims.Reader.ReadAsync(Patience.Token).InTimeAsync();
 

@@ -55,6 +55,51 @@ public sealed class LendingTests
         Assert.Equal(sent.Count, client.Connection.BytesSent);
     }
 
+    /// <summary>No tick and no burst sends it: the test's clock stands still.</summary>
+    [Theory, EveryLink]
+    public async Task What_a_release_writes_is_sent_at_once(string link)
+    {
+        const int Lent = 64 * 1024;
+        await using TestLink open = TestLink.Open(link, static s => s with { Clock = new ConnectionClock(new FakeTimeProvider()) });
+        (TestProtocol client, TestProtocol server) = await open.ConnectAsync();
+
+        server.Connection.Post(
+            _ => server.TryLend(
+                new byte[Lent],
+                _ =>
+                {
+                    server.TryWrite([1, 2, 3]);
+                    server.Connection.Flush();
+                },
+                null),
+            null);
+
+        await client.ReceivedAsync(Lent + 3);
+    }
+
+    [Theory, EveryLink]
+    public async Task A_release_at_the_end_of_a_refused_write_holds_no_other_writer_up(string link)
+    {
+        await using TestLink open = TestLink.Open(link);
+        (TestProtocol client, _) = await open.ConnectAsync();
+        bool wentOn = false;
+
+        // On one thread, as a write is.
+        await Task.Run(() =>
+        {
+            Assert.NotNull(client.Connection.BeginWrite());
+            Assert.True(client.Connection.TryWriteBorrowed(
+                new byte[100],
+                _ => wentOn = Task.Run(() => client.Connection.BeginWrite() is null).Wait(Patience.Limit),
+                null));
+            client.Connection.Abort(CloseReason.LocalClosed);
+            Assert.True(client.Closed.Wait(Patience.Limit));
+            client.Connection.EndWrite();
+        }).InTimeAsync();
+
+        Assert.True(wentOn);
+    }
+
     [Theory, EveryLink]
     public async Task Lent_bytes_may_be_taken_in_any_portions(string link)
     {

@@ -53,7 +53,7 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
         if (grant != RoutingIdGrant.Granted)
         {
             local.Free(protocol.Session);
-            claims.Release(_claim!);
+            Release(_claim!);
             _claim = null;
         }
 
@@ -68,7 +68,20 @@ internal sealed class IdClaiming(IRoutingIdClaims claims, FrameProtocol protocol
         _local?.Free(protocol.Session);
         if (_claim is { } claim)
         {
+            Release(claim);
+        }
+    }
+
+    private void Release(RoutingIdClaim claim)
+    {
+        try
+        {
             claims.Release(claim);
+        }
+        catch (Exception e)
+        {
+            // The session still has to end.
+            SessionLog.AuthorizationFailed(protocol.Settings.Logger, protocol.Session, Component, e);
         }
     }
 

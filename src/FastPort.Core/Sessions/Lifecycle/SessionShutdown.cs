@@ -107,10 +107,12 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
 
         // If no Goodbye is written (the peer has not said Hello), nothing else requests a tick.
         connection.RequestTick();
-        protocol.SendGoodbye(reason);
-        if (_peerSaidGoodbye || grace <= TimeSpan.Zero)
+        bool isTold = protocol.SendGoodbye(reason);
+        _refuses = _peerSaidGoodbye || grace <= TimeSpan.Zero;
+        if (_peerSaidGoodbye || (_refuses && !isTold))
         {
-            EndGrace();
+            // Otherwise requests that cross the Goodbye are still to be refused.
+            FinishWhenIdle(reason);
         }
     }
 
@@ -151,10 +153,10 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
             return Math.Min(_graceEnds, _abortAt);
         }
 
-        // Refuses from now on, and waits while a backlog is still arriving: the peer loses requests that are closed unread, but can send
-        // refused requests elsewhere.
+        // Refuses from now on, and waits while a backlog is still arriving, or may be because this side does not read: the peer loses
+        // requests that are closed unread, but can send refused requests elsewhere.
         long received = connection.BytesReceived;
-        if (_refuses && received == _receivedAtTick)
+        if (_refuses && received == _receivedAtTick && !protocol.IsPaused)
         {
             FinishWhenIdle(stop);
         }
@@ -162,12 +164,6 @@ internal sealed class SessionShutdown(FrameProtocol protocol, Connection connect
         _refuses = true;
         _receivedAtTick = received;
         return ConnectionClock.NextTick;
-    }
-
-    private void EndGrace()
-    {
-        _refuses = true;
-        FinishWhenIdle(_stop!);
     }
 
     private void FinishIfIdle()

@@ -253,6 +253,9 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         ushort type, scoped in TBody body, PendingReply pending, bool timing, TimeSpan timeout, out uint correlation)
         where TBody : IFrameBody, allows ref struct => Requests.TrySend(type, in body, pending, timing, timeout, out correlation);
 
+    /// <summary>Whether the session does not read for now. On the loop.</summary>
+    public bool IsPaused => _paused;
+
     /// <summary>A queued or deferred request has completed.</summary>
     public void EndQueuedWork() => _shutdown.EndWork();
 
@@ -364,14 +367,17 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
         }
     }
 
-    /// <summary>Says Goodbye if the peer may receive it. On the loop.</summary>
-    public void SendGoodbye(CloseReason reason)
+    /// <summary>Says Goodbye if the peer may receive it; false if it may not. On the loop.</summary>
+    public bool SendGoodbye(CloseReason reason)
     {
         // A server sends nothing unsolicited before Hello; the connecting side has no such rule.
-        if (Output.CanSendUnsolicited)
+        if (!Output.CanSendUnsolicited)
         {
-            Output.WriteGoodbye(new CodeBody(reason.GetErrorCode(), reason.Message));
+            return false;
         }
+
+        Output.WriteGoodbye(new CodeBody(reason.GetErrorCode(), reason.Message));
+        return true;
     }
 
     /// <summary>Refuses a request with Unauthenticated (a one-way message is counted only) and closes.</summary>

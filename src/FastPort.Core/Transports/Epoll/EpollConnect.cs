@@ -62,7 +62,8 @@ internal sealed class EpollConnect : ILoopHandler, ILoopTask
 
     void ILoopTask.RunOnLoop()
     {
-        Volatile.Write(ref _posted, 0);
+        // A full fence: who cancels after this line posts again, and a cancellation before it is seen below.
+        Interlocked.Exchange(ref _posted, 0);
         if (_over)
         {
             return;

@@ -27,7 +27,8 @@ internal sealed partial class EpollSender
                 return;
             }
 
-            if (!found)
+            // A release that was called meanwhile may have written more; its flush has found the role taken.
+            if (!found && _output.WrittenByLoop == until)
             {
                 ShutDownWhenEnding();
                 return;

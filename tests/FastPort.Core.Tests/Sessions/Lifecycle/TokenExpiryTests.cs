@@ -50,6 +50,23 @@ public sealed class TokenExpiryTests
         await peer.ExpectEndAsync();
     }
 
+    /// <summary>A client sends them again on its next session, as it knows that they were not run.</summary>
+    [Fact]
+    public async Task Requests_that_have_crossed_the_Goodbye_are_refused()
+    {
+        await using TestServer server = await StartAsync(TimeSpan.FromSeconds(20));
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SayHelloAsync();
+        await PassUntilAsync(() => _time.Elapsed >= TimeSpan.FromSeconds(20));
+        Assert.Equal(5u, (await ReadGoodbyeAsync(peer)).ErrorCode);
+
+        WireFrame refused = await peer.CallAsync(Wire.Request(TestServer.Echo, 9, [1]));
+
+        Assert.Equal((9u, 10u), (refused.Correlation, refused.ErrorCode));
+        await PassUntilAsync(() => server.Closed.Count == 1);
+        await peer.ExpectEndAsync();
+    }
+
     [Fact]
     public async Task A_session_that_is_paused_ends_too()
     {

@@ -55,17 +55,23 @@ internal sealed class EpollLoop
         _epoll = Libc.EpollCreate(Libc.CloseOnExec);
         int wake = _epoll < 0 ? -1 : Libc.EventDescriptor(0, Libc.NonBlocking | Libc.CloseOnExec);
         _wake = new SafeFileHandle(wake, ownsHandle: true);
-
-        // Edge-triggered: every write to it ends a wait, and its counter is never read.
-        if (wake < 0 || !EpollEvents.TryAdd(_epoll, wake, Libc.EpollIn | Libc.EpollEdge, WakeUp))
-        {
-            var error = Errno.ToException(Errno.Last);
-            CloseDescriptors();
-            throw error;
-        }
-
         _thread = new Thread(Run) { IsBackground = true, Name = $"FastPort loop {index}" };
-        _thread.Start();
+        try
+        {
+            // Edge-triggered: every write to it ends a wait, and its counter is never read.
+            if (wake < 0 || !EpollEvents.TryAdd(_epoll, wake, Libc.EpollIn | Libc.EpollEdge, WakeUp))
+            {
+                throw Errno.ToException(Errno.Last);
+            }
+
+            _thread.Start();
+        }
+        catch
+        {
+            CloseDescriptors();
+            _events.Dispose();
+            throw;
+        }
     }
 
     /// <summary>The loop of the current thread; null on any other thread.</summary>
