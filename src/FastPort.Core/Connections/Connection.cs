@@ -93,7 +93,8 @@ public abstract class Connection
 
     /// <summary>
     /// As <see cref="Post"/>, after a delay: a one-shot timer. The call is up to 2 ms late, more if the loop is busy. Timers cost nothing
-    /// while none is set. If the connection ends before the delay has passed, the callback is not called.
+    /// while none is set. If the connection ends before the delay has passed, the callback is not called; the timer keeps the connection
+    /// in memory until then, so <see cref="IConnectionProtocol.OnTick"/> is better for what is due in minutes.
     /// </summary>
     /// <param name="delay">Zero or more, measured by <see cref="ConnectionClock.Time"/>.</param>
     /// <param name="callback">Called once with <paramref name="state"/>, on the loop.</param>

@@ -55,13 +55,25 @@ internal sealed partial class ClientChannel
     protected override void OnOpenHandled()
     {
         _opening = null;
-        Connection.PostAfter(
-            RenewAt * Tokens.Newest!.Lifetime, static channel => ((ClientChannel)channel!).Open(SecurityTokenRequestType.Renew), this);
         Connection.RequestTick();
         _opened.TrySetResult();
     }
 
-    // On the loop. A token's timer asks for the next one, so there is one such request at a time.
+    // Asks for the next token when it is time. Returns the time until then; that of the newest token's end after it was asked for.
+    private TimeSpan RenewToken()
+    {
+        ChannelToken newest = Tokens.Newest!;
+        TimeSpan until = (RenewAt * newest.Lifetime) - Time.GetElapsedTime(newest.Created);
+        if (until > TimeSpan.Zero)
+        {
+            return until;
+        }
+
+        Open(SecurityTokenRequestType.Renew);
+        return newest.Left(Time);
+    }
+
+    // On the loop. One such request at a time.
     private void Open(SecurityTokenRequestType type)
     {
         if (Connection.IsClosing || _opening is not null)
