@@ -72,7 +72,7 @@ public static class BanFiles
 
     private static void Change(string path, Func<IReadOnlyList<Ban>, IReadOnlyList<Ban>> change)
     {
-        using FileStream _ = Lock(path + ".lock");
+        using FileStream _ = Lock(path);
         PrivateFile.Replace(path, BanFile.Write(change(Read(path))));
     }
 
@@ -104,7 +104,7 @@ public static class BanFiles
         {
             try
             {
-                return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+                return PrivateFile.OpenLock(path + ".lock", path);
             }
             catch (IOException) when (TimeProvider.System.GetElapsedTime(began) < LockTime)
             {

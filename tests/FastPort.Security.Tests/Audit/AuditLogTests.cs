@@ -129,7 +129,8 @@ public sealed class AuditLogTests : IDisposable
         }
 
         string[] lines = await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken);
-        Assert.Equal(10_000, lines.Select(static l => JsonDocument.Parse(l).RootElement.GetProperty("event").GetString()).Distinct().Count());
+        Assert.Equal(
+            10_000, lines.Select(static l => JsonDocument.Parse(l).RootElement.GetProperty("event").GetString()).Distinct().Count());
     }
 
     // As another process does, which no turn holds back.

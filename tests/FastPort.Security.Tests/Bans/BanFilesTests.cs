@@ -2,6 +2,7 @@ using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Limits;
 using FastPort.Security.Bans;
+using FastPort.Security.Files;
 using FsCheck;
 using FsCheck.Fluent;
 using Xunit;
@@ -46,6 +47,44 @@ public sealed class BanFilesTests : IDisposable
         BanFiles.Add(Path, new Ban("user:anna", Later));
 
         Assert.Equal("""{"subject":"user:anna","until":"2126-01-02T03:04:05+00:00","reason":""}""" + "\n", File.ReadAllText(Path));
+    }
+
+    [Fact]
+    public void A_file_that_root_changes_stays_its_owners()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux() && Environment.IsPrivilegedProcess, "Only root gives files away.");
+        (uint User, uint Group) owner = (12345, 12346);
+        BanFiles.Create(Path);
+        using (FileStream file = File.OpenWrite(Path))
+        {
+            Assert.True(Libc.TryGive(file.SafeFileHandle, owner));
+        }
+
+        UnixFileMode mode = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+        File.SetUnixFileMode(Path, mode);
+        BanFiles.Add(Path, new Ban("user:anna", Later));
+        Assert.True(BanFiles.Lift(Path, "user:anna"));
+        UserFiles.Set(Path, "anna", "secret", []);
+
+        Assert.Equal((owner, mode), (Libc.OwnerOf(Path), File.GetUnixFileMode(Path)));
+        Assert.Equal(owner, Libc.OwnerOf(Path + ".lock"));
+    }
+
+    [Fact]
+    public void A_lock_that_is_a_link_gives_nothing_away()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux() && Environment.IsPrivilegedProcess, "Only root gives files away.");
+        BanFiles.Create(Path);
+        using (FileStream file = File.OpenWrite(Path))
+        {
+            Assert.True(Libc.TryGive(file.SafeFileHandle, (12345, 12346)));
+        }
+
+        File.WriteAllText(_directory["other"], string.Empty);
+        File.CreateSymbolicLink(Path + ".lock", _directory["other"]);
+        BanFiles.Add(Path, new Ban("user:anna", Later));
+
+        Assert.Equal(Libc.OwnerOf(_directory["."]), Libc.OwnerOf(_directory["other"]));
     }
 
     [Fact]
