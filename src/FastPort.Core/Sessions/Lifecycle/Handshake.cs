@@ -88,7 +88,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        if (EndsAfter(result) <= TimeSpan.Zero)
+        if (result.ExpiresAt <= protocol.Settings.Clock.Time.GetUtcNow())
         {
             result = AuthenticationResult.Refuse("The token has expired.");
         }
@@ -185,7 +185,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         }
 
         // After the Welcome, so that no unsolicited message precedes it.
-        protocol.Identified(EndsAfter(admitted));
+        protocol.Identified(admitted.ExpiresAt);
         if (identity is not null)
         {
             EnterIdentity(identity);
@@ -193,8 +193,6 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         protocol.AfterHello();
     }
-
-    private TimeSpan? EndsAfter(AuthenticationResult result) => result.ExpiresAt - protocol.Settings.Clock.Time.GetUtcNow();
 
     private void FailDuplicate(in FrameHeader header, long received, string routingId) =>
         Fail(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{routingId}' belongs to another session.");
