@@ -88,6 +88,18 @@ public sealed class BanFilesTests : IDisposable
     }
 
     [Fact]
+    public void A_file_has_no_more_bans_than_a_server_keeps()
+    {
+        File.WriteAllBytes(Path, BanFile.Write(
+            Enumerable.Range(0, BanList.MaxEntries).Select(static i => new Ban($"user:{i}", Later.AddSeconds(i)))));
+
+        BanFiles.Add(Path, new Ban("user:anna", Later.AddDays(1)));
+
+        IReadOnlyList<Ban> bans = BanFiles.Read(Path);
+        Assert.Equal((BanList.MaxEntries, "user:1", "user:anna"), (bans.Count, bans[0].Subject, bans[^1].Subject));
+    }
+
+    [Fact]
     public async Task Changes_of_many_at_a_time_are_all_kept()
     {
         await Task.WhenAll(Enumerable.Range(0, 8).Select(writer => Task.Run(() =>

@@ -244,15 +244,14 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         return true;
     }
 
-    // The peer may say Hello again, a few times.
+    // The peer may say Hello again, a few times. The message may have the name of its user: the reason is logged.
     private void Fail(in FrameHeader header, long received, ErrorCode code, string message)
     {
         if (++_failures > MaxFailures)
         {
+            string text = $"The peer said Hello {_failures} times without success. {message}";
             protocol.RefuseUnauthenticated(
-                header,
-                received,
-                new CloseReason(CloseKind.Unauthenticated, $"The peer said Hello {_failures} times without success. {message}"));
+                header, received, new CloseReason(CloseKind.Unauthenticated, PeerText.Escape(text)), text);
             return;
         }
 
