@@ -23,7 +23,10 @@ public static class BanFiles
         return [.. ReadAll(path).Where(ban => ban.Until > now).OrderBy(static ban => ban.Until)];
     }
 
-    /// <summary>Adds a ban, or replaces the one of the same subject. Bans that have ended leave the file.</summary>
+    /// <summary>
+    /// Adds a ban, or replaces the one of the same subject. Bans that have ended leave the file, and beyond
+    /// <see cref="BanList.MaxEntries"/> those that end first.
+    /// </summary>
     /// <param name="path">The file; created if it does not exist.</param>
     /// <param name="ban">The ban.</param>
     /// <exception cref="IOException">The file cannot be read or written, is wrong, or is being changed for too long.</exception>
@@ -72,8 +75,10 @@ public static class BanFiles
 
     private static void Change(string path, Func<IReadOnlyList<Ban>, IReadOnlyList<Ban>> change)
     {
-        using FileStream _ = Lock(path + ".lock");
-        PrivateFile.Replace(path, BanFile.Write(change(Read(path))));
+        using FileStream _ = Lock(path);
+
+        // As many as a server keeps, and the same ones: a file that grew on would be too large for the next start.
+        PrivateFile.Replace(path, BanFile.Write(change(Read(path)).OrderBy(static ban => ban.Until).TakeLast(BanList.MaxEntries)));
     }
 
     private static IReadOnlyList<Ban> ReadAll(string path)
@@ -104,7 +109,7 @@ public static class BanFiles
         {
             try
             {
-                return new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+                return PrivateFile.OpenLock(path + ".lock", path);
             }
             catch (IOException) when (TimeProvider.System.GetElapsedTime(began) < LockTime)
             {

@@ -1,22 +1,29 @@
+using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text.Json;
 using System.Threading.Channels;
+using FastPort.Security.Files;
 using Microsoft.Extensions.Logging;
 
 namespace FastPort.Security.Audit;
 
 /// <summary>
 /// Appends audit events to a file, one JSON object a line. Any thread adds; one task writes. The file is opened for each batch, so that it
-/// may be renamed at any time. Events that the disk does not take, or not fast enough, are dropped, and a later line says how many.
+/// may be renamed at any time. Events that the disk does not take, or not fast enough, are dropped, and a later line says how many. Several
+/// logs may write to one file: those of a process in turn, and on Linux those of other processes too.
 /// </summary>
 internal sealed class AuditLog : IAsyncDisposable
 {
     private const int Capacity = 16 * 1024;
 
+    // By full path: one batch at a time, for .NET writes where the end of the file was when it was opened. Never removed: a few.
+    private static readonly ConcurrentDictionary<string, SemaphoreSlim> Turns = new();
+
     private static readonly JsonEncodedText Time = JsonEncodedText.Encode("time");
     private static readonly JsonEncodedText Event = JsonEncodedText.Encode("event");
 
     private readonly string _path;
+    private readonly SemaphoreSlim _turn;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly Channel<(DateTimeOffset Time, AuditEvent Event)> _events =
@@ -35,7 +42,8 @@ internal sealed class AuditLog : IAsyncDisposable
     public AuditLog(string path, TimeProvider time, ILogger logger)
     {
         (_path, _time, _logger) = (path, time, logger);
-        Open().Dispose();
+        _turn = Turns.GetOrAdd(Path.GetFullPath(path), static _ => new SemaphoreSlim(1));
+        Open(path).Dispose();
         _writing = Task.Run(WriteAllAsync);
     }
 
@@ -81,6 +89,35 @@ internal sealed class AuditLog : IAsyncDisposable
         stream.WriteByte((byte)'\n');
     }
 
+    /// <summary>Opens a file to append to it.</summary>
+    internal static FileStream Open(string path)
+    {
+        FileStreamOptions options = new()
+        {
+            Mode = FileMode.OpenOrCreate,
+            Access = FileAccess.ReadWrite,
+            Share = FileShare.ReadWrite | FileShare.Delete,
+            BufferSize = 0,
+        };
+        if (!OperatingSystem.IsWindows())
+        {
+            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+        }
+
+        FileStream file = new(path, options);
+        try
+        {
+            Libc.Append(file.SafeFileHandle);
+        }
+        catch
+        {
+            file.Dispose();
+            throw;
+        }
+
+        return file;
+    }
+
     private static void WriteIfAny(Utf8JsonWriter json, ReadOnlySpan<byte> key, string? value)
     {
         if (value is not null)
@@ -94,7 +131,9 @@ internal sealed class AuditLog : IAsyncDisposable
         using MemoryStream batch = new();
         while (await _events.Reader.WaitToReadAsync().ConfigureAwait(false))
         {
+            // The end of a line that a full disk or the end of a process has cut, if there is one: written with the batch.
             batch.SetLength(0);
+            batch.WriteByte((byte)'\n');
             int count = 0;
             while (batch.Length < 256 * 1024 && _events.Reader.TryRead(out (DateTimeOffset Time, AuditEvent Event) entry))
             {
@@ -119,12 +158,15 @@ internal sealed class AuditLog : IAsyncDisposable
     // A disk that fails costs the batch, and an error in the log when it begins to fail.
     private async Task<bool> TrySaveAsync(MemoryStream batch)
     {
+        await _turn.WaitAsync().ConfigureAwait(false);
         try
         {
-            FileStream file = Open();
+            FileStream file = Open(_path);
             await using (file.ConfigureAwait(false))
             {
-                await file.WriteAsync(batch.GetBuffer().AsMemory(0, (int)batch.Length)).ConfigureAwait(false);
+                // In one write: another process's lines come before or after them.
+                int from = IsCut(file) ? 0 : 1;
+                await file.WriteAsync(batch.GetBuffer().AsMemory(from, (int)batch.Length - from)).ConfigureAwait(false);
             }
 
             _failing = false;
@@ -140,23 +182,22 @@ internal sealed class AuditLog : IAsyncDisposable
 
             return false;
         }
+        finally
+        {
+            _turn.Release();
+        }
     }
 
-    private FileStream Open()
+    // Whether the last line has no end. The stream is at the end of the file afterwards.
+    private static bool IsCut(FileStream file)
     {
-        FileStreamOptions options = new()
+        if (!file.CanSeek || file.Length == 0)
         {
-            Mode = FileMode.Append,
-            Access = FileAccess.Write,
-            Share = FileShare.ReadWrite | FileShare.Delete,
-            BufferSize = 0,
-        };
-        if (!OperatingSystem.IsWindows())
-        {
-            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+            return false;
         }
 
-        return new FileStream(_path, options);
+        file.Seek(-1, SeekOrigin.End);
+        return file.ReadByte() != '\n';
     }
 }
 

@@ -4,9 +4,11 @@ namespace FastPort.Security.Files;
 internal static class PrivateFile
 {
     /// <summary>
-    /// Replaces a file in one step. It keeps its permissions; a new one can be read and written by its owner only. A symbolic link is
-    /// followed.
+    /// Replaces a file in one step. It keeps its permissions, and on Linux its owner and group; a new one can be read and written by its
+    /// owner only. A symbolic link is followed.
     /// </summary>
+    /// <exception cref="IOException">It cannot be written.</exception>
+    /// <exception cref="UnauthorizedAccessException">It may not be written, or the caller cannot keep its owner and group.</exception>
     public static void Replace(string path, byte[] bytes)
     {
         FileSystemInfo? linked = File.Exists(path) ? File.ResolveLinkTarget(path, returnFinalTarget: true) : null;
@@ -22,13 +24,14 @@ internal static class PrivateFile
         {
             using (FileStream stream = new(temporary, options))
             {
+                if (!OperatingSystem.IsWindows() && File.Exists(target))
+                {
+                    KeepOwner(stream, target);
+                    File.SetUnixFileMode(stream.SafeFileHandle, File.GetUnixFileMode(target));
+                }
+
                 stream.Write(bytes);
                 stream.Flush(flushToDisk: true);
-            }
-
-            if (!OperatingSystem.IsWindows() && File.Exists(target))
-            {
-                File.SetUnixFileMode(temporary, File.GetUnixFileMode(target));
             }
 
             File.Move(temporary, target, overwrite: true);
@@ -37,6 +40,54 @@ internal static class PrivateFile
         {
             File.Delete(temporary);
             throw;
+        }
+    }
+
+    /// <summary>
+    /// Opens the file that lets one process at a time change another one: an administrator's command must not leave either of them to a
+    /// server that may not open it.
+    /// </summary>
+    /// <param name="path">The file; created if it does not exist, with owner and group of the other one.</param>
+    /// <param name="locked">The other one.</param>
+    /// <exception cref="IOException">Another process has it open, or it cannot be created.</exception>
+    /// <exception cref="UnauthorizedAccessException">It may not be opened, or the caller cannot give it to the owner.</exception>
+    public static FileStream OpenLock(string path, string locked)
+    {
+        if (!File.Exists(path))
+        {
+            // Only a file that is new is given away: one that was there may be a link to any other file.
+            try
+            {
+                FileStream created = new(path, FileMode.CreateNew, FileAccess.ReadWrite, FileShare.None);
+                try
+                {
+                    KeepOwner(created, locked);
+                    return created;
+                }
+                catch
+                {
+                    created.Dispose();
+                    File.Delete(path);
+                    throw;
+                }
+            }
+            catch (IOException) when (File.Exists(path))
+            {
+                // Somebody else has created it meanwhile.
+            }
+        }
+
+        return new FileStream(path, FileMode.Open, FileAccess.ReadWrite, FileShare.None);
+    }
+
+    // A server that runs as another user could not read the file of an administrator.
+    private static void KeepOwner(FileStream made, string target)
+    {
+        if (Libc.OwnerOf(target) is { } owner && Libc.OwnerOf(made.Name) != owner && !Libc.TryGive(made.SafeFileHandle, owner))
+        {
+            throw new UnauthorizedAccessException(
+                $"{target} belongs to user id {owner.User} and group id {owner.Group}, which would lose it. Do this as that user: sudo -u "
+                + $"'#{owner.User}' -g '#{owner.Group}' ...");
         }
     }
 }

@@ -13,6 +13,9 @@ internal sealed class FakeTimeProvider : TimeProvider
     /// <summary>Called after each timer, before time moves on: for what a timer has others do.</summary>
     public Action? Fired { get; set; }
 
+    /// <summary>How far the wall clock is ahead: a machine that was suspended, or whose clock was set.</summary>
+    public TimeSpan WallClockStep { get; set; }
+
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
     public TimeSpan Elapsed => TimeSpan.FromTicks(GetTimestamp());
@@ -25,7 +28,7 @@ internal sealed class FakeTimeProvider : TimeProvider
         }
     }
 
-    public override DateTimeOffset GetUtcNow() => DateTimeOffset.UnixEpoch.AddTicks(GetTimestamp());
+    public override DateTimeOffset GetUtcNow() => DateTimeOffset.UnixEpoch.AddTicks(GetTimestamp()) + WallClockStep;
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {

@@ -33,6 +33,12 @@ internal sealed class FaultySource : ITagSource
     /// <summary>Completes when a feed is being opened.</summary>
     public TaskCompletionSource IsOpening { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+    /// <summary>Called when tags are removed from a feed.</summary>
+    public Func<Task> Removing { get; set; } = static () => Task.CompletedTask;
+
+    /// <summary>What a feed throws when it is closed.</summary>
+    public Exception? CloseFailure { get; set; }
+
     /// <summary>Number of feeds that are open.</summary>
     public int Feeds { get; private set; }
 
@@ -94,7 +100,7 @@ internal sealed class FaultySource : ITagSource
             }
         }
 
-        public ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken) => default;
+        public ValueTask RemoveAsync(IReadOnlyList<int> tags, CancellationToken cancellationToken) => new(source.Removing());
 
         public async ValueTask DisposeAsync()
         {
@@ -102,6 +108,11 @@ internal sealed class FaultySource : ITagSource
             if (inner is not null)
             {
                 await inner.DisposeAsync();
+            }
+
+            if (source.CloseFailure is { } failure)
+            {
+                throw failure;
             }
         }
     }

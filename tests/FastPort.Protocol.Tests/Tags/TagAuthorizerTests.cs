@@ -147,6 +147,76 @@ public sealed class TagAuthorizerTests : IAsyncLifetime
         Assert.Equal([("line/a", TagStatus.BadUserAccessDenied), ("line/b", TagStatus.Good)], seen);
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public async Task A_source_that_is_slow_to_end_a_feed_leaves_no_session_a_right(int subscriber)
+    {
+        var source = new FaultySource();
+        var removing = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var removed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        source.Removing = () =>
+        {
+            removing.TrySetResult();
+            return removed.Task;
+        };
+        source.Tags.Add("line/a", 1, isWritable: true);
+        source.Tags.Add("line/b", 1, isWritable: true);
+        Allow(TagAccess.Write, "line/a");
+        Allow(TagAccess.Read, "line/b");
+        await using TagBridge bridge = await TagBridge.StartAsync([source], new TagServerOptions(), authorizer: Decide);
+        await using TagClient first = await bridge.ConnectAsync();
+        await using TagClient second = await bridge.ConnectAsync();
+        TagClient[] clients = [first, second];
+        TagList[] tags = [await first.ResolveAsync(["line/a", "line/b"]), await second.ResolveAsync(["line/a", "line/b"])];
+        for (int i = 0; i < clients.Length; i++)
+        {
+            Assert.Equal([TagStatus.Good, TagStatus.Good], await clients[i].WriteAsync(tags[i], Values(2, 2)));
+        }
+
+        // Of different intervals: each has a feed of its own.
+        (TagClient one, TagClient two) = (clients[subscriber], clients[1 - subscriber]);
+        await using TagSubscription slow = await one.SubscribeAsync(
+            await one.ResolveAsync(["line/a"]), new TagSubscriptionOptions { Interval = TimeSpan.FromMilliseconds(10) });
+        await using TagSubscription other = await two.SubscribeAsync(
+            await two.ResolveAsync(["line/b"]), new TagSubscriptionOptions { Interval = TimeSpan.FromMilliseconds(100) });
+        await using IAsyncEnumerator<TagChange> changes = other.GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        Assert.Equal("line/b", await NextAsync(changes));
+
+        _allowed.Clear();
+        Task<IReadOnlyList<(Session, string)>> review = bridge.Tags.ReviewAccessAsync().AsTask();
+        await removing.Task.InTimeAsync();
+        TagStatus[][] written = [await first.WriteAsync(tags[0], Values(3, 3)), await second.WriteAsync(tags[1], Values(3, 3))];
+        Assert.True(await changes.MoveNextAsync().AsTask().WaitAsync(Loopback.Soon));
+        bool waits = !review.IsCompleted;
+        removed.SetResult();
+
+        Assert.All(written, static one => Assert.Equal([TagStatus.BadUserAccessDenied, TagStatus.BadUserAccessDenied], one));
+        Assert.Equal(("line/b", TagStatus.BadUserAccessDenied), (changes.Current.Name, changes.Current.Sample.Status));
+        Assert.True(waits);
+        Assert.Equal(["line/a", "line/b"], (await review.InTimeAsync()).Select(static one => one.Item2).Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_feed_that_fails_to_close_does_not_end_a_review()
+    {
+        FaultySource[] sources = [new FaultySource(), new FaultySource()];
+        sources[0].Tags.Add("one", 1);
+        sources[1].Tags.Add("two", 1);
+        Allow(TagAccess.Read, "one");
+        Allow(TagAccess.Read, "two");
+        await using TagBridge bridge = await TagBridge.StartAsync(sources, new TagServerOptions(), authorizer: Decide);
+        await using TagClient client = await bridge.ConnectAsync();
+        await using TagSubscription subscription = await client.SubscribeAsync(await client.ResolveAsync(["one", "two"]));
+        Array.ForEach(sources, static source => source.CloseFailure = new InvalidOperationException("The test says so."));
+
+        _allowed.Clear();
+        IReadOnlyList<(Session, string Name)> ended = await bridge.Tags.ReviewAccessAsync().InTimeAsync();
+
+        Assert.Equal(["one", "two"], ended.Select(static one => one.Name).Order(StringComparer.Ordinal));
+        Assert.All(sources, static source => Assert.Equal(0, source.Feeds));
+    }
+
     [Fact]
     public async Task Tags_are_published_by_who_may()
     {

@@ -118,6 +118,55 @@ public sealed class AuditLogTests : IDisposable
         Assert.Equal(5000, lines.Select(static l => JsonDocument.Parse(l).RootElement.GetProperty("event").GetString()).Distinct().Count());
     }
 
+    [Fact]
+    public async Task Two_logs_of_one_file_lose_no_line()
+    {
+        string file = _directory["audit.jsonl"];
+        await using (var one = new AuditLog(file, TimeProvider.System, _log))
+        await using (var other = new AuditLog(Path.Combine(_directory["x"], "..", "audit.jsonl"), TimeProvider.System, _log))
+        {
+            Parallel.For(0, 10_000, i => (i % 2 == 0 ? one : other).Add(new AuditEvent($"e{i}")));
+        }
+
+        string[] lines = await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken);
+        Assert.Equal(
+            10_000, lines.Select(static l => JsonDocument.Parse(l).RootElement.GetProperty("event").GetString()).Distinct().Count());
+    }
+
+    // As another process does, which no turn holds back.
+    [Fact]
+    public async Task On_Linux_what_another_has_written_since_the_file_was_opened_stays()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Linux appends by itself.");
+        string file = _directory["audit.jsonl"];
+        await using FileStream first = AuditLog.Open(file);
+        await using FileStream second = AuditLog.Open(file);
+
+        await first.WriteAsync("first\n"u8.ToArray(), TestContext.Current.CancellationToken);
+        await second.WriteAsync("second\n"u8.ToArray(), TestContext.Current.CancellationToken);
+        await first.WriteAsync("third\n"u8.ToArray(), TestContext.Current.CancellationToken);
+
+        Assert.Equal(["first", "second", "third"], await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken));
+    }
+
+    [Theory]
+    [InlineData("{\"half", 1)]
+    [InlineData("{\"whole\":1}\n", 1)]
+    [InlineData("", 0)]
+    public async Task A_line_that_was_cut_costs_no_other_one(string before, int linesBefore)
+    {
+        string file = _directory["audit.jsonl"];
+        await File.WriteAllTextAsync(file, before, TestContext.Current.CancellationToken);
+        await using (var log = new AuditLog(file, TimeProvider.System, _log))
+        {
+            log.Add(new AuditEvent("next"));
+        }
+
+        string[] lines = await File.ReadAllLinesAsync(file, TestContext.Current.CancellationToken);
+        Assert.Equal(linesBefore + 1, lines.Length);
+        Assert.Equal("next", JsonDocument.Parse(lines[^1]).RootElement.GetProperty("event").GetString());
+    }
+
     // Halves of surrogate pairs are no text: they become the replacement character.
     private static string Clean(string text) => Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(text));
 }

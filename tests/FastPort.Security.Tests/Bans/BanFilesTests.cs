@@ -2,6 +2,7 @@ using System.Text;
 using FastPort.Core.Tests.Support;
 using FastPort.Limits;
 using FastPort.Security.Bans;
+using FastPort.Security.Files;
 using FsCheck;
 using FsCheck.Fluent;
 using Xunit;
@@ -46,6 +47,56 @@ public sealed class BanFilesTests : IDisposable
         BanFiles.Add(Path, new Ban("user:anna", Later));
 
         Assert.Equal("""{"subject":"user:anna","until":"2126-01-02T03:04:05+00:00","reason":""}""" + "\n", File.ReadAllText(Path));
+    }
+
+    [Fact]
+    public void A_file_that_root_changes_stays_its_owners()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux() && Environment.IsPrivilegedProcess, "Only root gives files away.");
+        (uint User, uint Group) owner = (12345, 12346);
+        BanFiles.Create(Path);
+        using (FileStream file = File.OpenWrite(Path))
+        {
+            Assert.True(Libc.TryGive(file.SafeFileHandle, owner));
+        }
+
+        UnixFileMode mode = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+        File.SetUnixFileMode(Path, mode);
+        BanFiles.Add(Path, new Ban("user:anna", Later));
+        Assert.True(BanFiles.Lift(Path, "user:anna"));
+        UserFiles.Set(Path, "anna", "secret", []);
+
+        Assert.Equal((owner, mode), (Libc.OwnerOf(Path), File.GetUnixFileMode(Path)));
+        Assert.Equal(owner, Libc.OwnerOf(Path + ".lock"));
+    }
+
+    [Fact]
+    public void A_lock_that_is_a_link_gives_nothing_away()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux() && Environment.IsPrivilegedProcess, "Only root gives files away.");
+        BanFiles.Create(Path);
+        using (FileStream file = File.OpenWrite(Path))
+        {
+            Assert.True(Libc.TryGive(file.SafeFileHandle, (12345, 12346)));
+        }
+
+        File.WriteAllText(_directory["other"], string.Empty);
+        File.CreateSymbolicLink(Path + ".lock", _directory["other"]);
+        BanFiles.Add(Path, new Ban("user:anna", Later));
+
+        Assert.Equal(Libc.OwnerOf(_directory["."]), Libc.OwnerOf(_directory["other"]));
+    }
+
+    [Fact]
+    public void A_file_has_no_more_bans_than_a_server_keeps()
+    {
+        File.WriteAllBytes(Path, BanFile.Write(
+            Enumerable.Range(0, BanList.MaxEntries).Select(static i => new Ban($"user:{i}", Later.AddSeconds(i)))));
+
+        BanFiles.Add(Path, new Ban("user:anna", Later.AddDays(1)));
+
+        IReadOnlyList<Ban> bans = BanFiles.Read(Path);
+        Assert.Equal((BanList.MaxEntries, "user:1", "user:anna"), (bans.Count, bans[0].Subject, bans[^1].Subject));
     }
 
     [Fact]

@@ -88,7 +88,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
             return true;
         }
 
-        if (EndsAfter(result) <= TimeSpan.Zero)
+        if (result.ExpiresAt <= protocol.Settings.Clock.Time.GetUtcNow())
         {
             result = AuthenticationResult.Refuse("The token has expired.");
         }
@@ -185,7 +185,7 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         }
 
         // After the Welcome, so that no unsolicited message precedes it.
-        protocol.Identified(EndsAfter(admitted));
+        protocol.Identified(admitted.ExpiresAt);
         if (identity is not null)
         {
             EnterIdentity(identity);
@@ -193,8 +193,6 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
 
         protocol.AfterHello();
     }
-
-    private TimeSpan? EndsAfter(AuthenticationResult result) => result.ExpiresAt - protocol.Settings.Clock.Time.GetUtcNow();
 
     private void FailDuplicate(in FrameHeader header, long received, string routingId) =>
         Fail(header, received, ErrorCode.DuplicateIdentity, $"The routing id '{routingId}' belongs to another session.");
@@ -246,15 +244,14 @@ internal sealed class Handshake(HandshakeSettings settings, FrameProtocol protoc
         return true;
     }
 
-    // The peer may say Hello again, a few times.
+    // The peer may say Hello again, a few times. The message may have the name of its user: the reason is logged.
     private void Fail(in FrameHeader header, long received, ErrorCode code, string message)
     {
         if (++_failures > MaxFailures)
         {
+            string text = $"The peer said Hello {_failures} times without success. {message}";
             protocol.RefuseUnauthenticated(
-                header,
-                received,
-                new CloseReason(CloseKind.Unauthenticated, $"The peer said Hello {_failures} times without success. {message}"));
+                header, received, new CloseReason(CloseKind.Unauthenticated, PeerText.Escape(text)), text);
             return;
         }
 

@@ -21,9 +21,13 @@ internal enum DeadlineAction
 /// </summary>
 internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock clock)
 {
+    // How often the wall clock is looked at where an identity has an end: it may leap, as after a suspended machine.
+    private const long WallClockPeriod = 10_000;
+
     private Connection _connection = null!;
     private long _handshakeBy = -1;
     private long _identityEnds = ConnectionClock.Never;
+    private DateTimeOffset _identityEndsAt;
     private long _frameSince = -1;
     private long _framePosition = -1;
     private long _lastBytes;
@@ -55,8 +59,12 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
         _connection.RequestTick();
     }
 
-    /// <summary>The peer's identity ends after this time. Loop only.</summary>
-    public void IdentityEndsAfter(TimeSpan time) => _identityEnds = clock.PreciseMilliseconds + (long)Math.Ceiling(time.TotalMilliseconds);
+    /// <summary>The peer's identity ends at this time. Loop only.</summary>
+    public void IdentityEndsAt(DateTimeOffset time)
+    {
+        _identityEndsAt = time;
+        _identityEnds = clock.PreciseMilliseconds + (long)Math.Ceiling((time - clock.Time.GetUtcNow()).TotalMilliseconds);
+    }
 
     /// <summary>Records whether a frame is incomplete, and since when. Loop only.</summary>
     public void AfterBurst(ArrayPoolCircularBuffer input, bool paused)
@@ -113,7 +121,8 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.Close;
         }
 
-        if (now >= _identityEnds)
+        bool hasEnd = _identityEnds != ConnectionClock.Never;
+        if (hasEnd && (now >= _identityEnds || clock.Time.GetUtcNow() >= _identityEndsAt))
         {
             _identityEnds = ConnectionClock.Never;
             reason = new CloseReason(CloseKind.Unauthenticated, "The token has expired; connect again with a new one.");
@@ -134,7 +143,8 @@ internal sealed class SessionDeadlines(SessionOptions options, ConnectionClock c
             return DeadlineAction.None;
         }
 
-        next = handshakeBy >= 0 ? Math.Min(handshakeBy, _identityEnds) : _identityEnds;
+        next = hasEnd ? Math.Min(_identityEnds, now + WallClockPeriod) : ConnectionClock.Never;
+        next = handshakeBy >= 0 ? Math.Min(handshakeBy, next) : next;
         if (_inputEnded)
         {
             return DeadlineAction.None;

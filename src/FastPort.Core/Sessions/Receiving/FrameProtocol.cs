@@ -311,14 +311,14 @@ internal sealed partial class FrameProtocol : IConnectionProtocol, ILoopWatch, I
     }
 
     /// <summary>Called when the accepting side has welcomed the peer.</summary>
-    /// <param name="identityEndsAfter">Time after which the session must end; null for never.</param>
-    public void Identified(TimeSpan? identityEndsAfter)
+    /// <param name="identityEndsAt">When the session must end; null for never.</param>
+    public void Identified(DateTimeOffset? identityEndsAt)
     {
         Output.CanSendUnsolicited = true;
         Session.IsIdentified = true;
-        if (identityEndsAfter is { } time)
+        if (identityEndsAt is { } time)
         {
-            _deadlines.IdentityEndsAfter(time);
+            _deadlines.IdentityEndsAt(time);
         }
 
         _deadlines.Identified(_settings.Options.HeartbeatInterval);

@@ -57,6 +57,11 @@ internal sealed class ServedSubscription : IDisposable
     /// <summary>A sample of an item. Under the gate of the tag's source; then <see cref="Flush"/> without it.</summary>
     public void Add(SubscriptionItem item, in TagSample sample)
     {
+        if (item.IsEnded)
+        {
+            return;
+        }
+
         lock (_gate)
         {
             if (!_isClosed && _waiting.Add(item, sample) is not 0 and var dropped)

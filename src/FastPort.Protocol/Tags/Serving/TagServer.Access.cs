@@ -8,47 +8,72 @@ public sealed partial class TagServer
     /// <summary>
     /// Asks the authorizer again about everything: what it has answered before is forgotten, and items of subscriptions whose tags may not
     /// be read any more end, each with one last sample of <see cref="TagStatus.BadUserAccessDenied"/>. Call it after a change of what is
-    /// allowed. Does nothing without an authorizer.
+    /// allowed. Does nothing without an authorizer. All that is done when it returns, before the task ends: that waits until the sources
+    /// report the tags no more.
     /// </summary>
     /// <returns>The sessions and tags of the items that have ended.</returns>
     public async ValueTask<IReadOnlyList<(Session Session, string Name)>> ReviewAccessAsync()
     {
-        List<(Session Session, string Name)> ended = [];
+        List<(Session Session, TagSession State, TagPermissions Permissions)> reviewed = [];
         foreach ((Session session, TagSession state) in _sessions)
         {
-            if (state.Permissions is not { } permissions)
+            if (state.Permissions is { } permissions)
             {
-                continue;
-            }
-
-            permissions.Review();
-            foreach (ServedSubscription subscription in state.List())
-            {
-                ended.AddRange((await ReviewAsync(permissions, subscription).ConfigureAwait(false)).Select(name => (session, name)));
+                permissions.Review();
+                reviewed.Add((session, state, permissions));
             }
         }
 
+        // Nobody keeps a right because of a source that is slow for another one: sources are waited for last.
+        List<(Session Session, string Name)> ended = [];
+        List<SubscriptionItem> items = [];
+        foreach ((Session session, TagSession state, TagPermissions permissions) in reviewed)
+        {
+            foreach (ServedSubscription subscription in state.List())
+            {
+                SubscriptionItem[] forbidden = EndForbidden(permissions, subscription);
+                items.AddRange(forbidden);
+                ended.AddRange(forbidden.Select(item => (session, item.Tag.Info.Name)));
+            }
+        }
+
+        await RemoveAsync(items).ConfigureAwait(false);
         return ended;
     }
 
-    private static async ValueTask<IEnumerable<string>> ReviewAsync(TagPermissions permissions, ServedSubscription subscription)
+    // From now on the subscription gets no sample of them.
+    private static SubscriptionItem[] EndForbidden(TagPermissions permissions, ServedSubscription subscription)
     {
         SubscriptionItem[] forbidden = [.. subscription.Items.Where(item =>
             item.Status.IsGood && !permissions.Allow(item.Tag.Id, TagAccess.Read, isAttempt: false))];
-        foreach (IGrouping<ServedSource, SubscriptionItem> group in forbidden.GroupBy(static item => item.Tag.Owner))
+        foreach (SubscriptionItem item in forbidden)
         {
-            await SourceFeeds.RemoveAsync(group).ConfigureAwait(false);
-            lock (group.Key.Gate)
+            lock (item.Tag.Owner.Gate)
             {
-                foreach (SubscriptionItem item in group)
-                {
-                    item.Status = TagStatus.BadUserAccessDenied;
-                    subscription.Add(item, TagSample.Bad(TagStatus.BadUserAccessDenied));
-                }
+                item.Status = TagStatus.BadUserAccessDenied;
+                subscription.Add(item, TagSample.Bad(TagStatus.BadUserAccessDenied));
+                item.IsEnded = true;
             }
         }
 
         subscription.Flush();
-        return forbidden.Select(static item => item.Tag.Info.Name);
+        return forbidden;
+    }
+
+    private static async ValueTask RemoveAsync(IEnumerable<SubscriptionItem> items)
+    {
+        foreach (IGrouping<ServedSource, SubscriptionItem> group in items.GroupBy(static item => item.Tag.Owner))
+        {
+            ServedSource source = group.Key;
+            try
+            {
+                await SourceFeeds.RemoveAsync(group).ConfigureAwait(false);
+            }
+            catch (Exception e)
+            {
+                // A feed that fails to close: the other sources' feeds are told nevertheless.
+                ServingLog.SourceThrew(source.Logger, e, source.Source.Name, "Unsubscribe");
+            }
+        }
     }
 }

@@ -150,7 +150,7 @@ public sealed partial class TagServer
         if (session.Permissions is { } permissions && permissions.Reviews != reviews)
         {
             // A review that did not find the items yet.
-            await ReviewAsync(permissions, subscription).ConfigureAwait(false);
+            await RemoveAsync(EndForbidden(permissions, subscription)).ConfigureAwait(false);
         }
 
         if (session.IsEnded)

@@ -33,6 +33,34 @@ public sealed class TokenExpiryTests
     }
 
     [Fact]
+    public async Task A_wall_clock_that_leaps_past_the_time_ends_the_session()
+    {
+        await using TestServer server = await StartAsync(TimeSpan.FromHours(24));
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SayHelloAsync();
+        Session session = await server.SessionAsync();
+
+        _time.WallClockStep = TimeSpan.FromHours(25);
+        await PassUntilAsync(() => session.IsClosed);
+
+        Assert.Equal(5u, (await ReadGoodbyeAsync(peer)).ErrorCode);
+    }
+
+    [Fact]
+    public async Task A_wall_clock_that_is_set_back_does_not_lengthen_the_session()
+    {
+        await using TestServer server = await StartAsync(TimeSpan.FromSeconds(90));
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SayHelloAsync();
+        Session session = await server.SessionAsync();
+
+        _time.WallClockStep = TimeSpan.FromHours(-1);
+        await PassUntilAsync(() => session.IsClosed);
+
+        Assert.Equal(5u, (await ReadGoodbyeAsync(peer)).ErrorCode);
+    }
+
+    [Fact]
     public async Task Requests_in_flight_are_answered_first()
     {
         await using TestServer server = await StartAsync(TimeSpan.FromSeconds(20));
