@@ -23,6 +23,9 @@ namespace FastPort.Hosting;
 /// </summary>
 public sealed partial class ConnectionServer : IAsyncDisposable
 {
+    // Two names of a certificate and what to do have room.
+    private const int MaxHandshakeFailureLength = 1024;
+
     private readonly ServerOptions _options;
     private readonly Func<Connection, IConnectionProtocol> _protocol;
     private readonly Func<ConnectionClock, ConnectionSettings> _settings;
@@ -356,7 +359,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
         catch (HandshakeFailedException e)
         {
-            Reject(accepted, ConnectionRejection.TlsFailed, e.Message);
+            // It may name the subject and the issuer of the peer's certificate, which the peer has chosen.
+            Reject(accepted, ConnectionRejection.TlsFailed, PeerText.Escape(e.Message, MaxHandshakeFailureLength));
             return null;
         }
         catch (Exception e)
