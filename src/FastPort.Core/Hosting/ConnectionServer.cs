@@ -236,6 +236,12 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             else if (accepted.TryCount(Counters))
             {
                 accepted.Serve(top, _protocol(top));
+
+                // A ban that came meanwhile may not have found the connection: not among the accepted yet, or not under this address.
+                if (BanCheck.Find(accepted.Address) is { } ban)
+                {
+                    CloseBanned(accepted, ban);
+                }
             }
             else
             {
