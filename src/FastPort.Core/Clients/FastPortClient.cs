@@ -179,7 +179,9 @@ public sealed partial class FastPortClient : ISessionHost, IAsyncDisposable
     {
         // The caller's thread holds the lock.
         await Task.Yield();
-        await _closing.CancelAsync().ConfigureAwait(false);
+
+        // Not awaited: a TokenProvider's callback that throws or blocks must not keep the client from closing.
+        _ = _closing.CancelAsync();
         Task? running;
         lock (_gate)
         {

@@ -20,7 +20,8 @@ internal sealed class SessionOpener(FastPortClientOptions options, SessionSettin
     public async Task<Session> OpenAsync(string token, CancellationToken cancellationToken)
     {
         using var attempt = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        using CancellationTokenSource deadline = new(options.ConnectTimeout, settings.Clock.Time);
+        var deadline = new CancellationTokenSource();
+        using ITimer timer = Deadline.Start(deadline, options.ConnectTimeout, settings.Clock.Time);
         using CancellationTokenRegistration _ = deadline.Token.UnsafeRegister(static s => ((CancellationTokenSource)s!).Cancel(), attempt);
         Connection? connection = null;
         try

@@ -1,3 +1,5 @@
+using FastPort.Connections;
+
 namespace FastPort.Clients;
 
 /// <summary>Where a client's tokens come from. Used by the task that connects.</summary>
@@ -20,7 +22,8 @@ internal sealed class TokenSource(FastPortClientOptions options, TimeProvider ti
             return options.Token;
         }
 
-        using CancellationTokenSource deadline = new(options.ConnectTimeout, time);
+        var deadline = new CancellationTokenSource();
+        using ITimer timer = Deadline.Start(deadline, options.ConnectTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, deadline.Token);
         try
         {

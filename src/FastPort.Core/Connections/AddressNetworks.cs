@@ -8,6 +8,9 @@ internal sealed class AddressNetworks
     /// <summary>What an entry may be, for messages.</summary>
     public const string Allowed = "allowed are addresses such as 10.0.0.1 and networks such as 10.0.0.0/8";
 
+    // Bits before the IPv4 address in one that is written as IPv6.
+    private const int MappedBits = 96;
+
     private readonly IPNetwork[] _networks;
 
     /// <param name="entries">Addresses and networks; see <see cref="TryParse"/>.</param>
@@ -15,11 +18,26 @@ internal sealed class AddressNetworks
 
     public bool IsEmpty => _networks.Length == 0;
 
-    /// <summary>Reads an address (<c>10.0.0.1</c>) or a network (<c>10.0.0.0/8</c>); null if the text is neither.</summary>
-    public static IPNetwork? TryParse(string text) =>
-        IPNetwork.TryParse(text, out IPNetwork network) ? network
-        : IPAddress.TryParse(text, out IPAddress? address) ? new IPNetwork(address, address.GetAddressBytes().Length * 8)
-        : null;
+    /// <summary>
+    /// Reads an address (<c>10.0.0.1</c>) or a network (<c>10.0.0.0/8</c>); null if the text is neither. One of IPv4 that is written as
+    /// IPv6 (<c>::ffff:10.0.0.1</c>) is the same as without, because peers' addresses are compared in that form.
+    /// </summary>
+    public static IPNetwork? TryParse(string text)
+    {
+        if (!IPNetwork.TryParse(text, out IPNetwork network))
+        {
+            if (!IPAddress.TryParse(text, out IPAddress? address))
+            {
+                return null;
+            }
+
+            network = new IPNetwork(address, address.GetAddressBytes().Length * 8);
+        }
+
+        return network.BaseAddress.IsIPv4MappedToIPv6 && network.PrefixLength >= MappedBits
+            ? new IPNetwork(network.BaseAddress.MapToIPv4(), network.PrefixLength - MappedBits)
+            : network;
+    }
 
     public bool Contain(EndPoint? peer)
     {

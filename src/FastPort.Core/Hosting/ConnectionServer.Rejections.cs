@@ -31,6 +31,13 @@ public sealed partial class ConnectionServer
         }
     }
 
+    private void RejectStage(AcceptedConnection accepted, ConnectionRejection full) => Reject(
+        accepted,
+        ConnectionRejection.StageLimit,
+        full == ConnectionRejection.AddressLimit
+            ? $"{_options.Section}:MaxConnectionsInStages is {_options.MaxConnectionsInStages}, {_inStages.MaxPerAddress} for one address"
+            : null);
+
     /// <summary>
     /// Closes a connection that has its protocol if a new ban is one of its peer, for the server built on this one. Null: closed by its
     /// address, without a word of the protocol.
@@ -39,16 +46,23 @@ public sealed partial class ConnectionServer
 
     private void CloseBanned(Ban ban)
     {
+        // The ban was listed before this barrier, and a connection is served before it looks for its ban: at least one sees the other.
+        Interlocked.MemoryBarrier();
         foreach (AcceptedConnection accepted in _accepted.Values)
         {
-            if (CloseServed is not null && accepted.Served is { } served)
-            {
-                CloseServed(served, ban);
-            }
-            else if (BanCheck.Hits(ban, accepted.Address, user: null))
-            {
-                accepted.Top.Close(new CloseReason(CloseKind.LocalClosed, ban.ToString()));
-            }
+            CloseBanned(accepted, ban);
+        }
+    }
+
+    private void CloseBanned(AcceptedConnection accepted, Ban ban)
+    {
+        if (CloseServed is not null && accepted.Served is { } served)
+        {
+            CloseServed(served, ban);
+        }
+        else if (BanCheck.Hits(ban, accepted.Address, user: null))
+        {
+            accepted.Top.Close(new CloseReason(CloseKind.LocalClosed, ban.ToString()));
         }
     }
 

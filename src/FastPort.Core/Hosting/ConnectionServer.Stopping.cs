@@ -62,7 +62,9 @@ public sealed partial class ConnectionServer
         }
 
         Bans.Added -= CloseBanned;
-        await _stop.CancelAsync().ConfigureAwait(false);
+
+        // Not awaited: a stage's callback that throws or blocks must not keep the sessions from being told.
+        _ = _stop.CancelAsync();
         AcceptedConnection[] open = [.. _accepted.Values];
         if (open.Length != 0)
         {

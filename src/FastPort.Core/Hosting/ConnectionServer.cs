@@ -23,6 +23,9 @@ namespace FastPort.Hosting;
 /// </summary>
 public sealed partial class ConnectionServer : IAsyncDisposable
 {
+    // Two names of a certificate and what to do have room.
+    private const int MaxHandshakeFailureLength = 1024;
+
     private readonly ServerOptions _options;
     private readonly Func<Connection, IConnectionProtocol> _protocol;
     private readonly Func<ConnectionClock, ConnectionSettings> _settings;
@@ -33,6 +36,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly Admission _admission;
+
+    // One address must not have all places: it would keep everybody else out for as long as its stages take.
+    private readonly Admission _inStages;
     private readonly ConcurrentDictionary<long, AcceptedConnection> _accepted = new();
     private readonly CancellationTokenSource _stop = new();
 
@@ -41,7 +47,6 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     private ITransportListener[] _listeners = [];
     private ConnectionClock? _clock;
     private Task? _stopped;
-    private int _inStages;
     private volatile bool _stopping;
 
     // No connection is admitted any more: _stopping, after the drain delay.
@@ -124,6 +129,9 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         Bans = components.Bans ?? new BanList(_time);
         BanCheck = new BanCheck(Bans, new AddressNetworks(options.Rates.Exempt));
         _admission = new Admission(options.MaxConnections, options.MaxConnectionsPerAddress, Rates, BanCheck);
+        _inStages = new Admission(
+            options.MaxConnectionsInStages,
+            options.MaxConnectionsPerAddress > 0 ? Math.Max(1, options.MaxConnectionsInStages / 4) : options.MaxConnectionsPerAddress);
         Counters = counters;
     }
 
@@ -149,7 +157,7 @@ public sealed partial class ConnectionServer : IAsyncDisposable
     internal BanCheck BanCheck { get; }
 
     /// <summary>Connections whose stages run, including stages that ignore their token.</summary>
-    internal int ConnectionsInStages => Volatile.Read(ref _inStages);
+    internal int ConnectionsInStages => _inStages.Count;
 
     /// <summary>Number of open connections, including those in stages.</summary>
     public int ConnectionCount => _admission.Count;
@@ -233,6 +241,12 @@ public sealed partial class ConnectionServer : IAsyncDisposable
             else if (accepted.TryCount(Counters))
             {
                 accepted.Serve(top, _protocol(top));
+
+                // A ban that came meanwhile may not have found the connection: not among the accepted yet, or not under this address.
+                if (BanCheck.Find(accepted.Address) is { } ban)
+                {
+                    CloseBanned(accepted, ban);
+                }
             }
             else
             {
@@ -314,16 +328,17 @@ public sealed partial class ConnectionServer : IAsyncDisposable
 
     private async Task<Connection?> RunStagesAsync(AcceptedConnection accepted, ConnectionStage[] stages)
     {
-        if (Interlocked.Increment(ref _inStages) > _options.MaxConnectionsInStages)
+        EndPoint? counted = accepted.Address;
+        if (_inStages.TryEnter(counted, out _) is { } full)
         {
-            Interlocked.Decrement(ref _inStages);
-            Reject(accepted, ConnectionRejection.StageLimit);
+            RejectStage(accepted, full);
             return null;
         }
 
         Task<Connection?> running = Task.FromResult<Connection?>(null);
         TimeSpan limit = _options.StageTimeout > TimeSpan.Zero ? _options.StageTimeout : Timeout.InfiniteTimeSpan;
-        using CancellationTokenSource deadline = new(limit, _time);
+        var deadline = new CancellationTokenSource();
+        using ITimer timer = Deadline.Start(deadline, limit, _time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, _stop.Token);
         try
         {
@@ -345,6 +360,17 @@ public sealed partial class ConnectionServer : IAsyncDisposable
                     Reject(accepted, refused, why);
                     return null;
                 }
+
+                if (accepted.Address is var moved && !Equals(moved, counted))
+                {
+                    if (_inStages.TryMove(counted, moved, out _) is { } fullThere)
+                    {
+                        RejectStage(accepted, fullThere);
+                        return null;
+                    }
+
+                    counted = moved;
+                }
             }
 
             return top;
@@ -356,7 +382,8 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         }
         catch (HandshakeFailedException e)
         {
-            Reject(accepted, ConnectionRejection.TlsFailed, e.Message);
+            // It may name the subject and the issuer of the peer's certificate, which the peer has chosen.
+            Reject(accepted, ConnectionRejection.TlsFailed, PeerText.Escape(e.Message, MaxHandshakeFailureLength));
             return null;
         }
         catch (Exception e)
@@ -369,12 +396,13 @@ public sealed partial class ConnectionServer : IAsyncDisposable
         {
             // A stage that ignores its token is counted until it ends: otherwise the number of running stages would be unbounded.
             _ = running.ContinueWith(
-                static (ended, server) =>
+                static (ended, state) =>
                 {
+                    var (places, counted) = ((Admission, EndPoint?))state!;
                     _ = ended.Exception;
-                    Interlocked.Decrement(ref ((ConnectionServer)server!)._inStages);
+                    places.Leave(counted);
                 },
-                this,
+                (_inStages, counted),
                 CancellationToken.None,
                 TaskContinuationOptions.ExecuteSynchronously,
                 TaskScheduler.Default);

@@ -25,10 +25,21 @@ public sealed partial class FastPortServer
 
     private void CloseBanned(Connection connection, Ban ban)
     {
-        if (connection.Protocol is FrameProtocol protocol
-            && _connections.BanCheck.Hits(ban, connection.RemoteEndPoint, protocol.Session.User?.Identity?.Name))
+        var protocol = connection.Protocol as FrameProtocol;
+        if (!_connections.BanCheck.Hits(ban, connection.RemoteEndPoint, protocol?.Session.User?.Identity?.Name))
         {
-            protocol.CloseWithGoodbye(new CloseReason(CloseKind.LocalClosed, ban.Notice, (uint)ErrorCode.Forbidden));
+            return;
+        }
+
+        var reason = new CloseReason(CloseKind.LocalClosed, ban.Notice, (uint)ErrorCode.Forbidden);
+        if (protocol is not null)
+        {
+            protocol.CloseWithGoodbye(reason);
+        }
+        else
+        {
+            // Its start is under way: the peer has not said Hello, and is sent no Goodbye.
+            connection.Close(reason);
         }
     }
 

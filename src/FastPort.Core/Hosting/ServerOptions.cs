@@ -81,7 +81,8 @@ public abstract class ServerOptions : IDescribedOptions
 
     /// <summary>
     /// Maximum number of connections in <see cref="ConnectionServerComponents.Stages"/> and in TLS handshakes at a time. Further ones are
-    /// closed at once and counted. 1 to 1,000,000. Defaults to 1,000.
+    /// closed at once and counted. One address has at most a quarter of them, if <see cref="MaxConnectionsPerAddress"/> limits it. 1 to
+    /// 1,000,000. Defaults to 1,000.
     /// </summary>
     public int MaxConnectionsInStages { get; set; } = 1000;
 

@@ -76,13 +76,11 @@ public sealed class BanList
 
     /// <summary>The ban of an address that is in force; null for none. For servers of other protocols.</summary>
     /// <param name="peer">The peer's address; null if it has none.</param>
-    public Ban? Find(EndPoint? peer) => _lookup.Find(peer) is { } ban && IsInForce(ban) ? ban : null;
+    public Ban? Find(EndPoint? peer) => _lookup is { All.Length: not 0 } lookup ? lookup.Find(peer, _time.GetUtcNow()) : null;
 
     /// <summary>The ban of an identity that is in force; null for none. For servers of other protocols.</summary>
     /// <param name="user">The identity's name, without <see cref="Ban.UserPrefix"/>.</param>
-    public Ban? Find(string user) => _lookup.Users.TryGetValue(user, out Ban? ban) && IsInForce(ban) ? ban : null;
-
-    private bool IsInForce(Ban ban) => ban.Until > _time.GetUtcNow();
+    public Ban? Find(string user) => _lookup.Users.TryGetValue(user, out Ban? ban) && ban.Until > _time.GetUtcNow() ? ban : null;
 
     private void Set(IEnumerable<Ban> bans)
     {
@@ -143,14 +141,17 @@ public sealed class BanList
 
         public Dictionary<string, Ban> Users { get; } = new(StringComparer.Ordinal);
 
-        public Ban? Find(EndPoint? peer)
+        // A ban that has ended stays until the next change: it must not hide one of a wider network that is still in force.
+        public Ban? Find(EndPoint? peer, DateTimeOffset now)
         {
-            if (All.Length == 0 || AddressNetworks.CountedAs(peer) is not { } network)
+            if (AddressNetworks.CountedAs(peer) is not { } network)
             {
                 return null;
             }
 
-            return _addresses.TryGetValue(network, out Ban? ban) ? ban : _networks.Find(other => other.Bans(peer));
+            return _addresses.TryGetValue(network, out Ban? ban) && ban.Until > now
+                ? ban
+                : _networks.Find(other => other.Until > now && other.Bans(peer));
         }
     }
 }

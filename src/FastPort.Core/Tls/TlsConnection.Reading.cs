@@ -110,11 +110,6 @@ internal sealed partial class TlsConnection
 
             Read();
         }
-        catch (IOException e)
-        {
-            // A peer's bytes that are no records of this session, or its alert.
-            Close(_records.HasReadEnd ? Cut : HandshakeFailure.InSession(e));
-        }
         catch (Exception e)
         {
             Fault(e);
@@ -139,7 +134,7 @@ internal sealed partial class TlsConnection
         {
             if (!offer)
             {
-                offer = Decrypt();
+                offer = TryDecrypt();
                 if (!offer)
                 {
                     break;
@@ -174,6 +169,21 @@ internal sealed partial class TlsConnection
         }
     }
 
+    // An IOException of the protocol is not the peer's fault, so it is not caught here.
+    private bool TryDecrypt()
+    {
+        try
+        {
+            return Decrypt();
+        }
+        catch (IOException e)
+        {
+            // A peer's bytes that are no records of this session, or its alert.
+            Close(_records.HasReadEnd ? Cut : HandshakeFailure.InSession(e));
+            return false;
+        }
+    }
+
     // True if bytes were added to the ring.
     private bool Decrypt()
     {
@@ -195,6 +205,7 @@ internal sealed partial class TlsConnection
             }
 
             _plain.Received(got, room.Length);
+            _records.Decrypted();
             count += got;
         }
 

@@ -186,6 +186,37 @@ public sealed class ClientTokenTests : IDisposable
         Assert.Contains("TokenProvider gave no token within 0.02 s", e.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_provider_whose_callback_on_its_token_throws_holds_up_neither_the_close_nor_its_deadline(bool closes)
+    {
+        var asked = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        FastPortClient client = Create(o =>
+        {
+            o.ConnectTimeout = closes ? TimeSpan.FromMinutes(1) : TimeSpan.FromMilliseconds(20);
+            o.TokenProvider = cancellationToken =>
+            {
+                cancellationToken.Register(static () => throw new InvalidOperationException("a provider's own"));
+                asked.SetResult();
+                return new ValueTask<string>(new TaskCompletionSource<string>().Task);
+            };
+        });
+        Task connecting = client.ConnectAsync();
+        await asked.Task.InTimeAsync();
+
+        if (closes)
+        {
+            await client.CloseAsync().InTimeAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting.InTimeAsync());
+        }
+        else
+        {
+            await Assert.ThrowsAsync<TimeoutException>(() => connecting.InTimeAsync());
+            await client.CloseAsync().InTimeAsync();
+        }
+    }
+
     [Fact]
     public void Only_one_source_of_tokens_may_be_set()
     {

@@ -99,6 +99,64 @@ public sealed class ConnectionStageTests : EchoServerTests
     }
 
     [Fact]
+    public async Task One_address_has_a_quarter_of_the_stages()
+    {
+        using var release = new SemaphoreSlim(0);
+        Options.MaxConnectionsInStages = 8;
+        Options.MaxConnectionsPerAddress = 50;
+        Components.Stages.Add(async (connection, cancellationToken) =>
+        {
+            await release.WaitAsync(cancellationToken);
+            return connection;
+        });
+        await StartAsync();
+        using RawPeer first = await ConnectAsync();
+        using RawPeer second = await ConnectAsync();
+        await Patience.UntilAsync(() => Server!.ConnectionsInStages == 2, "both are in their stage");
+
+        using (RawPeer third = await ConnectAsync())
+        {
+            await third.ExpectGoneAsync();
+        }
+
+        Assert.Equal(1, Counts.ConnectionsRejectedFor(ConnectionRejection.StageLimit));
+        Assert.Contains("MaxConnectionsInStages is 8, 2 for one address", Log.WithId(3001)[0].Text, StringComparison.Ordinal);
+        release.Release(3);
+        await Patience.UntilAsync(() => Server!.Connections.Count == 2, "their stages have ended");
+        using RawPeer next = await ConnectAsync();
+        await EchoAsync(next);
+    }
+
+    [Fact]
+    public async Task The_stages_of_one_address_are_those_of_the_address_that_a_stage_found()
+    {
+        using var release = new SemaphoreSlim(0);
+        Options.MaxConnectionsInStages = 8;
+        Components.Stages.Add(HeaderConnection.StageAsync);
+        Components.Stages.Add(async (connection, cancellationToken) =>
+        {
+            await release.WaitAsync(cancellationToken);
+            return connection;
+        });
+        await StartAsync();
+        List<RawPeer> peers = [];
+        foreach (string from in new[] { "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.2" })
+        {
+            RawPeer peer = await ConnectAsync();
+            peers.Add(peer);
+            await peer.SendAsync(Encoding.ASCII.GetBytes($"from {from}\nhello"));
+        }
+
+        await Patience.UntilAsync(() => Counts.ConnectionsRejectedFor(ConnectionRejection.StageLimit) == 1, "one was turned away");
+        release.Release(3);
+
+        Assert.Equal(Hello, await peers[3].ReadBytesAsync(Hello.Length));
+        await Patience.UntilAsync(() => Server!.Connections.Count == 3, "the others are served");
+        Assert.Equal(0, Server!.ConnectionsInStages);
+        peers.ForEach(static p => p.Dispose());
+    }
+
+    [Fact]
     public async Task Stages_are_bounded_in_time_whether_they_look_at_their_token_or_not()
     {
         var time = new FakeTimeProvider();
@@ -186,6 +244,39 @@ public sealed class ConnectionStageTests : EchoServerTests
             (Counts.ConnectionsRejectedFor(ConnectionRejection.Refused), Counts.ConnectionsRejectedFor(
                 ConnectionRejection.StageFailed), Counts.ConnectionsAccepted));
         Assert.IsType<InvalidDataException>(Assert.Single(Log.WithId(3008)).Exception);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_stage_whose_callback_on_its_token_throws_holds_up_neither_a_stop_nor_its_deadline(bool stops)
+    {
+        var time = new FakeTimeProvider();
+        var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Components.Time = time;
+        Components.Stages.Add(async (_, cancellationToken) =>
+        {
+            cancellationToken.Register(static () => throw new InvalidOperationException("a stage's own"));
+            begun.SetResult();
+            await Task.Delay(Timeout.Infinite, CancellationToken.None);
+            return null;
+        });
+        await StartAsync();
+        using RawPeer peer = await ConnectAsync();
+        await begun.Task.InTimeAsync();
+
+        if (stops)
+        {
+            await Server!.StopAsync().InTimeAsync();
+        }
+        else
+        {
+            time.Advance(Options.StageTimeout);
+        }
+
+        await peer.ExpectGoneAsync();
+        Assert.Equal(
+            1, Counts.ConnectionsRejectedFor(stops ? ConnectionRejection.ShuttingDown : ConnectionRejection.StageTimeout));
     }
 
     [Fact]

@@ -30,6 +30,10 @@ public sealed class BanListTests
     [InlineData("2001:db8::7", "2001:db8::8", false)]
     [InlineData("2001:db8::/32", "2001:db8:0:1::1", true)]
     [InlineData("192.0.2.1/24", "192.0.2.8", true)]
+    [InlineData("::ffff:192.0.2.7", "192.0.2.7", true)]
+    [InlineData("::ffff:192.0.2.0/120", "192.0.2.8", true)]
+    [InlineData("::ffff:192.0.2.0/120", "::ffff:192.0.2.8", true)]
+    [InlineData("::ffff:192.0.2.0/120", "192.0.3.8", false)]
     [InlineData("user:192.0.2.7", "192.0.2.7", false)]
     public void An_address_is_found_by_itself_and_by_its_networks(string subject, string address, bool isBanned)
     {
@@ -62,6 +66,19 @@ public sealed class BanListTests
         Assert.Null(_bans.Find(new IPEndPoint(IPAddress.Parse("192.0.2.7"), 1)));
         Assert.Equal(["user:anna"], _bans.Entries.Select(static b => b.Subject));
         Assert.Equal(["+192.0.2.7", "+user:anna"], _events);
+    }
+
+    [Theory]
+    [InlineData("192.0.2.7", "192.0.2.0/24")]
+    [InlineData("192.0.0.0/16", "192.0.2.0/24")]
+    public void A_ban_that_has_ended_does_not_hide_one_that_is_in_force(string ended, string inForce)
+    {
+        _bans.Add(For(ended, 10));
+        _bans.Add(For(inForce, 60));
+
+        _time.Advance(TimeSpan.FromSeconds(10));
+
+        Assert.Equal(inForce, _bans.Find(new IPEndPoint(IPAddress.Parse("192.0.2.7"), 1))?.Subject);
     }
 
     [Fact]

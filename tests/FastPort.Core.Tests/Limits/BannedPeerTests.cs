@@ -1,6 +1,7 @@
 using System.Security.Claims;
 using FastPort.Connections;
 using FastPort.Core.Tests.Support;
+using FastPort.Dispatch;
 using FastPort.Hosting;
 using FastPort.Limits;
 using FastPort.Sessions;
@@ -94,6 +95,68 @@ public sealed class BannedPeerTests
         Assert.Equal(1, server.Counters.Snapshot().ConnectionsRejectedFor(ConnectionRejection.Banned));
     }
 
+    [Fact]
+    public async Task A_ban_that_comes_while_a_connection_is_admitted_closes_it()
+    {
+        var time = new InterruptingTime();
+        var bans = new BanList(time);
+        bans.Add(new Ban("192.0.2.1", Later));
+        await using TestServer server = await TestServer.StartAsync(components: c => c.Bans = bans);
+
+        // Called by the look-up of the admission, which does not see this ban any more.
+        time.Interrupt(() => bans.Add(new Ban("127.0.0.1", Later)));
+        using RawPeer peer = await server.ConnectAsync();
+
+        await peer.ExpectGoneAsync();
+        Assert.Equal(0, server.Counts.ConnectionsRejectedFor(ConnectionRejection.Banned));
+    }
+
+    [Fact]
+    public async Task A_ban_that_comes_while_a_proxys_connection_gets_its_protocol_closes_it()
+    {
+        using var blocked = new SemaphoreSlim(0);
+        using var goOn = new SemaphoreSlim(0);
+        var staged = new TaskCompletionSource();
+        int stages = 0;
+        await using TestServer server = await TestServer.StartAsync(
+            handlers => handlers.MapInline(0x1001, (ref InlineRequest _) =>
+            {
+                blocked.Release();
+                goOn.Wait(TimeSpan.FromSeconds(30));
+            }),
+            options =>
+            {
+                options.Loops = 1;
+                options.TrustedProxies = ["127.0.0.0/8"];
+            },
+            components => components.Stages.Add(async (connection, _) =>
+            {
+                if (Interlocked.Increment(ref stages) == 2)
+                {
+                    await staged.Task;
+                }
+
+                return connection;
+            }));
+        using RawPeer other = await server.ConnectAsync();
+        await other.SendAsync("PROXY TCP4 192.0.2.8 192.0.2.1 4711 6628\r\n"u8.ToArray(), Wire.PingRequest(1));
+        await other.ReadFrameAsync();
+        using RawPeer peer = await server.ConnectAsync();
+        await peer.SendAsync("PROXY TCP4 192.0.2.7 192.0.2.1 4711 6628\r\n"u8.ToArray());
+        await Patience.UntilAsync(() => Volatile.Read(ref stages) == 2, "the header was read");
+
+        // While a handler holds the loop, the protocol that the connection gets is not started.
+        await other.SendAsync(Wire.Post(0x1001));
+        Assert.True(await blocked.WaitAsync(TimeSpan.FromSeconds(30), Patience.Token));
+        staged.SetResult();
+        await Patience.UntilAsync(() => server.Counts.ConnectionsAccepted == 2, "its stages have ended");
+        server.Server.Bans.Add(new Ban("192.0.2.7", Later));
+        goOn.Release();
+
+        await peer.ExpectGoneAsync();
+        await other.PingAsync();
+    }
+
     private static async Task ServeAsync(System.IO.Pipelines.IDuplexPipe pipe)
     {
         System.IO.Pipelines.ReadResult read;
@@ -108,4 +171,18 @@ public sealed class BannedPeerTests
     private static void AcceptEverybody(FastPortServerComponents components) =>
         components.Authenticator = static (hello, _) => ValueTask.FromResult(AuthenticationResult.Accept(
             new ClaimsPrincipal(new ClaimsIdentity([new Claim(ClaimTypes.Name, hello.Token)], "test"))));
+
+    /// <summary>Does something once when it is asked for the time.</summary>
+    private sealed class InterruptingTime : TimeProvider
+    {
+        private Action? _once;
+
+        public void Interrupt(Action once) => Volatile.Write(ref _once, once);
+
+        public override DateTimeOffset GetUtcNow()
+        {
+            Interlocked.Exchange(ref _once, null)?.Invoke();
+            return base.GetUtcNow();
+        }
+    }
 }

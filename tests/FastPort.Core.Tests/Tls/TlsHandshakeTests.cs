@@ -136,6 +136,21 @@ public sealed class TlsHandshakeTests
     }
 
     [Fact]
+    public async Task What_a_refused_certificate_says_is_escaped_and_bounded_in_the_log()
+    {
+        await using TlsServerAndClient both = await StartWithClientCertificatesAsync(ClientCertificateMode.Optional);
+        string name = $"\"two\nlines\u001b[2J{string.Join(' ', Enumerable.Repeat("long", 500))}\"";
+        string file = both.WriteClient(TestCertificates.CreateAuthority("Forger").Issue(name, client: true));
+
+        await Assert.ThrowsAnyAsync<IOException>(() => both.CreateClient(tls => tls.CertificateFile = file).ConnectAsync(Patience.Token));
+
+        string says = await both.RejectedAsync();
+        Assert.Contains(@"two\u000Alines\u001B[2Jlong", says, StringComparison.Ordinal);
+        Assert.DoesNotContain(says, char.IsControl);
+        Assert.InRange(says.Length, 1, 1200);
+    }
+
+    [Fact]
     public async Task A_servers_certificate_does_not_show_who_a_client_is()
     {
         await using TlsServerAndClient both = await StartWithClientCertificatesAsync(ClientCertificateMode.Required);

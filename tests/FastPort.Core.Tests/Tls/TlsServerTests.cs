@@ -1,3 +1,5 @@
+using System.Net.Security;
+using FastPort.Buffers;
 using FastPort.Clients;
 using FastPort.Configuration;
 using FastPort.Connections;
@@ -149,6 +151,33 @@ public sealed class TlsServerTests
             static stream => stream.AuthenticateAsClientAsync("localhost"), static () => "localhost").InTimeAsync());
     }
 
+    [Theory]
+    [InlineData("tcp")]
+    [InlineData("tls")]
+    public async Task An_IOException_of_the_protocol_is_not_told_as_a_failure_of_the_peer(string scheme)
+    {
+        var options = new ConnectionServerOptions { Endpoints = { $"{scheme}://127.0.0.1:0" } };
+        options.Tls.CertificateFile = TlsFiles.Server.CertificateFile;
+        var protocol = new FaultyProtocol();
+        await using var server = new ConnectionServer(options, _ => protocol);
+        await server.StartAsync(Patience.Token);
+        using RawPeer peer = await RawPeer.ConnectAsync(server.Endpoints[0]);
+        if (scheme == "tcp")
+        {
+            await peer.SendAsync([1]);
+        }
+        else
+        {
+            await using SslStream stream = peer.OverTls();
+            await stream.AuthenticateAsClientAsync(new SslClientAuthenticationOptions { TargetHost = "localhost" }, Patience.Token);
+            await stream.WriteAsync(new byte[] { 1 }, Patience.Token);
+        }
+
+        CloseReason reason = await protocol.Closed.Task.InTimeAsync();
+
+        Assert.Equal((CloseKind.Internal, "disk"), (reason.Kind, reason.Exception?.Message));
+    }
+
     [Fact]
     public async Task A_client_that_is_closed_while_it_connects_ends()
     {
@@ -162,5 +191,29 @@ public sealed class TlsServerTests
         await client.CloseAsync().InTimeAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => connecting);
+    }
+
+    /// <summary>Fails at the first byte, as one that writes to a full disk.</summary>
+    private sealed class FaultyProtocol : IConnectionProtocol
+    {
+        public TaskCompletionSource<CloseReason> Closed { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public void OnOpened(Connection connection)
+        {
+        }
+
+        public ReceiveOutcome OnReceived(ArrayPoolCircularBuffer input) => throw new IOException("disk");
+
+        public void OnInputEnded(bool truncated)
+        {
+        }
+
+        public void OnOutputDrained()
+        {
+        }
+
+        public long OnTick(long nowMilliseconds) => ConnectionClock.Never;
+
+        public void OnClosed(CloseReason reason) => Closed.SetResult(reason);
     }
 }

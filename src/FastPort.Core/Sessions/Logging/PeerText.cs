@@ -9,7 +9,7 @@ namespace FastPort.Sessions.Logging;
 /// </summary>
 internal static class PeerText
 {
-    /// <summary>Maximum length in UTF-16 code units, before escaping.</summary>
+    /// <summary>Ordinary maximum length in UTF-16 code units, before escaping.</summary>
     public const int MaxLength = 256;
 
     /// <summary>Whether a text contains none of those characters. Names that contain one are refused.</summary>
@@ -29,15 +29,15 @@ internal static class PeerText
     /// <summary>
     /// The text for a log line. Those characters are escaped as in C#, a backslash is doubled, and truncated text ends in three dots.
     /// </summary>
-    public static string Escape(string text)
+    public static string Escape(string text, int maxLength = MaxLength)
     {
-        if (text.Length <= MaxLength && IsPlain(text) && !text.Contains('\\', StringComparison.Ordinal))
+        if (text.Length <= maxLength && IsPlain(text) && !text.Contains('\\', StringComparison.Ordinal))
         {
             return text;
         }
 
         var escaped = new StringBuilder();
-        int end = Math.Min(text.Length, MaxLength);
+        int end = Math.Min(text.Length, maxLength);
         foreach (Rune rune in text.AsSpan(0, end).EnumerateRunes())
         {
             if (rune.Value == '\\')
