@@ -19,7 +19,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     // Peers can lose as many one-way relays as they like: they share a line of the log.
     private static readonly TimeSpan LostInterval = TimeSpan.FromSeconds(1);
 
-    // A node in a cluster subscribes again within some ten milliseconds.
+    // A node subscribes again within some ten milliseconds.
     private static readonly TimeSpan ResubscribingCheck = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan MaxResubscribing = TimeSpan.FromMilliseconds(500);
 
@@ -84,8 +84,24 @@ internal sealed class RelayTransport : IAsyncDisposable
         return IsCluster ? RedisChannel.Sharded(name) : RedisChannel.Literal(name);
     }
 
-    public Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch) =>
-        IsCluster ? PublishInClusterAsync(channel, batch) : _redis.PublishAsync(channel, batch);
+    /// <summary>
+    /// Publishes a batch and returns how many have received it. While a member's connection or the slot of its channel is replaced, it is
+    /// not subscribed for a moment: what nobody has received is published again, so that the batches after it do not pass it.
+    /// </summary>
+    public async Task<long> PublishAsync(RedisChannel channel, ReadOnlyMemory<byte> batch)
+    {
+        for (int attempt = 0; ; attempt++)
+        {
+            long receivers = await _redis.PublishAsync(channel, batch).ConfigureAwait(false);
+            if (receivers != 0 || attempt * ResubscribingCheck >= MaxResubscribing
+                || !_members.Members.Keys.Any(instance => instance != Self && ChannelOf(instance) == channel))
+            {
+                return receivers;
+            }
+
+            await Task.Delay(ResubscribingCheck, _time).ConfigureAwait(false);
+        }
+    }
 
     /// <summary>The link to a node; null if nothing was exchanged with it yet.</summary>
     public NodeLink? FindLink(ulong instance) => _links.GetValueOrDefault(instance);
@@ -213,22 +229,6 @@ internal sealed class RelayTransport : IAsyncDisposable
     }
 
     public long Ticks(TimeSpan time) => (long)(time.TotalSeconds * _time.TimestampFrequency);
-
-    // While the slot of a node's channel moves, the node is not subscribed for a moment. What nobody has received may be published again.
-    private async Task<long> PublishInClusterAsync(RedisChannel channel, ReadOnlyMemory<byte> batch)
-    {
-        for (int attempt = 0; ; attempt++)
-        {
-            long receivers = await _redis.PublishAsync(channel, batch).ConfigureAwait(false);
-            if (receivers != 0 || attempt * ResubscribingCheck >= MaxResubscribing
-                || !_members.Members.Keys.Any(instance => instance != Self && ChannelOf(instance) == channel))
-            {
-                return receivers;
-            }
-
-            await Task.Delay(ResubscribingCheck, _time).ConfigureAwait(false);
-        }
-    }
 
     private void LostTopics(NodeLink link, int publications, int interests)
     {

@@ -1,8 +1,9 @@
 using System.Text;
+using System.Threading.Channels;
 using FastPort.Core.Tests.Support;
+using FastPort.Framing;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
-using FastPort.Framing;
 using FastPort.Sessions;
 using Microsoft.Extensions.Logging.Abstractions;
 using StackExchange.Redis;
@@ -13,7 +14,7 @@ namespace FastPort.Redis.Tests.Relaying;
 /// <summary>What becomes of what a link has, when the node leaves while a batch is on its way.</summary>
 public sealed class NodeLinkTests
 {
-        private static readonly byte[] Id = Encoding.UTF8.GetBytes("machine-7");
+    private static readonly byte[] Id = Encoding.UTF8.GetBytes("machine-7");
 
     [RedisFact]
     public async Task What_has_gathered_at_a_link_that_closes_while_a_batch_fails_looks_for_its_target_again()
@@ -28,11 +29,38 @@ public sealed class NodeLinkTests
 
         link.Close();
         links.Redis.HoldNoMore();
-        first.Fail(new RedisTimeoutException("lost", CommandStatus.Sent));
+        first.Fail(new RedisTimeoutException(CommandFlags.None, "lost", CommandStatus.Sent));
 
         // The first may have been received: it is lost, and counted once. Only the second is sent again.
         Assert.Equal((ushort)2, await links.LookedUp.Task.InTimeAsync());
         Assert.Equal(1, links.Transport.Counters.LostOneWays);
+    }
+
+    [RedisFact]
+    public async Task Relays_to_a_member_that_subscribes_again_arrive_in_order()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        await links.OtherJoinsAsync();
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
+        links.Redis.Hold();
+        Relay(link, type: 1);
+        HeldAnswer nobody = await links.Redis.NextAsync();
+        Relay(link, type: 2);
+        ChannelReader<string> received = await links.ListenAsync(TestLinks.Other);
+
+        links.Redis.HoldNoMore();
+        nobody.Give();
+        await Patience.UntilAsync(
+            () =>
+            {
+                links.Time.Advance(TimeSpan.FromMilliseconds(20));
+                return received.Count == 2;
+            },
+            "both have arrived");
+
+        Assert.Equal(["Relay 1", "Relay 2"], [await received.ReadAsync(), await received.ReadAsync()]);
+        Assert.False(links.LookedUp.Task.IsCompleted);
     }
 
     [RedisFact]
