@@ -188,16 +188,12 @@ internal sealed class BatchReceiver(
             return;
         }
 
-        if (targets.Waits(relay.Id))
-        {
-            targets.Add(relay);
-            return;
-        }
-
-        SendStatus status = local.TrySend(relay.Id, relay.Type, new RawBody(relay.Body));
+        SendStatus status = targets.Waits(relay.Id)
+            ? SendStatus.Full
+            : local.TrySend(relay.Id, relay.Type, new RawBody(relay.Body));
         if (status == SendStatus.Full)
         {
-            targets.Add(relay);
+            targets.Add(relay.Id.ToArray(), WaitingRelay.Copy(relay, moreHops: 0, transport.Now));
         }
         else if (status != SendStatus.Queued)
         {

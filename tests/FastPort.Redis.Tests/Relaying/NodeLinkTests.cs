@@ -5,7 +5,6 @@ using FastPort.Framing;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
 using FastPort.Sessions;
-using Microsoft.Extensions.Logging.Abstractions;
 using StackExchange.Redis;
 using Xunit;
 
@@ -63,27 +62,7 @@ public sealed class NodeLinkTests
         Assert.False(links.LookedUp.Task.IsCompleted);
     }
 
-    [RedisFact]
-    public async Task Relays_that_wait_for_a_location_take_room_for_more_than_their_messages()
-    {
-        await using RedisProcess redis = await RedisProcess.StartAsync();
-        await using TestLinks links = await TestLinks.StartAsync(redis);
-        var lookups = new LocationLookups(links.Directory, links.Transport, new NeverWritable(), queueBytes: 1000, NullLogger.Instance);
-        links.Redis.Hold();
-
-        for (int i = 0; i < 10; i++)
-        {
-            lookups.Send(Id, new WaitingRelay(0, links.Transport.Self, Type: 1, Hops: 0, Body: [], Since: 0));
-        }
-
-        Assert.False(lookups.HasRoom);
-        links.Redis.HoldNoMore();
-        (await links.Redis.NextAsync()).Give();
-        await Patience.UntilAsync(() => lookups.IsIdle, "the location is known");
-        Assert.True(lookups.HasRoom);
-    }
-
     private static void Relay(NodeLink link, ushort type) => Assert.Equal(
         SendStatus.Queued,
-        link.TryRelay(null, correlation: 0, origin: 1, token: 1, type, hops: 0, Id, new RawBody(new byte[] { 1 }), force: false));
+        link.TryRelay(null, correlation: 0, origin: 1, token: 1, type, hops: 0, Id, new RawBody(new byte[] { 1 })));
 }

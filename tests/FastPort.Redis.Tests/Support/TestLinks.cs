@@ -17,6 +17,12 @@ internal sealed class TestLinks : IAsyncDisposable
     /// <summary>The instance of a node that is not there, unless a test lets it join.</summary>
     public const ulong Other = 4711;
 
+    /// <summary>What <see cref="Targets"/> may hold.</summary>
+    public const int TargetBytes = 16_000;
+
+    /// <summary>What <see cref="Lookups"/> may hold.</summary>
+    public const int LookupBytes = 1000;
+
     private static readonly RedisKey[] NodeKeys = ["{fastport:nodes}", "{fastport:nodes}:version"];
 
     private readonly ConnectionMultiplexer _connection;
@@ -42,6 +48,8 @@ internal sealed class TestLinks : IAsyncDisposable
             ChallengeAsync = static (_, _) => new ValueTask<bool?>(true),
             TellTakenOver = static (_, _) => { },
         };
+        Targets = new TargetQueues(Transport, new NeverWritable(), Members, Time, TargetBytes);
+        Lookups = new LocationLookups(Directory, Transport, Members, Targets, LookupBytes, NullLogger.Instance);
     }
 
     public HeldRedis Redis { get; }
@@ -56,6 +64,11 @@ internal sealed class TestLinks : IAsyncDisposable
     public RelayTransport Transport { get; }
 
     public ClaimDirectory Directory { get; }
+
+    /// <summary>The sessions here never take anything.</summary>
+    public TargetQueues Targets { get; }
+
+    public LocationLookups Lookups { get; }
 
     public TaskCompletionSource<ushort> LookedUp { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
