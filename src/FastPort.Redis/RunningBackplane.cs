@@ -69,13 +69,12 @@ internal sealed class RunningBackplane : IAsyncDisposable
             if (member.IsCompatible)
             {
                 BackplaneLog.NodeJoined(logger, member.Name);
+                Topics.NodeJoined(member.Instance);
             }
             else
             {
                 BackplaneLog.IncompatibleNodeJoined(logger, member.Name, member.Version, Wire.BatchBuffer.Version);
             }
-
-            Topics.NodeJoined(member.Instance);
         };
         Members.Renewed += Renewed;
         redis.ConnectionFailed += (_, _) =>
