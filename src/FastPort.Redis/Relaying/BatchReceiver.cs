@@ -97,7 +97,7 @@ internal sealed class BatchReceiver(
 
         if (reader.IsTruncated)
         {
-            Refuse($"a batch of {message.Length} bytes from node '{transport.NameOf(sender.Instance)}' ends within an entry");
+            Refuse($"a batch of {message.Length} bytes from node '{sender.Name}' ends within an entry");
         }
 
         if (_needsSeen)
@@ -118,9 +118,7 @@ internal sealed class BatchReceiver(
             _needsSeen |= reader.Kind.NeedsSeen();
             if (!TryHandle(reader.Kind, reader.Payload, sender))
             {
-                Refuse(
-                    $"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node "
-                    + $"'{transport.NameOf(sender.Instance)}'");
+                Refuse($"an entry of kind {(byte)reader.Kind} with {reader.Payload.Length} bytes from node '{sender.Name}'");
             }
         }
     }

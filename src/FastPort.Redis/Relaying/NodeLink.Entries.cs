@@ -63,6 +63,11 @@ internal sealed partial class NodeLink
 
             _content += new BatchContent(Relays: 1, OneWays: correlation == 0 ? 1 : 0, Publications: 0, Interests: 0);
             pending?.Sent(this, _number);
+            if (correlation != 0 && origin != _transport.Self)
+            {
+                (_forwarded ??= []).Add((correlation, origin));
+            }
+
             Begin();
             return SendStatus.Queued;
         }

@@ -107,11 +107,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     public NodeLink? FindLink(ulong instance) => _links.GetValueOrDefault(instance);
 
     public NodeLink LinkTo(ulong instance) =>
-        FindLink(instance) ?? _links.GetOrAdd(instance, new NodeLink(this, instance, IsCompatible(instance)));
-
-    // A node that is not known yet is taken for one of this version; it ignores what it cannot read.
-    private bool IsCompatible(ulong instance) =>
-        !_members.Members.TryGetValue(instance, out Member? member) || member.IsCompatible;
+        FindLink(instance) ?? _links.GetOrAdd(instance, new NodeLink(this, instance, _members.Members.GetValueOrDefault(instance)));
 
     /// <summary>Registers a relay of this node that waits for its confirmation.</summary>
     public PendingRelay Await() => Pending.Add(Now + Ticks(RelayTimeout + _lease));
@@ -163,7 +159,12 @@ internal sealed class RelayTransport : IAsyncDisposable
         if (content.OneWays != 0)
         {
             Counters.OneWaysLost(content.OneWays);
-            BackplaneLog.OneWaysLost(_logger, content.OneWays, NameOf(link.Instance));
+            BackplaneLog.OneWaysLost(_logger, content.OneWays, link.Name);
+        }
+
+        foreach ((ulong correlation, ulong origin) in content.Forwarded ?? [])
+        {
+            Settle(correlation, origin, default, SendStatus.Unconfirmed);
         }
 
         LostTopics(link, content.Publications, content.Interests);
@@ -171,7 +172,7 @@ internal sealed class RelayTransport : IAsyncDisposable
     }
 
     /// <summary>A batch could not be sent, for a reason that is not Redis's.</summary>
-    public void SendingFailed(NodeLink link, Exception exception) => BackplaneLog.SendingFailed(_logger, NameOf(link.Instance), exception);
+    public void SendingFailed(NodeLink link, Exception exception) => BackplaneLog.SendingFailed(_logger, link.Name, exception);
 
     /// <summary>Nobody has received this batch: its relays look for their targets again.</summary>
     public void Undelivered(NodeLink link, ReadOnlySpan<byte> batch)
@@ -218,9 +219,6 @@ internal sealed class RelayTransport : IAsyncDisposable
         }
     }
 
-    public string NameOf(ulong instance) =>
-        _members.Members.TryGetValue(instance, out Member? member) ? member.Name : Member.Format(instance);
-
     public async ValueTask DisposeAsync()
     {
         _lost.Tell(_logger);
@@ -235,7 +233,7 @@ internal sealed class RelayTransport : IAsyncDisposable
         if (publications != 0)
         {
             Counters.PublicationsLost(publications);
-            BackplaneLog.PublicationsLost(_logger, publications, NameOf(link.Instance));
+            BackplaneLog.PublicationsLost(_logger, publications, link.Name);
         }
 
         if (interests != 0)

@@ -2,6 +2,7 @@ using System.Text;
 using System.Threading.Channels;
 using FastPort.Core.Tests.Support;
 using FastPort.Framing;
+using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
 using FastPort.Sessions;
@@ -62,7 +63,45 @@ public sealed class NodeLinkTests
         Assert.False(links.LookedUp.Task.IsCompleted);
     }
 
-    private static void Relay(NodeLink link, ushort type) => Assert.Equal(
+    /// <summary>It waits for a node that has not sent the batch, and knows nothing of it.</summary>
+    [RedisFact]
+    public async Task The_origin_of_a_request_that_was_passed_on_hears_that_it_is_lost()
+    {
+        const ulong Origin = 815;
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        ChannelReader<string> atOrigin = await links.ListenAsync(Origin);
+        ChannelReader<string> atOther = await links.ListenAsync(TestLinks.Other);
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
+        Relay(link, type: 1, correlation: 4, Origin);
+        await atOther.ReadAsync(Patience.Token);
+        link.Seen(1);
+        links.Redis.Hold();
+        Relay(link, type: 2, correlation: 5, Origin);
+        await links.Redis.NextAsync();
+
+        link.Close();
+
+        Assert.Equal("Confirmation 5 Unconfirmed", await atOrigin.ReadAsync(Patience.Token));
+    }
+
+    [RedisFact]
+    public async Task Log_lines_about_what_was_lost_name_a_node_that_has_left()
+    {
+        await using RedisProcess redis = await RedisProcess.StartAsync();
+        await using TestLinks links = await TestLinks.StartAsync(redis);
+        Member other = await links.OtherJoinsAsync();
+        NodeLink link = links.Transport.LinkTo(TestLinks.Other);
+        links.Redis.Hold();
+        Relay(link, type: 1);
+        await links.Redis.NextAsync();
+
+        await links.OtherLeavesAsync(other);
+
+        Assert.Contains("to node 'other'", Assert.Single(links.Log.WithId(6007)).Text, StringComparison.Ordinal);
+    }
+
+    private static void Relay(NodeLink link, ushort type, ulong correlation = 0, ulong origin = 1) => Assert.Equal(
         SendStatus.Queued,
-        link.TryRelay(null, correlation: 0, origin: 1, token: 1, type, hops: 0, Id, new RawBody(new byte[] { 1 })));
+        link.TryRelay(null, correlation, origin, token: 1, type, hops: 0, Id, new RawBody(new byte[] { 1 })));
 }

@@ -92,6 +92,16 @@ internal sealed class TestLinks : IAsyncDisposable
         return other;
     }
 
+    /// <summary>The other node leaves, and this one knows it.</summary>
+    public async Task OtherLeavesAsync(Member other)
+    {
+        const ulong Unknown = 1;
+        await _connection.GetDatabase().ScriptEvaluateAsync(MembershipScripts.Leave, NodeKeys, [other.ToString()]);
+        Assert.False(await Members.IsAliveAsync(Unknown));
+        Assert.False(Members.Members.ContainsKey(Other));
+        Transport.NodeLeft(other);
+    }
+
     /// <summary>What comes on a node's channel from now on, in order: "Relay" and its type, or a confirmation.</summary>
     public async Task<ChannelReader<string>> ListenAsync(ulong instance)
     {
