@@ -2,7 +2,6 @@ using System.Text;
 using System.Threading.Channels;
 using FastPort.Core.Tests.Support;
 using FastPort.Redis.Directory;
-using FastPort.Redis.Members;
 using FastPort.Redis.Relaying;
 using FastPort.Redis.Tests.Support;
 using FastPort.Sessions;
